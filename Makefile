@@ -1,0 +1,38 @@
+# make demo: the whole workflow on the embedded demo. make test: every test. Both install what they need into .venv.
+VENV := .venv
+PYTHON ?= python3
+CORES ?= all
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: install demo test lint clean
+
+install: $(INSTALLED)
+
+# torch first: the other packages resolve beside it (a CPU or CUDA build, whichever the machine's index offers).
+$(INSTALLED): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "$$(grep '^torch==' requirements.lock)"
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+demo: install
+	$(BIN)/snakemake --cores $(CORES)
+	@echo
+	@echo "Where to look:"
+	@ls results/demo/tables/main_federated_results.* results/report.* | sed 's/^/  /'
+
+test: install lint
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check --quiet Snakefile workflow
+	$(BIN)/snakemake --lint
+
+clean:
+	rm -rf results .snakemake

@@ -1,0 +1,26 @@
+"""FAVoR Workflow: federated personalised text generation, measured, from raw posts to the paper's tables."""
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+# A configuration named on the command line replaces the embedded demo; keys it leaves out take the paper's values.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/encoders.smk"
+include: "workflow/rules/federation.smk"
+include: "workflow/rules/generation.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/tables.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        report_targets(),
+        table_targets(),

@@ -1,0 +1,166 @@
+"""Tokens per second and peak memory of the stacked engine against transformers.Trainer + PEFT, client after client.
+
+Same model (random weights), data, steps and settings in one run; each side has its own process and warms up first.
+Prints one line a side and the ratios. ``python benchmarks/training.py`` takes about a minute on 2 CPU cores;
+``--shape qwen2.5-3b --quantise --device cuda --length 1024`` is the paper's shape on a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from random_models import SHAPES, random_base
+
+from favor.lm.base import BaseModel
+from favor.lm.batches import Piece
+from favor.lm.lora import LoraState, initial_state
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+
+LORA = LoraSettings()
+
+
+def make_tasks(options: argparse.Namespace, start: LoraState) -> list[ClientTask]:
+    """Return tasks with blog-like lengths: log-normal, cut at the longest piece."""
+    generator = np.random.default_rng(1)
+    vocabulary = SHAPES[options.shape]["vocab_size"]
+    tasks = []
+    for number in range(options.clients):
+        lengths = np.clip(generator.lognormal(np.log(0.6 * options.length), 0.6, options.pieces), 16, options.length)
+        pieces = [
+            Piece(generator.integers(2, vocabulary, int(length)).astype(np.int32), min(96, int(length) // 2), str(i))
+            for i, length in enumerate(lengths)
+        ]
+        tasks.append(ClientTask(f"client_{number:03d}", pieces, start, epochs=1, stage_seed=number))
+    return tasks
+
+
+def run_stacked(base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings) -> None:
+    """Train all clients in the stacked engine."""
+    train(base, LORA, tasks, settings)
+
+
+def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings) -> None:
+    """Train client after client with transformers.Trainer and PEFT, padding each micro-batch to its longest row."""
+    from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training, set_peft_model_state_dict
+    from torch.nn.utils.rnn import pad_sequence
+    from transformers import Trainer, TrainingArguments
+
+    def collate(pieces: list[Piece]) -> dict[str, torch.Tensor]:
+        tokens = [torch.from_numpy(piece.tokens.astype(np.int64)) for piece in pieces]
+        labels = [row.clone() for row in tokens]
+        for row, piece in zip(labels, pieces, strict=True):
+            row[: piece.response_start] = -100
+        mask = [torch.ones_like(row) for row in tokens]
+        return {
+            "input_ids": pad_sequence(tokens, batch_first=True),
+            "attention_mask": pad_sequence(mask, batch_first=True),
+            "labels": pad_sequence(labels, batch_first=True, padding_value=-100),
+        }
+
+    quantised = any(type(layer).__name__ == "Linear4bit" for layer in base.model.modules())
+    for task in tasks:
+        model = prepare_model_for_kbit_training(base.model) if quantised else base.model
+        adapted = get_peft_model(
+            model,
+            LoraConfig(
+                r=LORA.rank, lora_alpha=int(LORA.alpha), lora_dropout=LORA.dropout, target_modules=list(LORA.target_modules)
+            ),
+        )
+        set_peft_model_state_dict(adapted, task.start)
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = TrainingArguments(
+                folder,
+                per_device_train_batch_size=settings.micro_batch,
+                gradient_accumulation_steps=settings.accumulation,
+                learning_rate=settings.learning_rate,
+                lr_scheduler_type="linear",
+                warmup_steps=settings.warmup_fraction,
+                max_grad_norm=settings.clip_norm,
+                num_train_epochs=1,
+                bf16=base.device.type == "cuda",
+                use_cpu=base.device.type == "cpu",
+                remove_unused_columns=False,
+                report_to="none",
+                save_strategy="no",
+                logging_strategy="no",
+                disable_tqdm=True,
+            )
+            trainer = Trainer(adapted, arguments, train_dataset=list(task.pieces), data_collator=collate)
+            trainer.train()
+        adapted.unload()
+        base.model.requires_grad_(False)
+
+
+def measure(options: argparse.Namespace) -> dict[str, float]:
+    """Run one side after a warm-up and return its figures."""
+    if options.device == "cpu":
+        torch.set_num_threads(options.threads)
+    base = random_base(options.shape, options.quantise, options.device)
+    settings = TrainingSettings(max_length=options.length)
+    tasks = make_tasks(options, initial_state(base.model, LORA, 1))
+    run = run_stacked if options.side == "stacked" else run_trainer
+    warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
+    run(base, warm, settings)
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    wall, processor = time.perf_counter(), time.process_time()
+    run(base, tasks, settings)
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    tokens = sum(len(piece) for task in tasks for piece in task.pieces)
+    memory = (
+        torch.cuda.max_memory_allocated()
+        if options.device == "cuda"
+        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    )
+    return {"tokens": tokens, "seconds": wall, "processor_seconds": processor, "peak_mib": memory / 2**20}
+
+
+def main() -> None:
+    """Measure both sides, each in its own process, and print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
+    parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--clients", type=int, default=12)
+    parser.add_argument("--pieces", type=int, default=48, help="training pieces a client")
+    parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads")
+    parser.add_argument("--side", choices=["stacked", "trainer"], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side:
+        print(json.dumps(measure(options)))
+        return
+    figures = {}
+    for side in ("trainer", "stacked"):
+        command = [sys.executable, str(Path(__file__)), *sys.argv[1:], "--side", side]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        figures[side] = json.loads(done.stdout.splitlines()[-1])
+        row = figures[side]
+        print(
+            f"{side:8} {row['tokens'] / row['seconds']:10,.0f} tokens/s  {row['seconds']:8.1f} s  "
+            f"{row['processor_seconds']:8.1f} processor s  peak {row['peak_mib']:8,.0f} MiB"
+        )
+    trainer, stacked = figures["trainer"], figures["stacked"]
+    print(
+        f"stacked against Trainer: {trainer['seconds'] / stacked['seconds']:.2f}x the tokens/s, "
+        f"{trainer['processor_seconds'] / stacked['processor_seconds']:.2f}x per processor second, "
+        f"{stacked['peak_mib'] / trainer['peak_mib']:.2f}x the peak memory"
+    )
+
+
+if __name__ == "__main__":
+    main()

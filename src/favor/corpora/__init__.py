@@ -1,0 +1,1 @@
+"""From raw corpora to documents, splits, author roster, allocation and prompts."""

@@ -1,0 +1,93 @@
+"""The ``documents`` table written and read in row groups, so that a whole corpus never stands in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from favor.foundation.columns import TABLES
+from favor.foundation.errors import UserError
+
+
+def text_digest(text: str) -> bytes:
+    """Return the 16-byte BLAKE2b digest by which two documents count as identical."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class DocumentWriter:
+    """Writes rows of the ``documents`` table, given in the table's order, a row group at a time."""
+
+    GROUP_CHARACTERS = 16_000_000
+    GROUP_ROWS = 20_000
+
+    def __init__(self, path: Path) -> None:
+        self._schema = TABLES["documents"].schema
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
+        self._rows: list[tuple[str, str, str, str, str, int]] = []
+        self._characters = 0
+
+    def write(self, author: str, document_id: str, topic: str, prompt: str, text: str, words: int) -> None:
+        """Add one document."""
+        self._rows.append((author, document_id, topic, prompt, text, words))
+        self._characters += len(text) + len(prompt)
+        if self._characters >= self.GROUP_CHARACTERS or len(self._rows) >= self.GROUP_ROWS:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what remains and the file's footer."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._rows:
+            columns = [
+                pa.array(values, field.type)
+                for values, field in zip(zip(*self._rows, strict=True), self._schema, strict=True)
+            ]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
+        self._rows, self._characters = [], 0
+
+
+def stream_documents(path: Path, columns: Sequence[str], rows: int = 8192) -> Iterator[pd.DataFrame]:
+    """Yield ``columns`` of the ``documents`` table at ``path``, at most ``rows`` rows at a time, in file order.
+
+    Raises ``UserError`` where the file is missing, truncated or holds another table.
+    """
+    try:
+        file = pq.ParquetFile(path)
+        missing = [name for name in columns if name not in file.schema_arrow.names]
+        if missing:
+            raise UserError(f"{path}: column '{missing[0]}' of table 'documents' is missing; delete it and run again")
+        for batch in file.iter_batches(batch_size=rows, columns=list(columns), use_threads=False):
+            yield batch.to_pandas()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{path}: not a whole Parquet file ({reason}); delete it and run again") from None
+
+
+def author_totals(path: Path) -> pd.DataFrame:
+    """Return the ``authors`` table of a ``documents`` file, tokens not counted (-1), sorted by author.
+
+    An author's topic is the one most of its documents carry, ties broken by name.
+    """
+    parts = [
+        batch.groupby(["author", "topic"], as_index=False).agg(documents=("words", "size"), words=("words", "sum"))
+        for batch in stream_documents(path, ("author", "topic", "words"))
+    ]
+    if not parts:
+        raise UserError(f"{path}: holds no documents; check the corpus and the report of dropped rows")
+    topics = pd.concat(parts).groupby(["author", "topic"], as_index=False).sum()
+    topics = topics.sort_values(["author", "documents", "topic"], ascending=[True, False, True], kind="stable")
+    totals = topics.groupby("author", as_index=False).agg(
+        topic=("topic", "first"), documents=("documents", "sum"), words=("words", "sum")
+    )
+    return totals.assign(
+        documents=totals["documents"].astype("int32"), words=totals["words"].astype("int64"), tokens=-1
+    )

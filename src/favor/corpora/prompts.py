@@ -1,0 +1,111 @@
+"""Evaluation prompts: the first tokens of held-out posts, and the author's own continuation as gold.
+
+The paper: "96-token prefixes of held-out posts (192 tokens on Mythos-Reddit), generations capped at 220 new tokens".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from tokenizers import Tokenizer
+
+from favor.corpora.authors import load_tokenizer
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+
+
+@dataclass(frozen=True)
+class PromptSettings:
+    """``prompts_per_client``: how many a client and seed (6 on Mythos); ``prefix_tokens``: length of each (192 on
+    Mythos); ``minimum_gold_tokens`` and ``max_new_tokens``: bounds of the gold continuation.
+
+    ``separator`` stands between a writing prompt and its story where the corpus has writing prompts.
+    """
+
+    prompts_per_client: int = 4
+    prefix_tokens: int = 96
+    minimum_gold_tokens: int = 64
+    max_new_tokens: int = 220
+    separator: str = "\n\n"
+
+
+class Prompts(NamedTuple):
+    """``prompts``: the ``prompts`` table. ``shortfall``: client, prompts, wanted of the clients with fewer."""
+
+    prompts: pd.DataFrame
+    shortfall: pd.DataFrame
+
+
+class Cut(NamedTuple):
+    """One post cut in two: prompt ids and text, gold text and length in tokens."""
+
+    prompt_tokens: list[int]
+    prompt_text: str
+    gold_text: str
+    gold_tokens: int
+
+
+def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening: str = "") -> Cut | None:
+    """Return ``text`` cut after ``prefix_tokens`` tokens, or None where no faithful cut is there.
+
+    ``opening``, a writing prompt, comes before the text and must leave room for the text's start within the prefix.
+    A cut is faithful where the two decoded parts, put together, are the decoded whole: a character whose bytes lie
+    on both sides of the prefix's end spoils it, one at the gold's end shortens the gold by its part.
+    """
+    joined = f"{opening}{settings.separator}{text}" if opening else text
+    ids = tokenizer.encode(joined, add_special_tokens=False).ids
+    prefix = settings.prefix_tokens
+    if len(ids) < prefix + settings.minimum_gold_tokens:
+        return None
+    whole = tokenizer.decode(ids, skip_special_tokens=False)
+    prompt_text = tokenizer.decode(ids[:prefix], skip_special_tokens=False)
+    if not whole.startswith(prompt_text) or (opening and len(prompt_text) <= len(opening) + len(settings.separator)):
+        return None
+    last = min(len(ids), prefix + settings.max_new_tokens)
+    for stop in range(last, max(last - 4, prefix + settings.minimum_gold_tokens - 1), -1):
+        through = tokenizer.decode(ids[:stop], skip_special_tokens=False)
+        if whole.startswith(through):
+            return Cut(ids[:prefix], prompt_text, through[len(prompt_text) :], stop - prefix)
+    return None
+
+
+def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: PromptSettings, seed: int) -> Prompts:
+    """Return the prompts of every client for the training seed ``seed``.
+
+    A client's test posts are tried in an order shuffled by (``seed``, client), and the first that are long enough
+    are taken: one prompt a post, never a second window of the same post, so a client with few long test posts has
+    fewer prompts (``shortfall``). Raises ``UserError`` where a client has none.
+    """
+    model = load_tokenizer(tokenizer)
+    rows, short = [], []
+    test = client_texts[client_texts["split"] == "test"]
+    for client in sorted(set(test["client"])):
+        posts = test[test["client"] == client].sort_values("document_id")
+        made = 0
+        for place in numpy_generator(seed, "prompts", client).permutation(len(posts)):
+            post = posts.iloc[place]
+            cut = cut_post(post["text"], model, settings, post["prompt"])
+            if cut is not None:
+                made += 1
+                rows.append((client, f"{client}-{seed}-{made}", post["document_id"], post["topic"], *cut))
+            if made == settings.prompts_per_client:
+                break
+        if made < settings.prompts_per_client:
+            short.append((client, made, settings.prompts_per_client))
+    columns = ("client", "prompt_id", "document_id", "topic", *Cut._fields)
+    shortfall = pd.DataFrame(short, columns=["client", "prompts", "wanted"])
+    _refuse_none(client_texts, {row[0] for row in rows}, settings)
+    return Prompts(pd.DataFrame(rows, columns=list(columns)).astype({"gold_tokens": "int32"}), shortfall)
+
+
+def _refuse_none(client_texts: pd.DataFrame, served: set[str], settings: PromptSettings) -> None:
+    without = sorted(set(client_texts["client"]) - served)
+    if without:
+        needed = settings.prefix_tokens + settings.minimum_gold_tokens
+        raise UserError(
+            f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens; lower "
+            "'prompts.prefix_tokens' or 'prompts.minimum_gold_tokens', or raise 'minimum_tokens' of the corpus"
+        )

@@ -1,0 +1,157 @@
+"""Which author plays which part: clients, the authors of two style encoders, background; disjoint, style-diverse.
+
+The paper samples "a style-diverse 50-author roster" of authors with at least 30K tokens and trains ASCE-A and ASCE-B
+on authors disjoint from it and from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, zip_longest
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from favor.corpora.documents import stream_documents, text_digest
+from favor.corpora.style_features import standardise, style_features
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import derive_seed
+
+PARTS = ("client", "asce_a", "asce_b")
+ROLES = (*PARTS, "background")  # the roles whose texts are used
+
+
+@dataclass(frozen=True)
+class RosterSettings:
+    """``clients``, ``asce_a``, ``asce_b``: authors of each role, among those with ``minimum_tokens``.
+
+    ``selection``: "style_diverse" (k-means with ``clusters`` on stylometric features of at most ``feature_words``
+    words of an author's training text, then one author a cluster, round robin) or "random". ``seed`` fixes both.
+    """
+
+    clients: int = 50
+    asce_a: int = 50
+    asce_b: int = 50
+    minimum_tokens: int = 30_000
+    selection: str = "style_diverse"
+    clusters: int = 10
+    feature_words: int = 20_000
+    seed: int = 2026
+
+
+def select_roster(
+    authors: pd.DataFrame,
+    splits: pd.DataFrame,
+    background: Sequence[str],
+    documents: Path,
+    settings: RosterSettings,
+) -> pd.DataFrame:
+    """Return the ``roster`` table: every author's role, and the client names in selection order.
+
+    ``authors``: the table with tokens counted; an author absent from ``splits`` has too few documents;
+    ``background``: names of the background authors; ``documents``: the table's file, for the style features.
+
+    Authors of one cluster are dealt in turn to the three roles, and each role takes its own round robin over the
+    clusters. So the first n clients of a longer roster are the shorter roster, and the encoders' authors do not
+    depend on the number of clients. Raises ``UserError`` where there are fewer eligible authors than are needed.
+    """
+    if settings.selection not in ("style_diverse", "random"):
+        raise UserError(f"corpus key 'selection': '{settings.selection}' is neither style_diverse nor random")
+    roster = authors.assign(role="unused", client="", cluster=-1).set_index("author", drop=False).sort_index()
+    enough = (roster["tokens"] >= settings.minimum_tokens) & roster.index.isin(splits["author"].unique())
+    roster.loc[~enough, "role"] = "too_small"
+    roster.loc[roster.index.isin(list(background)), "role"] = "background"
+    eligible = roster.index[roster["role"] == "unused"].tolist()
+    needed = settings.clients + settings.asce_a + settings.asce_b
+    if len(eligible) < needed:
+        raise UserError(
+            f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and documents enough, {needed} "
+            f"are needed ({settings.clients} clients, {settings.asce_a} asce_a, {settings.asce_b} asce_b, beside "
+            f"{len(background)} background authors); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or "
+            "'minimum_tokens' of the corpus"
+        )
+    clusters = dict.fromkeys(eligible, -1)
+    if settings.selection == "style_diverse" and eligible:
+        clusters = _clusters(eligible, splits, documents, settings)
+        roster.loc[eligible, "cluster"] = [clusters[author] for author in eligible]
+    for role, members in _deal(clusters, settings).items():
+        roster.loc[members, "role"] = role
+        if role == "client":
+            roster.loc[members, "client"] = [f"client_{number:03d}" for number in range(1, len(members) + 1)]
+    return roster.reset_index(drop=True).astype({"cluster": "int32", "documents": "int32"})
+
+
+def _clusters(
+    eligible: Sequence[str], splits: pd.DataFrame, documents: Path, settings: RosterSettings
+) -> dict[str, int]:
+    train = set(splits.loc[splits["split"] == "train", "document_id"])
+    texts: dict[str, list[str]] = {author: [] for author in eligible}
+    words = dict.fromkeys(eligible, 0)
+    for batch in stream_documents(documents, ("author", "document_id", "text", "words")):
+        for author, document, text, count in batch.itertuples(index=False, name=None):
+            if author in texts and document in train and words[author] < settings.feature_words:
+                texts[author].append(text)
+                words[author] += count
+    features = standardise(np.stack([style_features("\n".join(texts[author])) for author in eligible]))
+    kmeans = KMeans(
+        n_clusters=min(settings.clusters, len(eligible)),
+        n_init=10,
+        random_state=derive_seed(settings.seed, "roster clusters") % 2**32,
+    )
+    with threadpool_limits(1):  # sums in the order of threads would make the clusters depend on their number
+        labels = kmeans.fit_predict(features)
+    return dict(zip(eligible, labels.tolist(), strict=True))
+
+
+def _deal(clusters: dict[str, int], settings: RosterSettings) -> dict[str, list[str]]:
+    """Return the authors of each part in selection order; ``clusters``: cluster of every eligible author."""
+    members: dict[int, list[str]] = {}
+    for author in sorted(clusters, key=lambda name: (derive_seed(settings.seed, "roster order", name), name)):
+        members.setdefault(clusters[author], []).append(author)
+    order = sorted(members, key=lambda cluster: derive_seed(settings.seed, "roster cluster order", cluster))
+    hands: dict[str, list[str]] = {}
+    for place, part in enumerate(PARTS):
+        piles = [members[cluster][(place - shift) % 3 :: 3] for shift, cluster in enumerate(order)]
+        hands[part] = [author for row in zip_longest(*piles) for author in row if author is not None]
+    own = hands["client"]
+    asce_a = _first(settings.asce_a, hands["asce_a"], reversed(own), hands["asce_b"])
+    asce_b = _first(settings.asce_b, hands["asce_b"], reversed(own), hands["asce_a"], without=asce_a)
+    encoders = {*asce_a, *asce_b}
+    clients = _first(settings.clients, own, hands["asce_a"], hands["asce_b"], without=encoders)
+    return {"client": clients, "asce_a": asce_a, "asce_b": asce_b}
+
+
+def _first(number: int, *sources: Iterable[str], without: Iterable[str] = ()) -> list[str]:
+    taken = set(without)
+    return [author for source in sources for author in source if author not in taken][:number]
+
+
+def measure_overlap(roster: pd.DataFrame, documents: Path) -> pd.DataFrame:
+    """Return the ``overlap`` table: authors and identical texts that two roles have in common, for every pair.
+
+    Raises ``UserError`` where anything is shared, naming the first pair: no result would mean anything.
+    """
+    role_of = {author: role for author, role in zip(roster["author"], roster["role"], strict=True) if role in ROLES}
+    authors = {role: set(roster.loc[roster["role"] == role, "author"]) for role in ROLES}
+    texts: dict[str, set[bytes]] = {role: set() for role in ROLES}
+    for batch in stream_documents(documents, ("author", "text")):
+        for author, text in batch.itertuples(index=False, name=None):
+            if author in role_of:
+                texts[role_of[author]].add(text_digest(text))
+    rows = [
+        (left, right, len(authors[left] & authors[right]), len(texts[left] & texts[right]))
+        for left, right in combinations(sorted(ROLES), 2)
+    ]
+    overlap = pd.DataFrame(rows, columns=["left", "right", "shared_authors", "shared_documents"])
+    shared = overlap[(overlap["shared_authors"] > 0) | (overlap["shared_documents"] > 0)]
+    if len(shared):
+        first = shared.iloc[0]
+        raise UserError(
+            f"{documents}: roles {first['left']} and {first['right']} share {first['shared_authors']} authors and "
+            f"{first['shared_documents']} documents; rebuild the documents, which drops identical posts"
+        )
+    return overlap.astype({"shared_authors": "int32", "shared_documents": "int32"})

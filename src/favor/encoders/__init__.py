@@ -1,0 +1,1 @@
+"""Text encoders: texts -> float32 [n, d]."""

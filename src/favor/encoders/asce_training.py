@@ -1,0 +1,246 @@
+"""Training of ASCE: author classification with an angular margin; the head is discarded afterwards."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.metrics import accuracy_score, f1_score
+
+from favor.encoders.arcface import ArcFaceHead
+from favor.encoders.asce import DIMENSION, StyleNetwork, save_asce
+from favor.encoders.backbones import Backbone, SmallBackbone, compute_device, load_backbone, make_small_backbone
+from favor.encoders.batches import padded, token_ids
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.foundation.seeds import derive_seed, numpy_generator
+
+
+@dataclass(frozen=True)
+class AsceSettings:
+    """Hyper-parameters of ASCE; the defaults are the paper's, and where it is silent the release's.
+
+    ``backbone`` is a Hugging Face id, a local folder or "embedded-minilm"; ``small`` (sizes) replaces it by a
+    RoBERTa-like model made from scratch with a tokenizer trained on the encoder's own training texts.
+    ``head_learning_rate`` applies to projection, LayerNorm and classifier; None means ``learning_rate``.
+    ``schedule`` is "constant" or "linear" (to zero over all steps, after ``warm_up`` steps rising from zero).
+    """
+
+    backbone: str = "distilroberta-base"
+    small: SmallBackbone | None = None
+    scale: float = 30.0
+    margin: float = 0.35  # radians
+    learning_rate: float = 2e-5
+    head_learning_rate: float | None = None
+    schedule: str = "constant"
+    warm_up: int = 0
+    weight_decay: float = 0.01
+    batch_size: int = 32
+    epochs: int = 3
+    maximum_tokens: int = 256
+    maximum_characters: int = 1500
+    minimum_characters: int = 50
+    training_texts_per_author: int = 200
+    validation_texts_per_author: int = 50
+    precision: str = "float32"  # or bfloat16 (autocast of the backbone only)
+
+    @staticmethod
+    def from_mapping(values: dict[str, Any]) -> AsceSettings:
+        """Build settings from a configuration mapping (``small`` a mapping of sizes, or absent)."""
+        known = {field.name for field in dataclasses.fields(AsceSettings)}
+        for name in values:
+            if name not in known:
+                raise UserError(f"ASCE setting '{name}' is unknown; use one of {', '.join(sorted(known))}")
+        small = values.get("small")
+        return AsceSettings(**{**values, "small": SmallBackbone(**small) if small is not None else None})
+
+
+def train_asce(
+    texts: pd.DataFrame,
+    settings: AsceSettings,
+    seed: int,
+    folder: Path,
+    excluded_authors: Collection[str] = (),
+) -> dict[str, Any]:
+    """Train an encoder on ``texts`` and save it into ``folder``; return its manifest.
+
+    ``texts`` has columns author, document_id, split (train or validation; other rows are ignored) and text. No author
+    of ``excluded_authors`` (the authors of every other role) may be among them: that raises ``UserError``. The epoch
+    with the best validation macro-F1 is kept; a text's prediction is its nearest classifier prototype, no margin.
+    """
+    overlap = sorted(set(texts["author"]) & set(excluded_authors))
+    if overlap:
+        raise UserError(f"{len(overlap)} ASCE training authors also serve another role; mend the roster")
+    chosen = choose_texts(texts, settings, seed)
+    authors = sorted(chosen.loc[chosen["split"] == "train", "author"].unique())
+    if len(authors) < 2:
+        raise UserError(f"ASCE needs at least 2 authors with training texts, found {len(authors)}; lower the limits")
+    chosen = chosen[chosen["author"].isin(authors)]
+    training, validation = (chosen[chosen["split"] == split] for split in ("train", "validation"))
+    if validation.empty:
+        raise UserError("no ASCE author has a validation text; lower 'minimum_characters' or add texts")
+    device = compute_device()
+    devices = [torch.cuda.current_device()] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):  # initial weights and dropout draw from torch's global generators
+        torch.manual_seed(derive_seed(seed, "asce training"))
+        backbone = _backbone(settings, training["text"].tolist())
+        network = StyleNetwork(backbone).to(device)
+        head = ArcFaceHead(DIMENSION, len(authors), settings.scale, settings.margin).to(device)
+        epochs, best = _fit(network, head, backbone, training, validation, authors, settings, seed)
+    manifest = {
+        "authors": len(authors),
+        "training_texts": len(training),
+        "validation_texts": len(validation),
+        "overlap_with_other_roles": 0,
+        "excluded_authors_checked": len(set(excluded_authors)),
+        "seed": seed,
+        "best_epoch": best,
+        "validation_accuracy": epochs[best - 1]["validation_accuracy"],
+        "validation_macro_f1": epochs[best - 1]["validation_macro_f1"],
+        "epochs": epochs,
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+    }
+    longest = min(settings.maximum_tokens, backbone.longest_input)
+    recorded = {**dataclasses.asdict(settings), "maximum_tokens": longest}
+    save_asce(folder, network.cpu(), backbone, recorded, manifest)
+    return manifest
+
+
+def choose_texts(texts: pd.DataFrame, settings: AsceSettings, seed: int) -> pd.DataFrame:
+    """Cut texts to their first characters, drop short ones, draw at most the allowed number per author and split."""
+    prepared = texts[["author", "document_id", "split", "text"]].copy()
+    prepared["text"] = prepared["text"].str.strip().str[: settings.maximum_characters]
+    prepared = prepared[prepared["text"].str.len() >= settings.minimum_characters]
+    limits = {"train": settings.training_texts_per_author, "validation": settings.validation_texts_per_author}
+    parts = []
+    for (author, split), group in prepared.sort_values(["author", "document_id"]).groupby(["author", "split"]):
+        if split in limits:
+            order = numpy_generator(seed, "asce texts", str(author), str(split)).permutation(len(group))
+            parts.append(group.iloc[np.sort(order[: limits[split]])])
+    return pd.concat(parts, ignore_index=True) if parts else prepared.iloc[:0]
+
+
+def _backbone(settings: AsceSettings, texts: list[str]) -> Backbone:
+    if settings.small is not None:
+        return make_small_backbone(settings.small, texts, settings.maximum_tokens)
+    return load_backbone(settings.backbone)
+
+
+def _fit(
+    network: StyleNetwork,
+    head: ArcFaceHead,
+    backbone: Backbone,
+    training: pd.DataFrame,
+    validation: pd.DataFrame,
+    authors: list[str],
+    settings: AsceSettings,
+    seed: int,
+) -> tuple[list[dict[str, float]], int]:
+    """Train in place, leave the best epoch's weights in ``network``; return (figures of each epoch, best from 1)."""
+    position = {author: index for index, author in enumerate(authors)}
+    longest = min(settings.maximum_tokens, backbone.longest_input)
+    ids = {
+        name: token_ids(backbone.tokenizer, part["text"].tolist(), longest)
+        for name, part in (("train", training), ("validation", validation))
+    }
+    labels = {
+        name: np.array([position[author] for author in part["author"]])
+        for name, part in (("train", training), ("validation", validation))
+    }
+    optimiser = torch.optim.AdamW(_groups(network, head, settings), weight_decay=settings.weight_decay)
+    steps = settings.epochs * -(-len(training) // settings.batch_size)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate_factor(step, steps, settings))
+    progress = Progress("ASCE", steps)
+    epochs: list[dict[str, float]] = []
+    best, best_state = 0, network.state_dict()
+    for epoch in range(1, settings.epochs + 1):
+        network.train()
+        losses = []
+        for batch in _epoch_batches([len(row) for row in ids["train"]], settings.batch_size, seed, epoch):
+            embeddings = _embed(network, [ids["train"][index] for index in batch], backbone.padding_id, settings)
+            loss = head.loss(embeddings, torch.as_tensor(labels["train"][batch], device=embeddings.device))
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_([*network.parameters(), *head.parameters()], 1.0)
+            optimiser.step()
+            scheduler.step()
+            losses.append(loss.item())
+            progress.update(loss=losses[-1])
+        figures = _validate(network, head, ids["validation"], labels["validation"], backbone.padding_id, settings)
+        epochs.append({"training_loss": float(np.mean(losses)), **figures})
+        if best == 0 or figures["validation_macro_f1"] > epochs[best - 1]["validation_macro_f1"]:
+            best, best_state = epoch, copy.deepcopy(network.state_dict())
+    progress.close()
+    network.load_state_dict(best_state)
+    return epochs, best
+
+
+def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceSettings) -> list[dict[str, Any]]:
+    head_rate = settings.learning_rate if settings.head_learning_rate is None else settings.head_learning_rate
+    top = [*network.projection.parameters(), *network.norm.parameters(), *head.parameters()]
+    return [
+        {"params": list(network.backbone.parameters()), "lr": settings.learning_rate},
+        {"params": top, "lr": head_rate},
+    ]
+
+
+def _rate_factor(step: int, steps: int, settings: AsceSettings) -> float:
+    if step < settings.warm_up:
+        return (step + 1) / (settings.warm_up + 1)
+    if settings.schedule == "constant":
+        return 1.0
+    if settings.schedule == "linear":
+        return max(0.0, (steps - step) / max(1, steps - settings.warm_up))
+    raise UserError(f"ASCE setting 'schedule' is '{settings.schedule}'; use constant or linear")
+
+
+def _epoch_batches(lengths: Sequence[int], batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
+    """Shuffled batches of texts of like length: shuffle, sort within 16 batches' worth, cut, shuffle the batches."""
+    generator = numpy_generator(seed, "asce batches", epoch)
+    order = generator.permutation(len(lengths))
+    window = 16 * batch_size
+    batches = []
+    for start in range(0, len(order), window):
+        part = order[start : start + window]
+        part = part[np.argsort(np.asarray(lengths)[part], kind="stable")]
+        batches += [part[at : at + batch_size] for at in range(0, len(part), batch_size)]
+    return [batches[index] for index in generator.permutation(len(batches))]
+
+
+def _embed(network: StyleNetwork, rows: list[list[int]], padding_id: int, settings: AsceSettings) -> torch.Tensor:
+    device = network.projection.weight.device
+    tokens, mask = padded(rows, padding_id)
+    with torch.autocast(device_type=device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        embeddings: torch.Tensor = network(tokens.to(device), mask.to(device))
+    return embeddings
+
+
+def _validate(
+    network: StyleNetwork,
+    head: ArcFaceHead,
+    ids: list[list[int]],
+    labels: np.ndarray,
+    padding_id: int,
+    settings: AsceSettings,
+) -> dict[str, float]:
+    network.eval()
+    order = np.argsort([len(row) for row in ids], kind="stable")
+    predictions = np.empty(len(ids), dtype=np.int64)
+    with torch.inference_mode():
+        for start in range(0, len(order), 64):
+            batch = order[start : start + 64]
+            embeddings = _embed(network, [ids[index] for index in batch], padding_id, settings)
+            predictions[batch] = head.cosines(embeddings).argmax(dim=1).cpu().numpy()
+    return {
+        "validation_accuracy": float(accuracy_score(labels, predictions)),
+        "validation_macro_f1": float(
+            f1_score(labels, predictions, labels=np.unique(labels), average="macro", zero_division=0)
+        ),
+    }

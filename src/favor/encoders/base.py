@@ -1,0 +1,70 @@
+"""The interface every text encoder has, and the loader that finds an encoder's kind by name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from favor.encoders import kinds
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+
+
+class TextEncoder(ABC):
+    """Maps texts to vectors.
+
+    ``dimension`` is the length of a vector. ``normalised`` says that rows have unit L2 length; it holds for every
+    kind in this package, because every space here is compared by cosine.
+    """
+
+    dimension: int
+    normalised: bool = True
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
+        """Return float32 [len(texts), dimension], row i for text i.
+
+        A row depends on its text only: the order of the texts and their neighbours change it by less than 1e-6.
+        ``progress``, if given, is advanced once per distinct text.
+        """
+
+
+def kind_module(kind: str) -> str:
+    """Return the module that implements an encoder ``kind``; ``UserError`` for an unknown one.
+
+    Nothing heavy is imported, so the workflow can use the name for its code fingerprints.
+    """
+    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
+    if kind not in names:
+        raise UserError(f"encoder kind '{kind}' is unknown; use one of {', '.join(names)}")
+    return f"{kinds.__name__}.{kind}"
+
+
+def load_encoder(spec: Mapping[str, Any], folder: Path | None = None) -> TextEncoder:
+    """Load the encoder that ``spec`` describes.
+
+    ``spec["kind"]`` names a file of :mod:`favor.encoders.kinds`; the other keys are that kind's own. ``folder`` holds
+    what the workflow trained or fitted for this encoder, for the kinds that have such a step (``asce``,
+    ``stylometry``). Adding a kind is adding one file there with a function ``load(spec, folder)``.
+    """
+    if "kind" not in spec:
+        raise UserError(f"encoder specification {dict(spec)} has no 'kind'; name one")
+    module = importlib.import_module(kind_module(str(spec["kind"])))
+    options = {name: value for name, value in spec.items() if name != "kind"}
+    encoder: TextEncoder = module.load(options, folder)
+    return encoder
+
+
+def checked_options(kind: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``defaults`` overlaid by ``options``; ``UserError`` for an option the kind does not have."""
+    for name in options:
+        if name not in defaults:
+            raise UserError(f"encoder kind '{kind}' has no option '{name}'; it has {', '.join(sorted(defaults))}")
+    return {**defaults, **options}

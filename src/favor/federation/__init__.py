@@ -1,0 +1,1 @@
+"""Schedule, server, objectives and the local stages of every method."""

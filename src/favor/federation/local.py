@@ -1,0 +1,147 @@
+"""Local stages: from a client's texts, a starting adapter and an objective to the adapter the stage ends with.
+
+The same driver runs shared and personal stages; what differs is data (:mod:`favor.federation.method`). All clients of
+a job are handed to the engine together, which trains them stacked over one frozen base model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from favor.foundation.columns import TABLES
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.foundation.seeds import derive_seed
+from favor.lm.base import BaseModel
+from favor.lm.batches import Piece, cut_pieces
+from favor.lm.lora import LoraSettings
+from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.training import ClientResult, ClientTask, train
+
+State = Mapping[str, np.ndarray]
+POOLED = "pooled"
+
+
+@dataclass(frozen=True)
+class StageClient:
+    """One client of a stage: where it starts, what it is anchored to, and its style target (if any).
+
+    ``start`` is the adapter the stage begins with; with ``residual`` it is held fixed and a residual is trained on top.
+    ``anchor`` is A_t of the proximal term. ``round_number`` names the random streams of the client.
+    """
+
+    name: str
+    round_number: int
+    start: State
+    anchor: State | None = None
+    target: np.ndarray | None = None
+
+
+def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, prefix_tokens: int, max_length: int) -> list[Piece]:
+    """Cut the texts a client trains on into pieces of at most ``max_length`` tokens.
+
+    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them. Raises ``UserError`` where a
+    client has nothing to train on.
+    """
+    own = texts[texts["allocated_words"] > 0]
+    if client != POOLED:
+        own = own[own["client"] == client]
+    own = own.sort_values(["client", "document_id"])
+    pieces: list[Piece] = []
+    for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
+        tokens = base.encode(language_model_text(prompt, text))
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length)
+    if not pieces:
+        raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
+    return pieces
+
+
+def language_model_text(prompt: str, text: str) -> str:
+    """Return what the language model reads: the writing prompt, where there is one, then the text."""
+    return f"{prompt}\n\n{text}" if prompt else text
+
+
+def run_stage(
+    base: BaseModel,
+    clients: Sequence[StageClient],
+    texts: pd.DataFrame,
+    stage: Mapping[str, Any],
+    cfg: Mapping[str, Any],
+    name: str,
+    seed: int,
+) -> list[ClientResult]:
+    """Train ``clients`` and return their results in the same order.
+
+    ``stage`` holds the plain values of a shared or personal stage, ``cfg`` the training configuration of the rule,
+    ``name`` is "shared" or "personal". Every random stream is named by (seed, name, round, client), so that neither
+    the method nor the packing of clients into jobs changes a draw.
+    """
+    objective = stage["objective"]
+    residual = bool(stage.get("residual", False))
+    tasks = []
+    for client in clients:
+        start = _tensors(client.start)
+        tasks.append(
+            ClientTask(
+                name=client.name,
+                pieces=client_pieces(base, texts, client.name, cfg["prefix_tokens"], cfg["training"]["max_length"]),
+                start={key: torch.zeros_like(value) for key, value in start.items()} if residual else start,
+                offset=start if residual else None,
+                anchor=_tensors(client.anchor) if objective["proximal"] and client.anchor is not None else None,
+                proximal=objective["proximal"],
+                target=client.target,
+                epochs=stage["epochs"],
+                stage_seed=derive_seed(seed, f"{name} stage", client.round_number, client.name),
+            )
+        )
+    alignment = None
+    if objective["alignment"]:
+        alignment = AlignmentSettings(weight=objective["alignment"], **alignment_options(cfg))
+    progress = Progress(f"{name} stage, {len(tasks)} clients", 0, "steps")
+    rows = cfg["training"]["rows_per_forward"]
+    return train(base, lora_settings(cfg), tasks, training_settings(cfg), alignment, progress, max_rows_per_forward=rows)
+
+
+def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:
+    """Return the adapter settings of a rule's configuration."""
+    return LoraSettings(**{**cfg["lora"], "target_modules": tuple(cfg["lora"]["target_modules"])})
+
+
+def training_settings(cfg: Mapping[str, Any]) -> TrainingSettings:
+    """Return the training settings of a rule's configuration, with the protocol's own choices.
+
+    The paper protocol supervises the response only and counts warm-up steps from 1; the released code supervises
+    every token and applies rate 0 at the first step.
+    """
+    released = cfg["protocol"] == "released"
+    return TrainingSettings(
+        **{key: value for key, value in cfg["training"].items() if key != "rows_per_forward"},
+        supervised="all" if released else "response",
+        warmup_counts_from=0 if released else 1,
+    )
+
+
+def alignment_options(cfg: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the alignment options of a rule's configuration, with the protocol's pooling."""
+    return {**cfg["alignment"], "pooling": "example" if cfg["protocol"] == "released" else "minibatch"}
+
+
+def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient], name: str) -> pd.DataFrame:
+    """Return the ``training_log`` table of a stage."""
+    rounds = {client.name: client.round_number for client in clients}
+    rows = [
+        {"stage": name, "round": rounds[result.name], "client": result.name, **row}
+        for result in results
+        for row in result.log
+    ]
+    return pd.DataFrame(rows, columns=TABLES["training_log"].schema.names)
+
+
+def _tensors(state: State) -> dict[str, torch.Tensor]:
+    return {key: torch.from_numpy(np.array(value)) for key, value in state.items()}

@@ -1,0 +1,27 @@
+"""Ditto: a FedAvg track beside a persistent personal adapter tied to the shared one (Li et al. 2021).
+
+The shared copy u_i starts from A_t, has no penalty and is uploaded. The personal adapter v_i persists on the client,
+is trained when the client is sampled with task + lambda * ||v_i - A_t||^2, anchored at the round-start shared adapter,
+and is never uploaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes of both stages, and the coefficient that ties v_i to the shared adapter."""
+
+    shared_epochs: int = 1
+    personal_epochs: int = 1
+    lambda_ditto: float = 0.01
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with its v_i."""
+    personal = PersonalStage("own", Objective(proximal=values.lambda_ditto), values.personal_epochs)
+    return Plan("Ditto", "personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)

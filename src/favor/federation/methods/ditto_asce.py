@@ -1,0 +1,24 @@
+"""Ditto + ASCE: Ditto with the style-alignment loss added to the personal adapter's loss (section 4, ablations)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Ditto's hyper-parameters and the weight of the alignment loss."""
+
+    shared_epochs: int = 1
+    personal_epochs: int = 1
+    lambda_ditto: float = 0.01
+    lambda_align: float = 0.3
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with its v_i."""
+    objective = Objective(values.lambda_ditto, values.lambda_align)
+    personal = PersonalStage("own", objective, values.personal_epochs)
+    return Plan("Ditto + ASCE", "personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)

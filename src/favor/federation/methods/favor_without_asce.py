@@ -1,0 +1,23 @@
+"""FAVoR w/o ASCE: FAVoR with lambda_align = 0 and everything else equal (component ablation)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes of both stages and the proximal coefficient."""
+
+    shared_epochs: int = 1
+    private_epochs: int = 2
+    lambda_prox: float = 0.0005
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with its reconstructed personal adapter."""
+    shared = SharedStage(Objective(proximal=values.lambda_prox), values.shared_epochs)
+    private = PersonalStage("endpoint", Objective(), values.private_epochs, residual=True)
+    return Plan("FAVoR w/o ASCE", "personal", shared=shared, personal=private)

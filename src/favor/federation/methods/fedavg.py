@@ -1,0 +1,26 @@
+"""FedAvg: clients train a copy of the shared adapter; the server averages their deltas.
+
+A_{t+1} = A_t + eta_g * sum_i omega_i (A_i - A_t) (McMahan et al. 2017; Eqs. shared_delta to shared_adapter_update).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Plan, Sampling, SharedStage
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes over a client's text a round, and how clients are sampled."""
+
+    epochs: int = 1
+    sampling: Sampling = "coverage_first"
+
+
+RELEASED = {"sampling": "uniform"}
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Task loss only; every client generates with the final shared adapter."""
+    return Plan("FedAvg", "server", shared=SharedStage(epochs=values.epochs, sampling=values.sampling))

@@ -1,0 +1,21 @@
+"""Global ASCE: FedAvg whose shared stage carries the style-alignment loss; no private residual, no proximal term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, Plan, SharedStage
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes a round and the weight of the alignment loss."""
+
+    epochs: int = 1
+    lambda_align: float = 0.3
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the final shared adapter."""
+    shared = SharedStage(Objective(alignment=values.lambda_align), values.epochs)
+    return Plan("Global ASCE", "server", shared=shared)

@@ -1,0 +1,19 @@
+"""Local-only: each client trains its own adapter from the initial one, with no federation (reference)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes over the client's text."""
+
+    epochs: int = 6
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with its own adapter."""
+    return Plan("Local-only", "personal", personal=PersonalStage("initial", Objective(), values.epochs), collaborative=False)

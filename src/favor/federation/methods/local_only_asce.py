@@ -1,0 +1,21 @@
+"""Local-only + ASCE: local training with the style-alignment loss (non-collaborative reference)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes over the client's text and the weight of the alignment loss."""
+
+    epochs: int = 6
+    lambda_align: float = 0.3
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with its own adapter."""
+    personal = PersonalStage("initial", Objective(alignment=values.lambda_align), values.epochs)
+    return Plan("Local-only + ASCE", "personal", personal=personal, collaborative=False)

@@ -1,0 +1,61 @@
+"""Packs: one safetensors file with the adapters of the clients that one job served.
+
+A tensor is named ``client/part/key``: the client, what the adapter is (``delta``, ``endpoint``, ``residual`` or
+``adapter``), and the LoRA tensor's own key. Client names hold no slash. The header names the clients, so a pack with
+none is a valid file too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_safetensors, write_safetensors
+
+State = dict[str, np.ndarray]
+Pack = dict[str, dict[str, State]]
+
+
+def write_pack(path: str | Path, pack: Mapping[str, Mapping[str, Mapping[str, object]]], header: Mapping[str, str]) -> None:
+    """Write ``pack``, client -> part -> LoRA state, with ``header`` and the clients' names."""
+    tensors = {
+        f"{client}/{part}/{key}": tensor
+        for client, parts in pack.items()
+        for part, state in parts.items()
+        for key, tensor in state.items()
+    }
+    write_safetensors(tensors, path, {**header, "clients": json.dumps(sorted(pack))})
+
+
+def read_pack(path: str | Path) -> tuple[Pack, dict[str, str]]:
+    """Return (client -> part -> LoRA state, header). Raises ``UserError`` where the file is no pack."""
+    tensors, header = read_safetensors(path)
+    if "clients" not in header:
+        raise UserError(f"{path}: not a pack of client adapters; delete it and run again")
+    pack: Pack = {client: {} for client in json.loads(header["clients"])}
+    for name, tensor in tensors.items():
+        client, part, key = name.split("/", 2)
+        pack[client].setdefault(part, {})[key] = tensor
+    return pack, header
+
+
+def read_packs(paths: Iterable[str | Path]) -> Pack:
+    """Return the adapters of several packs by client; of a client in two packs, those of the later round."""
+    packs = sorted((read_pack(path) for path in paths), key=lambda item: int(item[1].get("round", 0)))
+    return {client: parts for pack, _ in packs for client, parts in pack.items()}
+
+
+def compose(parts: Mapping[str, State]) -> State:
+    """Return the adapter a client generates with, from the parts its pack holds.
+
+    A residual is added to its endpoint factor by factor (Eq. residual_pack). Training computed every forward pass with
+    this very sum in float32, so the reconstruction is the trained adapter bit for bit.
+    """
+    if "residual" in parts:
+        endpoint, residual = parts["endpoint"], parts["residual"]
+        return {key: endpoint[key] + residual[key] for key in sorted(endpoint)}
+    return parts["adapter"] if "adapter" in parts else parts["endpoint"]

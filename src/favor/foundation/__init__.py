@@ -1,0 +1,1 @@
+"""Ground floor: errors, files, table schemas, random seeds, configuration, progress."""

@@ -1,0 +1,244 @@
+"""Every Parquet table of the workflow: its columns, their types, units and meaning, and its row order.
+
+Files are written and read only through these declarations (:mod:`favor.foundation.files`), so a column that is
+missing, misspelt or of another type stops the step that meets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+STRING = pa.string()
+INT32 = pa.int32()
+INT64 = pa.int64()
+FLOAT = pa.float64()
+BOOLEAN = pa.bool_()
+VECTOR = pa.list_(pa.float32())
+TOKENS = pa.list_(pa.int32())
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, Arrow type, unit ("" where none applies) and meaning."""
+
+    name: str
+    dtype: pa.DataType
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One Parquet table: its columns in file order and the columns its rows are sorted by."""
+
+    name: str
+    columns: tuple[Column, ...]
+    sort_by: tuple[str, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the file."""
+        return pa.schema([(column.name, column.dtype) for column in self.columns])
+
+
+AUTHOR = Column("author", STRING, "", "author identifier of the corpus; internal, never published")
+CLIENT = Column("client", STRING, "", "anonymous client name, client_001 onwards")
+DOCUMENT = Column("document_id", STRING, "", "document identifier, unique in the corpus")
+TOPIC = Column("topic", STRING, "", "metadata topic of the author (indUnk: unknown)")
+SPLIT = Column("split", STRING, "", "train, validation or test")
+SEED = Column("seed", INT32, "", "training seed")
+METHOD = Column("method", STRING, "", "method key of the configuration")
+PROMPT_ID = Column("prompt_id", STRING, "", "prompt identifier, unique in the experiment")
+ROUND = Column("round", INT32, "", "communication round, from 0")
+EMBEDDING = Column("embedding", VECTOR, "", "embedding of the text")
+WRITING_PROMPT = Column("prompt", STRING, "", "writing prompt the text answers; empty where the corpus has none")
+TEXT = Column("text", STRING, "", "text")
+WORDS = Column("words", INT32, "words", "word units of the text (corpus word expression)")
+
+
+def _author_totals() -> tuple[Column, ...]:
+    return (
+        Column("documents", INT32, "documents", "documents of the author after cleaning"),
+        Column("words", INT64, "words", "word units of the author after cleaning"),
+        Column("tokens", INT64, "tokens", "tokens of the author under the base model's tokenizer; -1 if not counted"),
+    )
+
+
+_TABLES = (
+    Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS), ("author", "document_id")),
+    Table(
+        "dropped",
+        (
+            Column("reason", STRING, "", "why rows were dropped; 'kept' counts the rows that remain"),
+            Column("rows", INT64, "rows", "number of raw rows"),
+        ),
+        ("reason",),
+    ),
+    Table("authors", (AUTHOR, TOPIC, *_author_totals()), ("author",)),
+    Table("splits", (AUTHOR, DOCUMENT, SPLIT), ("author", "document_id")),
+    Table(
+        "roster",
+        (
+            AUTHOR,
+            Column("role", STRING, "", "client, asce_a, asce_b, background, unused or too_small"),
+            Column("client", STRING, "", "anonymous client name; empty for the other roles"),
+            TOPIC,
+            Column("cluster", INT32, "", "style cluster of the author; -1 where none was computed"),
+            *_author_totals(),
+        ),
+        ("author",),
+    ),
+    Table(
+        "overlap",
+        (
+            Column("left", STRING, "", "role"),
+            Column("right", STRING, "", "another role"),
+            Column("shared_authors", INT32, "authors", "authors in both roles"),
+            Column("shared_documents", INT32, "documents", "identical documents in both roles"),
+        ),
+        ("left", "right"),
+    ),
+    Table(
+        "allocation",
+        (
+            CLIENT,
+            Column("available_words", INT64, "words", "word units in the client's training documents"),
+            Column("target_words", INT64, "words", "word units the allocation asks for"),
+            Column("allocated_words", INT64, "words", "word units the client trains on"),
+        ),
+        ("client",),
+    ),
+    Table(
+        "client_texts",
+        (
+            CLIENT,
+            DOCUMENT,
+            SPLIT,
+            TOPIC,
+            WRITING_PROMPT,
+            TEXT,
+            WORDS,
+            Column("allocated_words", INT32, "words", "word units of the text that are trained on"),
+            Column("training_text", STRING, "", "the part of the text that is trained on; empty if none"),
+        ),
+        ("client", "document_id"),
+    ),
+    Table(
+        "prompts",
+        (
+            CLIENT,
+            PROMPT_ID,
+            DOCUMENT,
+            TOPIC,
+            Column("prompt_text", STRING, "", "text of the prompt"),
+            Column("prompt_tokens", TOKENS, "tokens", "token ids of the prompt under the base model's tokenizer"),
+            Column("gold_text", STRING, "", "the author's own continuation"),
+            Column("gold_tokens", INT32, "tokens", "length of the author's own continuation"),
+        ),
+        ("client", "prompt_id"),
+    ),
+    Table(
+        "schedule",
+        (ROUND, Column("slot", INT32, "", "position in the round's cohort, from 0"), CLIENT),
+        ("round", "slot"),
+    ),
+    Table(
+        "training_log",
+        (
+            Column("stage", STRING, "", "shared or personal"),
+            ROUND,
+            CLIENT,
+            Column("step", INT32, "steps", "optimiser step of the stage, from 0"),
+            Column("learning_rate", FLOAT, "", "rate applied at the step"),
+            Column("task_loss", FLOAT, "nats per token", "mean negative log-likelihood of the supervised tokens"),
+            Column("proximal", FLOAT, "", "proximal term added to the loss"),
+            Column("alignment_loss", FLOAT, "", "1 - cosine to the style target; NaN without alignment"),
+            Column("cosine", FLOAT, "", "cosine to the style target; NaN without alignment"),
+            Column("kappa", FLOAT, "", "warm-up coefficient of the alignment loss"),
+            Column("gradient_norm", FLOAT, "", "norm of the client's gradient before clipping"),
+            Column("alignment_gradient_share", FLOAT, "", "|g_align| / (|g_align| + |g_task|) on the LoRA factors"),
+            Column("supervised_tokens", INT32, "tokens", "supervised tokens of the step"),
+        ),
+        ("stage", "round", "client", "step"),
+    ),
+    Table(
+        "generations",
+        (
+            SEED,
+            METHOD,
+            CLIENT,
+            PROMPT_ID,
+            TEXT,
+            Column("tokens", INT32, "tokens", "generated tokens"),
+            Column("words", INT32, "words", "whitespace-delimited tokens of the text"),
+            Column("distinct_bigram_ratio", FLOAT, "", "distinct bigrams over bigrams, lower-cased"),
+            Column("passed", BOOLEAN, "", "whether the text passes the quality filter"),
+        ),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
+        "source_embeddings",
+        (
+            CLIENT,
+            Column("item", STRING, "", "document_id, or prompt_id where kind is gold"),
+            Column("kind", STRING, "", "train, validation, test, or gold (an author's own continuation of a prompt)"),
+            TOPIC,
+            EMBEDDING,
+        ),
+        ("kind", "client", "item"),
+    ),
+    Table(
+        "generation_embeddings",
+        (SEED, METHOD, CLIENT, PROMPT_ID, EMBEDDING),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
+        "utility",
+        (
+            SEED,
+            METHOD,
+            CLIENT,
+            PROMPT_ID,
+            Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation"),
+            Column("semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"),
+        ),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
+        "scores",
+        (
+            SEED,
+            Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
+            Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+            Column("metric", STRING, "", "metric name"),
+            Column("variant", STRING, "", "variant of the metric; empty for the default"),
+            Column("value", FLOAT, "", "value; NaN where note says why"),
+            Column("n", INT64, "", "texts or pairs behind the value"),
+            Column("note", STRING, "", "why the value is missing; empty otherwise"),
+        ),
+        ("seed", "method", "encoder", "metric", "variant"),
+    ),
+    Table(
+        "table_cells",
+        (
+            Column("panel", STRING, "", "panel of the table"),
+            Column("section", STRING, "", "section of the table, such as the corpus"),
+            Column("row", STRING, "", "row label"),
+            Column("column", STRING, "", "column label"),
+            Column("order", INT32, "", "reading order of the cell"),
+            Column("value", FLOAT, "", "mean over seeds"),
+            Column("deviation", FLOAT, "", "sample standard deviation over seeds; NaN with one seed"),
+            Column("n", INT64, "", "seeds behind the value"),
+            Column("mark", STRING, "", "best, second or empty"),
+            Column("text", STRING, "", "the cell as printed, without markup"),
+            Column("reason", STRING, "", "why the cell is a dash; empty otherwise"),
+            Column("paper_value", FLOAT, "", "value the paper prints; NaN where it prints none"),
+            Column("paper_deviation", FLOAT, "", "deviation the paper prints; NaN where it prints none"),
+        ),
+        ("order",),
+    ),
+)
+
+TABLES: dict[str, Table] = {table.name: table for table in _TABLES}

@@ -1,0 +1,288 @@
+"""Configuration: checked against the schema in plain words, completed with defaults, and cross-checked.
+
+Everything here runs while the workflow is parsed, before any job, so it reads no model and no corpus.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+
+EMBEDDED_MINILM = "embedded-minilm"
+
+
+def load_schema(path: Path) -> dict[str, Any]:
+    """Read the JSON schema (written as YAML) of the configuration."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    schema: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    return schema
+
+
+def resolve(config: Mapping[str, Any], schema: Mapping[str, Any], source_root: Path) -> dict[str, Any]:
+    """Return ``config`` with every default filled in, after checking it.
+
+    ``source_root`` is the folder that holds the package, where readers, encoders, methods and tables are looked up
+    by name. Raises ``UserError`` with one line that names the key and the nearest valid one, or both sides of an
+    impossible combination.
+    """
+    resolved: dict[str, Any] = copy.deepcopy(dict(config))
+    _check(resolved, schema, schema, "")
+    for experiment in resolved["experiments"].values():
+        experiment["methods"] = {row: overrides or {} for row, overrides in experiment["methods"].items()}
+    _cross_check(resolved, source_root)
+    return resolved
+
+
+def canonical(value: Any) -> Any:
+    """Return ``value`` with mappings sorted by key, as plain JSON types, for use as a rule parameter."""
+    return json.loads(json.dumps(value, sort_keys=True))
+
+
+def modules_in(folder: Path) -> list[str]:
+    """Return the names of the plug-in modules in ``folder``."""
+    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def _definition(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = schema.get("$ref")
+    return root["$defs"][reference.rsplit("/", 1)[1]] if reference else schema
+
+
+_TYPES: dict[str, Any] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+}
+
+
+def _is_type(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, _TYPES[name])
+
+
+def _check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], where: str) -> None:
+    """Check ``value`` in place against ``schema`` and fill defaults into its mappings."""
+    schema = _definition(schema, root)
+    if "oneOf" in schema:
+        if value is None:
+            return
+        schema = next(option for option in schema["oneOf"] if option.get("type") != "null")
+    kinds = schema.get("type")
+    if kinds is not None:
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        if not any(_is_type(value, kind) for kind in kinds):
+            raise UserError(f"config key '{where}': expected {' or '.join(kinds)}, found {value!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        options = [str(option) for option in schema["enum"]]
+        raise UserError(f"config key '{where}': {value!r} is not possible; {nearest(str(value), options)}")
+    if value is None:
+        return
+    for bound, holds in _BOUNDS.items():
+        if bound in schema and not holds(value, schema[bound]):
+            raise UserError(f"config key '{where}': {value!r} is out of range ({bound} {schema[bound]})")
+    if isinstance(value, dict):
+        _check_mapping(value, schema, root, where)
+    elif isinstance(value, list) and "items" in schema:
+        for position, item in enumerate(value):
+            _check(item, schema["items"], root, f"{where}[{position}]")
+
+
+_BOUNDS: dict[str, Any] = {
+    "minimum": lambda value, bound: value >= bound,
+    "maximum": lambda value, bound: value <= bound,
+    "exclusiveMinimum": lambda value, bound: value > bound,
+    "exclusiveMaximum": lambda value, bound: value < bound,
+    "minItems": lambda value, bound: len(value) >= bound,
+    "minProperties": lambda value, bound: len(value) >= bound,
+    "uniqueItems": lambda value, bound: not bound or len({json.dumps(item) for item in value}) == len(value),
+}
+
+
+def _check_mapping(value: dict[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], where: str) -> None:
+    import re
+
+    properties = schema.get("properties", {})
+    others = schema.get("additionalProperties", True)
+    pattern = schema.get("propertyNames", {}).get("pattern")
+    for key in value:
+        path = f"{where}.{key}" if where else str(key)
+        if not isinstance(key, str):
+            raise UserError(f"config key '{path}': keys are text; put it in quotes")
+        if key not in properties and others is False:
+            raise UserError(f"unknown config key '{path}'; {nearest(key, properties)}")
+        if pattern and not re.search(pattern, key):
+            raise UserError(f"config key '{path}': a name is lower-case letters, digits and underscores")
+    for key in schema.get("required", ()):
+        if key not in value:
+            raise UserError(f"config key '{f'{where}.{key}' if where else key}' is missing; add it")
+    for key, child in properties.items():
+        if key not in value and "default" in child:
+            value[key] = copy.deepcopy(child["default"])
+    for key, item in value.items():
+        child = properties.get(key, others)
+        if isinstance(child, Mapping):
+            _check(item, child, root, f"{where}.{key}" if where else key)
+
+
+def _cross_check(config: dict[str, Any], source_root: Path) -> None:
+    _fill_corpus_path(config)
+    package = source_root / "favor"
+    for name, corpus in config["corpora"].items():
+        _known(corpus["reader"], modules_in(package / "corpora" / "readers"), f"corpora.{name}.reader")
+        if corpus["tokenizer"] is None:
+            users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
+            corpus["tokenizer"] = users[0] if users else None
+        if corpus["tokenizer"] is not None:
+            _known(corpus["tokenizer"], config["base_models"], f"corpora.{name}.tokenizer")
+    for name, model in config["base_models"].items():
+        where = f"base_models.{name}"
+        if (model["source"] is None) == (model["pretrain"] is None):
+            raise UserError(f"config key '{where}': give either 'source' or 'pretrain'")
+        if model["pretrain"] is not None:
+            corpus_name = model["pretrain"]["corpus"]
+            _known(corpus_name, config["corpora"], f"{where}.pretrain.corpus")
+            if config["corpora"][corpus_name]["roles"]["background"] < 1:
+                raise UserError(
+                    f"config key '{where}.pretrain': corpus '{corpus_name}' has no background authors; "
+                    f"set corpora.{corpus_name}.roles.background to 1 or more"
+                )
+            if model["pretrain"]["hidden_size"] % model["pretrain"]["heads"]:
+                raise UserError(f"config key '{where}.pretrain.hidden_size': not a multiple of 'heads'")
+            if model["pretrain"]["heads"] % model["pretrain"]["key_value_heads"]:
+                raise UserError(f"config key '{where}.pretrain.heads': not a multiple of 'key_value_heads'")
+    for name, encoder in config["encoders"].items():
+        _cross_check_encoder(name, encoder, config, package)
+    for name, experiment in config["experiments"].items():
+        _cross_check_experiment(name, experiment, config, package)
+
+
+def _fill_corpus_path(config: dict[str, Any]) -> None:
+    waiting = [name for name, corpus in config["corpora"].items() if corpus["path"] is None and corpus["demo"] is None]
+    if len(waiting) > 1:
+        raise UserError(f"config key 'corpora.{waiting[0]}.path': set it (several corpora have no path: {waiting})")
+    for name in waiting:
+        if config["corpus_path"] is None:
+            raise UserError(
+                f"config key 'corpora.{name}.path': no path; add --config corpus_path=/path/of/the/corpus or set the key"
+            )
+        config["corpora"][name]["path"] = config["corpus_path"]
+    for name, corpus in config["corpora"].items():
+        if corpus["demo"] is None and not Path(corpus["path"]).exists():
+            raise UserError(f"config key 'corpora.{name}.path': {corpus['path']} does not exist; correct the path")
+
+
+def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, Any], package: Path) -> None:
+    where = f"encoders.{name}"
+    _known(encoder["kind"], modules_in(package / "encoders" / "kinds"), f"{where}.kind")
+    training = encoder["training"]
+    if (encoder["kind"] == "asce") != (training is not None):
+        raise UserError(f"config key '{where}.training': an asce encoder needs it, and no other kind has it")
+    if training is None:
+        return
+    _known(training["corpus"], config["corpora"], f"{where}.training.corpus")
+    if (encoder["source"] is None) == (training["small"] is None):
+        raise UserError(f"config key '{where}': give either 'source' or 'training.small' as the backbone")
+    available = config["corpora"][training["corpus"]]["roles"][training["role"]]
+    wanted = training["authors"] if training["authors"] is not None else available
+    if wanted < 2 or wanted > available:
+        raise UserError(
+            f"config key '{where}.training.authors': {wanted} authors wanted, but corpora.{training['corpus']}.roles."
+            f"{training['role']} is {available}; at least 2 and at most that many are possible"
+        )
+
+
+def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[str, Any], package: Path) -> None:
+    where = f"experiments.{name}"
+    _known(experiment["corpus"], config["corpora"], f"{where}.corpus")
+    _known(experiment["base_model"], config["base_models"], f"{where}.base_model")
+    evaluation = experiment["evaluation"]
+    for key, encoder in _encoder_keys(experiment):
+        _known(encoder, config["encoders"], f"{where}.{key}")
+    roster = config["corpora"][experiment["corpus"]]["roles"]["clients"]
+    if experiment["clients"] is None:
+        experiment["clients"] = roster
+    if experiment["clients"] > roster:
+        raise UserError(
+            f"config key '{where}.clients': {experiment['clients']} clients, but corpora.{experiment['corpus']}."
+            f"roles.clients is {roster}; lower the first or raise the second"
+        )
+    cohort = experiment["federation"]["clients_per_round"]
+    if cohort > experiment["clients"]:
+        raise UserError(
+            f"config key '{where}.federation.clients_per_round': {cohort} clients a round, but only "
+            f"{experiment['clients']} clients; lower it"
+        )
+    per_job = experiment["federation"]["clients_per_job"]
+    if per_job is None or per_job > experiment["clients"]:
+        experiment["federation"]["clients_per_job"] = experiment["clients"]
+    pretrain = config["base_models"][experiment["base_model"]]["pretrain"]
+    if pretrain is not None:
+        _check_context(where, experiment, pretrain["context_length"])
+    if experiment["prompts"]["prefix_tokens"] >= experiment["training"]["max_length"]:
+        raise UserError(
+            f"config key '{where}.training.max_length': {experiment['training']['max_length']} tokens leave nothing "
+            f"to learn after a prefix of {experiment['prompts']['prefix_tokens']}; raise it"
+        )
+    methods = modules_in(package / "federation" / "methods")
+    for row, overrides in experiment["methods"].items():
+        _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
+    # A table's file carries its label with underscores for hyphens.
+    tables = {module for module in modules_in(package / "report" / "tables")}
+    for label in experiment["tables"]:
+        if label.replace("-", "_") not in tables:
+            _known(label, tables, f"{where}.tables")
+    if evaluation["semantic_encoder"] is None:
+        evaluation["semantic_encoder"] = next(
+            (
+                key
+                for key, encoder in config["encoders"].items()
+                if encoder["kind"] == "sentence" and encoder["source"] == EMBEDDED_MINILM
+            ),
+            None,
+        )
+
+
+def _encoder_keys(experiment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "style_encoder", experiment["style_encoder"]
+    for encoder in experiment["evaluation"]["encoders"]:
+        yield "evaluation.encoders", encoder
+    if experiment["evaluation"]["semantic_encoder"] is not None:
+        yield "evaluation.semantic_encoder", experiment["evaluation"]["semantic_encoder"]
+
+
+def _check_context(where: str, experiment: Mapping[str, Any], context: int) -> None:
+    prefix = experiment["prompts"]["prefix_tokens"]
+    new = experiment["generation"]["max_new_tokens"]
+    if prefix >= context:
+        raise UserError(
+            f"config key '{where}.prompts.prefix_tokens': a prefix of {prefix} tokens does not fit the model's context of "
+            f"{context}; shorten it or raise base_models.{experiment['base_model']}.pretrain.context_length"
+        )
+    if prefix + new > context:
+        raise UserError(
+            f"config key '{where}.generation.max_new_tokens': a prefix of {prefix} and {new} new tokens exceed the "
+            f"model's context of {context}; lower one of them"
+        )
+    if experiment["training"]["max_length"] > context:
+        raise UserError(
+            f"config key '{where}.training.max_length': {experiment['training']['max_length']} tokens exceed the "
+            f"model's context of {context}; lower it"
+        )
+
+
+def _known(name: str, valid: Iterable[str], where: str) -> None:
+    if name not in valid:
+        raise UserError(f"config key '{where}': there is no '{name}'; {nearest(name, valid)}")

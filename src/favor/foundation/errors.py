@@ -1,0 +1,11 @@
+"""The one exception that is meant for the user's eyes."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Something the user can mend.
+
+    The message is one clear line that names the file, row or key concerned and the remedy; scripts print it
+    without a traceback (see :mod:`favor.foundation.job`).
+    """

@@ -1,0 +1,15 @@
+"""Hints for names that a user may have misspelt."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """Return a hint naming the nearest of the ``valid`` names, or listing them where none is near."""
+    names = sorted(valid)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"valid: {', '.join(names) if names else 'none are configured'}"

@@ -1,0 +1,1 @@
+"""Base language models, LoRA adapters, training and generation."""

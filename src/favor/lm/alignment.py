@@ -1,0 +1,99 @@
+"""Style alignment: pooled response states, a projection head per client, cosine to the author target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+from favor.lm.randomness import torch_generator
+from favor.lm.settings import AlignmentSettings
+
+
+class HeadLayout:
+    """The projection head's parameters in one flat vector of ``size`` numbers.
+
+    Linear(d, hidden), GELU, dropout, Linear(hidden, style), LayerNorm: the "lightweight 2-layer MLP" of
+    Eq. projected_style, with the same closing LayerNorm as the style encoder.
+    """
+
+    def __init__(self, hidden_size: int, settings: AlignmentSettings, style_size: int) -> None:
+        self.shapes: dict[str, tuple[int, ...]] = {
+            "first.weight": (settings.hidden, hidden_size),
+            "first.bias": (settings.hidden,),
+            "second.weight": (style_size, settings.hidden),
+            "second.bias": (style_size,),
+            "norm.weight": (style_size,),
+            "norm.bias": (style_size,),
+        }
+        self.size = 0
+        self._starts: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            self._starts[name] = self.size
+            self.size += math.prod(shape)
+
+    def initial(self, stage_seed: int) -> torch.Tensor:
+        """Return initial values [size]: torch's defaults (uniform within 1/sqrt(fan-in); LayerNorm 1 and 0)."""
+        generator = torch_generator(stage_seed, "projection head")
+        parts = []
+        for name, shape in self.shapes.items():
+            if name.startswith("norm"):
+                parts.append(torch.full(shape, 1.0 if name.endswith("weight") else 0.0))
+            else:
+                fan_in = self.shapes[f"{name.split('.')[0]}.weight"][1]
+                bound = 1.0 / math.sqrt(fan_in)
+                parts.append(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+        return torch.cat([part.reshape(-1) for part in parts])
+
+    def views(self, flat: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the parameters as leaf views of ``flat`` [K, size]."""
+        return {name: self._view(flat, name).detach().requires_grad_() for name in self.shapes}
+
+    def collect(self, head: dict[str, torch.Tensor], gradients: torch.Tensor, positions: torch.Tensor) -> None:
+        """Move the gradients of leaf views into the rows ``positions`` of ``gradients`` [clients, size]."""
+        for name, leaf in head.items():
+            if leaf.grad is not None:
+                self._view(gradients, name).index_add_(0, positions, leaf.grad)
+                leaf.grad = None
+
+    def _view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
+        start = self._starts[name]
+        return flat[:, start : start + math.prod(self.shapes[name])].view(-1, *self.shapes[name])
+
+
+def project(head: dict[str, torch.Tensor], pooled: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """Return norm(P_psi(h)) [K, n, style] for pooled states [K, n, d] of K clients (Eq. projected_style).
+
+    ``mask`` [K, n, hidden] is the dropout mask, already divided by the rate of keeping, or None.
+    """
+    hidden = torch.baddbmm(head["first.bias"].unsqueeze(1), pooled, head["first.weight"].transpose(1, 2))
+    hidden = nn.functional.gelu(hidden)
+    if mask is not None:
+        hidden = hidden * mask
+    out = torch.baddbmm(head["second.bias"].unsqueeze(1), hidden, head["second.weight"].transpose(1, 2))
+    out = nn.functional.layer_norm(out, out.shape[-1:])
+    out = out * head["norm.weight"].unsqueeze(1) + head["norm.bias"].unsqueeze(1)
+    return nn.functional.normalize(out, dim=-1)
+
+
+def head_dropout(stage_seed: int, counter: int, rows: int, settings: AlignmentSettings) -> torch.Tensor:
+    """Return the head's dropout mask [rows, hidden] for one micro-batch of a client's stage."""
+    generator = torch_generator(stage_seed, "projection dropout", counter)
+    keep = 1.0 - settings.dropout
+    return (torch.rand(rows, settings.hidden, generator=generator) < keep).float().div_(keep)
+
+
+def pooling_weights(supervised: Sequence[int], settings: AlignmentSettings) -> tuple[np.ndarray, np.ndarray]:
+    """Return for one micro-batch (weight of each row's supervised positions, whether a pooled state is valid).
+
+    ``supervised`` counts the positions of each row whose label is not ignored. With "minibatch" pooling there is one
+    state: every position weighs 1 / total (Eq. pooled_hidden). With "example" pooling there is one state a row, valid
+    with at least ``minimum_tokens`` positions.
+    """
+    counts = np.asarray(supervised, dtype=np.float64)
+    if settings.pooling == "minibatch":
+        return np.full(len(counts), 1.0 / max(counts.sum(), 1.0)), np.asarray([counts.sum() > 0])
+    return 1.0 / np.maximum(counts, 1.0), counts >= settings.minimum_tokens

@@ -1,0 +1,66 @@
+"""From a text's tokens to training pieces, and from pieces to optimiser steps and micro-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from favor.foundation.seeds import numpy_generator
+
+Steps = list[list[list[int]]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A window of a document: ``tokens`` (int32), supervised from position ``response_start`` on."""
+
+    tokens: np.ndarray
+    response_start: int
+    document_id: str
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def cut_pieces(token_ids: Sequence[int], document_id: str, prefix_tokens: int, max_length: int) -> list[Piece]:
+    """Cut one document into windows of at most ``max_length`` tokens.
+
+    Successive windows overlap by ``prefix_tokens``, which are context only, so that every token after the document's
+    first prefix is supervised exactly once. In a document shorter than two prefixes the second half is supervised.
+    A document of fewer than two tokens gives no piece.
+    """
+    if not 0 < prefix_tokens < max_length:
+        raise ValueError("prefix_tokens must be at least 1 and under max_length")
+    tokens = np.asarray(token_ids, dtype=np.int32)
+    if len(tokens) < 2:
+        return []
+    first_response = prefix_tokens if len(tokens) >= 2 * prefix_tokens else len(tokens) // 2
+    pieces = [Piece(tokens[:max_length], first_response, document_id)]
+    start = max_length - prefix_tokens
+    while start + prefix_tokens < len(tokens):
+        pieces.append(Piece(tokens[start : start + max_length], prefix_tokens, document_id))
+        start += max_length - prefix_tokens
+    return pieces
+
+
+def plan_steps(
+    lengths: Sequence[int], epochs: int, micro_batch: int, accumulation: int, seed: int, group_by_length: bool = True
+) -> Steps:
+    """Return steps -> micro-batches -> indices of pieces for one stage of one client.
+
+    Every epoch shuffles anew (stream: ``seed``, epoch) and cuts into effective batches of micro_batch * accumulation
+    pieces, the last one smaller. With ``group_by_length`` the pieces of one step are sorted by falling length before
+    micro-batches are formed, which saves padding and leaves the step's token mean as it is.
+    """
+    effective = micro_batch * accumulation
+    steps: Steps = []
+    for epoch in range(epochs):
+        order = numpy_generator(seed, "piece order", epoch).permutation(len(lengths)).tolist()
+        for start in range(0, len(order), effective):
+            step = order[start : start + effective]
+            if group_by_length:
+                step.sort(key=lambda index: -lengths[index])
+            steps.append([step[first : first + micro_batch] for first in range(0, len(step), micro_batch)])
+    return steps

@@ -1,0 +1,150 @@
+"""The trained values of one stack of clients: factors, projection heads, gradients, optimisers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from favor.foundation.errors import UserError
+from favor.lm.alignment import HeadLayout
+from favor.lm.base import BaseModel
+from favor.lm.lora import LoraState
+from favor.lm.optimiser import AdamW
+from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.stack import Component, Factors, LoraStack
+from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
+
+
+class Cohort:
+    """K clients' trained values as rows of flat tensors: [K, factors + projection head].
+
+    ``values`` holds what the optimiser moves: the factors, or the residual on a frozen offset, then the head.
+    ``effective`` [K, factors] holds offset + residual (the same memory as ``values`` without an offset).
+    """
+
+    def __init__(
+        self,
+        base: BaseModel,
+        stack: LoraStack,
+        tasks: Sequence[ClientTask],
+        settings: TrainingSettings,
+        alignment: AlignmentSettings | None,
+    ) -> None:
+        self.stack, self.tasks, self.settings, self.alignment = stack, tasks, settings, alignment
+        self.device = base.device
+        self.size = stack.layout.size
+        self.head: HeadLayout | None = None
+        if alignment is not None:
+            styles = {len(task.target) for task in tasks if task.target is not None}
+            if len(styles) != 1:
+                raise ValueError("style targets of one stack must have one size")
+            self.head = HeadLayout(base.hidden_size, alignment, styles.pop())
+            targets = np.stack([np.asarray(task.target, dtype=np.float32) for task in tasks])
+            self.targets = torch.nn.functional.normalize(torch.from_numpy(targets), dim=-1).to(self.device)
+        self._flat: dict[int, torch.Tensor] = {}
+        width = self.size + (self.head.size if self.head is not None else 0)
+        self.values = torch.zeros(len(tasks), width, device=self.device)
+        self.offset: torch.Tensor | None = None
+        if tasks[0].offset is not None:
+            self.offset = torch.stack([self._shared(task.offset) for task in tasks])
+        for position, task in enumerate(tasks):
+            factors = stack.layout.flatten(task.start, self.device)
+            self.values[position, : self.size] = factors if self.offset is None else factors - self.offset[position]
+            if self.head is not None:
+                self.values[position, self.size :] = self.head.initial(task.stage_seed).to(self.device)
+        self.effective = self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
+        self.anchors = [
+            self._shared(task.anchor) if task.proximal and task.anchor is not None else None for task in tasks
+        ]
+        self.companions: torch.Tensor | None = None
+        if tasks[0].companion is not None:
+            self.companions = torch.stack([self._shared(task.companion) for task in tasks])
+        self._flat.clear()
+        self.gradients = torch.zeros_like(self.values)
+        self.alignment_gradients: torch.Tensor | None = None
+        self.optimisers = [
+            AdamW(width, self.device, settings.beta1, settings.beta2, settings.epsilon, settings.weight_decay)
+            for _ in tasks
+        ]
+        self.logs: list[list[LogRow]] = [[] for _ in tasks]
+        self._reached = [False] * len(tasks)
+
+    def _shared(self, state: LoraState | None) -> torch.Tensor:
+        """Return a state's flat vector; clients that hold the same object share one."""
+        assert state is not None
+        if id(state) not in self._flat:
+            self._flat[id(state)] = self.stack.layout.flatten(state, self.device)
+        return self._flat[id(state)]
+
+    def zero_gradients(self, measured: bool) -> None:
+        """Clear the gradients; with ``measured`` keep alignment's apart."""
+        self.gradients.zero_()
+        if not measured:
+            self.alignment_gradients = None
+        elif self.alignment_gradients is None:
+            self.alignment_gradients = torch.zeros(len(self.tasks), self.size, device=self.device)
+        else:
+            self.alignment_gradients.zero_()
+
+    def select(self, flat: torch.Tensor, positions: Sequence[int]) -> torch.Tensor:
+        """Return the rows of ``flat`` at sorted ``positions``: a view where they adjoin, else a copy."""
+        if positions[-1] - positions[0] == len(positions) - 1:
+            return flat[positions[0] : positions[-1] + 1]
+        return flat[list(positions)]
+
+    def companion_component(self, positions: Sequence[int], gates: torch.Tensor) -> Component:
+        """Return the frozen companions of the clients at ``positions`` as a component weighted by ``gates``."""
+        assert self.companions is not None
+        factors: Factors = self.stack.layout.factors(self.select(self.companions, positions))
+        return Component(factors, gates)
+
+    def step(self, position: int, rate: float) -> tuple[float, float, float]:
+        """Add the proximal gradient, clip and update one client.
+
+        Returns the gradient's norm before clipping, the proximal loss, and alignment's share of the gradient that
+        reaches the adapter, ||g_align|| / (||g_task|| + ||g_align||), NaN where it was not measured.
+        """
+        gradient, task = self.gradients[position], self.tasks[position]
+        share = math.nan
+        if self.alignment_gradients is not None:
+            apart = self.alignment_gradients[position]
+            aligning = float(torch.linalg.vector_norm(apart))
+            learning = float(torch.linalg.vector_norm(gradient[: self.size]))
+            share = aligning / (learning + aligning) if learning + aligning > 0 else math.nan
+            gradient[: self.size] += apart
+        proximal = 0.0
+        anchor = self.anchors[position]
+        if anchor is not None:
+            difference = self.effective[position] - anchor
+            proximal = task.proximal * float(torch.linalg.vector_norm(difference)) ** 2
+            gradient[: self.size].add_(difference, alpha=2.0 * task.proximal)
+        if rate > 0 and not self._reached[position]:
+            self._reached[position] = bool(torch.any(gradient[: self.size] != 0))
+        norm = float(torch.linalg.vector_norm(gradient))
+        if self.settings.clip_norm > 0:
+            gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
+        self.optimisers[position].step(self.values[position], gradient, rate)
+        return norm, proximal, share
+
+    def refresh(self, positions: Sequence[int]) -> None:
+        """Bring the factors in use up to date with the residuals of the clients just stepped."""
+        if self.offset is not None:
+            for position in positions:
+                torch.add(self.offset[position], self.values[position, : self.size], out=self.effective[position])
+
+    def results(self, plans: Sequence[Plan]) -> list[ClientResult]:
+        """Return every client's result. Raises ``UserError`` for a client whose adapter no gradient reached."""
+        results = []
+        for position, plan in enumerate(plans):
+            if not self._reached[position]:
+                raise UserError(
+                    f"{plan.task.name}: no gradient reached its adapter at a rate over zero; "
+                    "check target_modules and the supervised tokens"
+                )
+            residual = self.stack.layout.unflatten(self.values[position, : self.size])
+            state = residual if self.offset is None else self.stack.layout.unflatten(self.effective[position])
+            results.append(ClientResult(plan.task.name, state, residual, self.logs[position]))
+        return results

@@ -1,0 +1,199 @@
+"""Greedy continuation of prompts under many adapters in one batch, with a key-value cache."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.lm.base import BaseModel
+from favor.lm.cache import growing_cache
+from favor.lm.lora import LoraState
+from favor.lm.settings import LoraSettings
+from favor.lm.stack import Component, Factors, LoraStack
+
+
+@dataclass(frozen=True)
+class GenerationRequest:
+    """One prompt under one adapter (``state`` None: the base alone).
+
+    With ``companion`` and ``gate`` g the adapters' output is g * companion + (1 - g) * state (FedDPA). Requests that
+    hold the same state objects share one slot of the stack.
+    """
+
+    name: str
+    prompt_tokens: Sequence[int]
+    state: LoraState | None = None
+    companion: LoraState | None = None
+    gate: float = 0.0
+
+
+def generate(
+    base: BaseModel,
+    lora: LoraSettings,
+    requests: Sequence[GenerationRequest],
+    max_new_tokens: int = 220,
+    repetition_penalty: float = 1.1,
+    rows_per_batch: int = 64,
+    progress: Progress | None = None,
+) -> list[list[int]]:
+    """Return each request's new tokens (without the end token), greedily chosen, in the order of ``requests``.
+
+    Text is that of ``transformers.generate`` on the one prompt and adapter: greedy, the repetition penalty over
+    prompt and continuation, no padding seen by it or by attention, stopping at the model's end tokens.
+    ``rows_per_batch`` bounds memory; rows are batched in a fixed order (by prompt length, then as given).
+
+    Raises ``UserError`` where a prompt is empty or leaves no room for the continuation in the model's context.
+    """
+    for request in requests:
+        if not 0 < len(request.prompt_tokens) <= base.context - max_new_tokens:
+            raise UserError(
+                f"{request.name}: a prompt of {len(request.prompt_tokens)} tokens and {max_new_tokens} new ones do not "
+                f"fit the model's context of {base.context} tokens; shorten the prefix or max_new_tokens"
+            )
+    results: list[list[int]] = [[] for _ in requests]
+    stack = LoraStack(base.model, lora)
+    with stack.attached(), torch.inference_mode():
+        for slots in _batches(requests, rows_per_batch):
+            rows = [index for slot in slots for index in slot]
+            _set_adapters(base, stack, requests, slots)
+            outputs = _decode(base, [requests[index].prompt_tokens for index in rows], max_new_tokens, repetition_penalty)
+            seen: set[int] = set()
+            for index, tokens in zip(rows, outputs, strict=True):
+                if index not in seen:
+                    results[index] = tokens
+                    seen.add(index)
+            if progress is not None:
+                progress.update(len(seen))
+    return results
+
+
+def last_token_states(base: BaseModel, sequences: Sequence[Sequence[int]], rows_per_batch: int = 32) -> np.ndarray:
+    """Return the base model's final state at each sequence's last token, float32 [n, d] (FedDPA's gate)."""
+    states = np.empty((len(sequences), base.hidden_size), dtype=np.float32)
+    order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
+    with torch.inference_mode():
+        for start in range(0, len(order), rows_per_batch):
+            rows = order[start : start + rows_per_batch]
+            lengths = [len(sequences[index]) for index in rows]
+            tokens = np.zeros((len(rows), max(lengths)), dtype=np.int64)
+            for row, index in enumerate(rows):
+                tokens[row, : lengths[row]] = sequences[index]
+            final = base.final_states(torch.from_numpy(tokens).to(base.device))
+            last = final[torch.arange(len(rows)), torch.tensor(lengths) - 1]
+            states[rows] = last.float().cpu().numpy()
+    return states
+
+
+def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list[list[list[int]]]:
+    """Return batches of slots of row indices: a slot is one adapter, slots of a batch have equally many rows.
+
+    A slot short of rows repeats its last one. Prompts of one length go together, so that nothing is padded; lengths
+    that are too rare to fill a quarter of a batch share padded ones.
+    """
+    by_length = Counter(len(request.prompt_tokens) for request in requests)
+    slots: dict[tuple[int, int, int], list[int]] = {}
+    for index, request in sorted(enumerate(requests), key=lambda item: len(item[1].prompt_tokens)):
+        length = len(request.prompt_tokens)
+        common = 4 * by_length[length] >= rows_per_batch
+        key = (length if common else 0, id(request.state), id(request.companion))
+        slots.setdefault(key, []).append(index)
+    batches: list[list[list[int]]] = []
+    previous = widest = 0
+    for (length, _, _), members in sorted(slots.items(), key=lambda item: item[0][0]):
+        for start in range(0, len(members), rows_per_batch):
+            rows = members[start : start + rows_per_batch]
+            full = max(widest, len(rows)) * (len(batches[-1]) + 1) > rows_per_batch if batches else True
+            if full or length != previous:
+                batches.append([])
+                widest = 0
+            batches[-1].append(rows)
+            previous, widest = length, max(widest, len(rows))
+    for batch in batches:
+        widest = max(len(rows) for rows in batch)
+        for rows in batch:
+            rows += rows[-1:] * (widest - len(rows))
+    return batches
+
+
+def _set_adapters(
+    base: BaseModel, stack: LoraStack, requests: Sequence[GenerationRequest], slots: list[list[int]]
+) -> None:
+    """Set the stack to the adapters of a batch's slots."""
+    states = [requests[slot[0]].state for slot in slots]
+    companions = [requests[slot[0]].companion for slot in slots]
+    components = []
+    gates = None
+    if any(companion is not None for companion in companions):
+        gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
+        components.append(Component(_factors(base, stack, companions), gates))
+    if any(state is not None for state in states):
+        components.append(Component(_factors(base, stack, states), None if gates is None else 1.0 - gates))
+    stack.set(components)
+
+
+def _factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | None]) -> Factors:
+    layout = stack.layout
+    # Cast once a batch, not once a token.
+    flat = torch.zeros(len(states), layout.size, device=base.device, dtype=base.dtype)
+    for row, state in enumerate(states):
+        if state is not None:
+            flat[row] = layout.flatten(state, base.device)
+    return layout.factors(flat)
+
+
+def _decode(
+    base: BaseModel, prompts: Sequence[Sequence[int]], max_new_tokens: int, repetition_penalty: float
+) -> list[list[int]]:
+    """Return the greedy continuations of a batch of prompts, padded on the left where their lengths differ."""
+    rows, longest = len(prompts), max(len(prompt) for prompt in prompts)
+    total = longest + max_new_tokens
+    # Where padding stands, the history repeats the row's first token: the penalty sees no foreign token.
+    history = torch.empty(rows, total, dtype=torch.long)
+    mask = torch.ones(rows, total, dtype=torch.long)
+    for row, prompt in enumerate(prompts):
+        gap = longest - len(prompt)
+        history[row, :gap] = prompt[0]
+        history[row, gap:longest] = torch.as_tensor(np.asarray(prompt, dtype=np.int64))
+        mask[row, :gap] = 0
+    padded = bool((mask == 0).any())
+    history, mask = history.to(base.device), mask.to(base.device)
+    positions = (mask.cumsum(1) - 1).clamp_(min=0)
+    ends = torch.tensor(base.end_ids, dtype=torch.long, device=base.device)
+    finished = torch.zeros(rows, dtype=torch.bool, device=base.device)
+    cache = growing_cache(base.model.config, total)
+    length = longest
+    current = history[:, :longest]
+    for _ in range(max_new_tokens):
+        width = current.shape[1]
+        options: dict[str, Any] = {"position_ids": positions[:, length - width : length]}
+        if padded:
+            options["attention_mask"] = mask[:, :length]
+        states = base.decoder(input_ids=current, past_key_values=cache, use_cache=True, **options).last_hidden_state
+        logits = base.head(states[:, -1]).float()
+        chosen = _penalise(logits, history[:, :length], repetition_penalty).argmax(dim=-1)
+        history[:, length] = chosen
+        length += 1
+        finished |= torch.isin(chosen, ends)
+        if bool(finished.all()):
+            break
+        current = history[:, length - 1 : length]
+    outputs = []
+    for tokens in history[:, longest:length].tolist():
+        stop = next((place for place, token in enumerate(tokens) if token in base.end_ids), len(tokens))
+        outputs.append(tokens[:stop])
+    return outputs
+
+
+def _penalise(logits: torch.Tensor, history: torch.Tensor, penalty: float) -> torch.Tensor:
+    """Divide positive and multiply negative logits of tokens in each row's history by ``penalty``, in place."""
+    if penalty == 1.0:
+        return logits
+    seen = logits.gather(1, history)
+    return logits.scatter_(1, history, torch.where(seen < 0, seen * penalty, seen / penalty))

@@ -1,0 +1,136 @@
+"""LoRA adapter states: their tensors' names and shapes, initial values, size on disk and export in PEFT's format.
+
+A state maps the names under which PEFT saves its tensors to float32 CPU tensors: for a projection with d_in inputs
+and d_out outputs, ``base_model.model.<module>.lora_A.weight`` [rank, d_in] and ``...lora_B.weight`` [d_out, rank].
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_json, write_safetensors
+from favor.lm.randomness import torch_generator
+from favor.lm.settings import LoraSettings
+
+LoraState = dict[str, torch.Tensor]
+Shapes = dict[str, tuple[int, ...]]
+
+PEFT_PREFIX = "base_model.model."
+
+
+def factor_name(module: str, factor: str) -> str:
+    """Return PEFT's name of factor "A" or "B" of the module at dotted path ``module``."""
+    return f"{PEFT_PREFIX}{module}.lora_{factor}.weight"
+
+
+def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Linear]:
+    """Return the linear layers that LoRA adapts, by dotted path, sorted by path.
+
+    Raises ``UserError`` where the model has no layer of a configured name, naming the nearest there are.
+    """
+    linear = {path: module for path, module in model.named_modules() if isinstance(module, nn.Linear)}
+    layers = {path: linear[path] for path in sorted(linear) if path.split(".")[-1] in settings.target_modules}
+    available = sorted({path.split(".")[-1] for path in linear})
+    missing = sorted(set(settings.target_modules) - {path.split(".")[-1] for path in layers})
+    if missing:
+        near = {name for wanted in missing for name in difflib.get_close_matches(wanted, available, n=2, cutoff=0.3)}
+        raise UserError(
+            f"target_modules: the model has no linear layer named {', '.join(missing)}; "
+            f"nearest there are: {', '.join(sorted(near) or available) or 'none'}"
+        )
+    return layers
+
+
+def state_shapes(model_or_config: Any, settings: LoraSettings) -> Shapes:
+    """Return the shape of every tensor of an adapter state, sorted by name, for a model or a model configuration.
+
+    A configuration is instantiated on torch's meta device: no weights are made.
+    """
+    model = model_or_config
+    if not isinstance(model, nn.Module):
+        from transformers import AutoModelForCausalLM
+
+        with torch.device("meta"):
+            model = AutoModelForCausalLM.from_config(model_or_config)
+    shapes: Shapes = {}
+    for path, layer in target_layers(model, settings).items():
+        shapes[factor_name(path, "A")] = (settings.rank, layer.in_features)
+        shapes[factor_name(path, "B")] = (layer.out_features, settings.rank)
+    return dict(sorted(shapes.items()))
+
+
+def parameter_count(shapes: Shapes) -> int:
+    """Return the number of trainable parameters of an adapter with these tensor shapes."""
+    return sum(math.prod(shape) for shape in shapes.values())
+
+
+def serialised_bytes(shapes: Shapes) -> int:
+    """Return the size in bytes of ``adapter_model.safetensors`` as PEFT writes it: float32, header {"format": "pt"}.
+
+    The file is 8 bytes of header length, a JSON header padded to 8 bytes, and the tensors. On Qwen2.5-3B's shape this
+    gives the 119,801,528 bytes of the paper (appendix, communication and storage).
+    """
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    offset = 0
+    for name, shape in sorted(shapes.items()):
+        end = offset + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, end]}
+        offset = end
+    length = len(json.dumps(header, separators=(",", ":")).encode())
+    return 8 + length + (-length % 8) + offset
+
+
+def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> LoraState:
+    """Return PEFT's default initial adapter: A Kaiming-uniform (a = sqrt 5, so within 1/sqrt(d_in)), B zero.
+
+    Every tensor has its own stream, so the values do not depend on the order of modules.
+    """
+    state: LoraState = {}
+    for name, shape in state_shapes(model_or_config, settings).items():
+        if ".lora_A." in name:
+            bound = 1.0 / math.sqrt(shape[1])
+            generator = torch_generator(seed, "LoRA initialisation", name)
+            state[name] = torch.empty(shape).uniform_(-bound, bound, generator=generator)
+        else:
+            state[name] = torch.zeros(shape)
+    return state
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> LoraState:
+    """Return the state held by arrays read from a safetensors file (copied, sorted by name)."""
+    return {name: torch.tensor(arrays[name], dtype=torch.float32) for name in sorted(arrays)}
+
+
+def export_peft(state: LoraState, settings: LoraSettings, base_name: str, folder: str | Path) -> None:
+    """Write ``adapter_config.json`` and ``adapter_model.safetensors`` so that ``PeftModel.from_pretrained`` loads them.
+
+    The tensors are written before the configuration, so a folder with a configuration is whole. Equal states give
+    equal bytes (``target_modules`` are sorted; PEFT itself writes them in set order).
+    """
+    alpha = int(settings.alpha) if float(settings.alpha).is_integer() else settings.alpha
+    write_safetensors(state, Path(folder) / "adapter_model.safetensors", {"format": "pt"})
+    configuration = {
+        "base_model_name_or_path": base_name,
+        "bias": "none",
+        "fan_in_fan_out": False,
+        "inference_mode": True,
+        "init_lora_weights": True,
+        "lora_alpha": alpha,
+        "lora_dropout": settings.dropout,
+        "modules_to_save": None,
+        "peft_type": "LORA",
+        "r": settings.rank,
+        "target_modules": sorted(settings.target_modules),
+        "task_type": "CAUSAL_LM",
+    }
+    write_json(configuration, Path(folder) / "adapter_config.json")

@@ -1,0 +1,77 @@
+"""Cross-entropy at supervised positions only, in chunks that stay in cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+# Logits held at once: about 4 MiB in float32 on a CPU; large products on a GPU.
+_CHUNK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}
+
+
+class TokenCrossEntropy(torch.autograd.Function):
+    """Weighted sum over tokens of -log softmax(h W^T + b)[label], and the losses one by one.
+
+    Gradients are computed in the forward pass, chunk by chunk, so that the logits of all tokens (vocabulary times
+    tokens) never exist at once. Call through :func:`token_cross_entropy`.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        labels: torch.Tensor,
+        token_weights: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        chunk = max(1, _CHUNK_ELEMENTS[hidden.device.type] // weight.shape[0])
+        losses = torch.empty(len(labels), dtype=torch.float32, device=hidden.device)
+        need_hidden, need_weight = ctx.needs_input_grad[:2]
+        grad_hidden = torch.empty_like(hidden) if need_hidden else None
+        grad_weight = torch.zeros_like(weight, dtype=torch.float32) if need_weight else None
+        for start in range(0, len(labels), chunk):
+            part = slice(start, start + chunk)
+            rows, target = hidden[part], labels[part, None]
+            logits = torch.nn.functional.linear(rows, weight, bias).float()
+            normaliser = logits.logsumexp(dim=-1, keepdim=True)
+            losses[part] = (normaliser - logits.gather(1, target)).squeeze(1)
+            if not (need_hidden or need_weight):
+                continue
+            # d loss / d logits = softmax - one-hot, times the token's weight; in place of the logits.
+            slope = logits.sub_(normaliser).exp_()
+            slope.scatter_add_(1, target, slope.new_full((1, 1), -1.0).expand(len(rows), 1))
+            slope = slope.mul_(token_weights[part, None]).to(weight.dtype)
+            if grad_hidden is not None:
+                grad_hidden[part] = slope @ weight
+            if grad_weight is not None:
+                grad_weight += slope.t() @ rows
+        ctx.gradients = (grad_hidden, grad_weight)
+        ctx.mark_non_differentiable(losses)
+        return (losses * token_weights).sum(), losses
+
+    @staticmethod
+    def backward(ctx: Any, upstream: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+        grad_hidden, grad_weight = ctx.gradients
+        return (
+            None if grad_hidden is None else grad_hidden * upstream,
+            None if grad_weight is None else grad_weight * upstream,
+            None,
+            None,
+            None,
+        )
+
+
+def token_cross_entropy(
+    hidden: torch.Tensor,
+    output_layer: torch.nn.Linear,
+    labels: torch.Tensor,
+    token_weights: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (weighted sum of token losses, losses [tokens] without gradient).
+
+    ``hidden`` [tokens, d] are the final states that predict ``labels`` [tokens]; ``token_weights`` [tokens] float32.
+    """
+    total, losses = TokenCrossEntropy.apply(hidden, output_layer.weight, output_layer.bias, labels, token_weights)
+    return total, losses

@@ -1,0 +1,108 @@
+"""What one client trains in one stage, what comes back, and the micro-batches of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from favor.foundation.errors import UserError
+from favor.lm.batches import Piece, Steps, plan_steps
+from favor.lm.lora import LoraState
+from favor.lm.settings import TrainingSettings
+
+LogRow = dict[str, float | int | str]
+
+
+@dataclass(frozen=True)
+class ClientTask:
+    """One client's stage: where it starts, what holds it and what it aligns to.
+
+    - ``start``: the adapter at the first step; ``offset``: a frozen adapter to which the trained residual is added,
+      or None. The factors used are offset + residual, so the private stage's endpoint + residual is exact.
+    - ``anchor`` and ``proximal``: the loss gains proximal * sum ||factor - anchor||_F^2 (no 1/2).
+    - ``target``: the author's style target q [style], or None for no alignment.
+    - ``companion`` and ``gates``: a second, frozen adapter and a gate g per piece; the adapters' output is
+      g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout.
+    - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
+    """
+
+    name: str
+    pieces: Sequence[Piece]
+    start: LoraState
+    epochs: int
+    stage_seed: int
+    offset: LoraState | None = None
+    anchor: LoraState | None = None
+    proximal: float = 0.0
+    target: np.ndarray | None = None
+    companion: LoraState | None = None
+    gates: np.ndarray | None = None
+
+
+@dataclass
+class ClientResult:
+    """What a stage trained: the adapter in effect, the trained part (equal to it without an offset), and the log.
+
+    The log has one row an optimiser step with the columns of the table ``training_log`` except stage and round.
+    """
+
+    name: str
+    state: LoraState
+    residual: LoraState
+    log: list[LogRow]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One micro-batch: which pieces, its number in the stage, and the supervised tokens they hold."""
+
+    indices: tuple[int, ...]
+    counter: int
+
+
+@dataclass
+class Plan:
+    """The steps of one client's stage: micro-batches and supervised (predicted) tokens of each step."""
+
+    task: ClientTask
+    steps: list[list[Group]] = field(default_factory=list)
+    supervised_tokens: list[int] = field(default_factory=list)
+
+
+def response_start(piece: Piece, settings: TrainingSettings) -> int:
+    """Return the first position of a piece whose label is not ignored."""
+    return 0 if settings.supervised == "all" else piece.response_start
+
+
+def predicted_tokens(piece: Piece, settings: TrainingSettings) -> int:
+    """Return how many tokens of a piece enter the task loss: labelled positions, less position 0 (unpredicted)."""
+    return len(piece) - max(1, response_start(piece, settings))
+
+
+def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
+    """Return the plan of a task. Raises ``UserError`` where it would train nothing, or a piece is too long."""
+    lengths = [len(piece) for piece in task.pieces]
+    if task.epochs < 1 or not any(predicted_tokens(piece, settings) > 0 for piece in task.pieces):
+        raise UserError(
+            f"{task.name}: no supervised token to train on ({len(lengths)} pieces, {task.epochs} epochs); "
+            "give the client more text, a shorter prefix or at least one epoch"
+        )
+    if max(lengths) > settings.max_length:
+        raise UserError(f"{task.name}: a piece of {max(lengths)} tokens exceeds max_length {settings.max_length}")
+    steps: Steps = plan_steps(
+        lengths, task.epochs, settings.micro_batch, settings.accumulation, task.stage_seed, settings.group_by_length
+    )
+    plan = Plan(task)
+    counter = 0
+    for step in steps:
+        groups = []
+        for indices in step:
+            groups.append(Group(tuple(indices), counter))
+            counter += 1
+        plan.steps.append(groups)
+        plan.supervised_tokens.append(
+            sum(predicted_tokens(task.pieces[index], settings) for group in groups for index in group.indices)
+        )
+    return plan

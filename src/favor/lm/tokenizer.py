@@ -1,0 +1,111 @@
+"""Tokenisers: loading one by folder or Hugging Face id, and training a byte-level BPE. No torch, no transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import atomic_path, write_json
+
+PAD_TOKEN = "<|pad|>"
+END_TOKEN = "<|endoftext|>"
+
+
+def is_local(source: str) -> bool:
+    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
+    return Path(source).is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1
+
+
+class TextTokenizer:
+    """Text to token ids and back, without special tokens: raw text, no template, no end token."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # A post that spells out a special token is text, not an end of text.
+        self._tokenizer.encode_special_tokens = True
+
+    @property
+    def vocabulary_size(self) -> int:
+        """The number of token ids, added tokens included."""
+        return self._tokenizer.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of ``text``."""
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of each text (in parallel where the machine's settings allow)."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of ``tokens``; special tokens are left out."""
+        return self._tokenizer.decode(list(tokens), skip_special_tokens=True)
+
+    def save(self, path: str | Path) -> None:
+        """Write ``tokenizer.json`` to ``path``."""
+        with atomic_path(path) as temporary:
+            self._tokenizer.save(str(temporary))
+
+    def token_id(self, token: str) -> int | None:
+        """Return the id of a token given as text, or None where the vocabulary lacks it."""
+        return self._tokenizer.token_to_id(token)
+
+
+def load_tokenizer(source: str) -> TextTokenizer:
+    """Load ``tokenizer.json`` from a local folder or of a Hugging Face id.
+
+    Raises ``UserError`` where there is none.
+    """
+    if is_local(source):
+        path = Path(source).expanduser() / "tokenizer.json"
+        if not path.is_file():
+            raise UserError(f"{path}: no tokenizer.json in the model folder; save the tokenizer there (fast format)")
+        try:
+            return TextTokenizer(Tokenizer.from_file(str(path)))
+        except Exception as error:  # the library raises bare Exception
+            raise UserError(f"{path}: not a readable tokenizer.json ({error}); save it again") from None
+    try:
+        return TextTokenizer(Tokenizer.from_pretrained(source))
+    except Exception as error:  # the library raises bare Exception
+        reason = str(error).splitlines()[0]
+        raise UserError(
+            f"model '{source}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
+            f"({reason}); check the name and the network, or give a local folder"
+        ) from None
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary_size: int, folder: str | Path) -> TextTokenizer:
+    """Train a byte-level BPE of at most ``vocabulary_size`` tokens and save it so that ``AutoTokenizer`` loads it.
+
+    The padding and end-of-text tokens are distinct (ids 0 and 1). The same texts in the same order give the same
+    bytes. Raises ``UserError`` where the vocabulary cannot hold the 256 bytes and two special tokens.
+    """
+    if vocabulary_size < 258:
+        raise UserError(f"vocabulary_size {vocabulary_size} is too small: 256 bytes and 2 special tokens need 258")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=[PAD_TOKEN, END_TOKEN],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    trained = TextTokenizer(tokenizer)
+    trained.save(Path(folder) / "tokenizer.json")
+    configuration = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "pad_token": PAD_TOKEN,
+        "eos_token": END_TOKEN,
+        "padding_side": "left",
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": 1_000_000,
+    }
+    write_json(configuration, Path(folder) / "tokenizer_config.json")
+    return trained

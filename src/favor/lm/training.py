@@ -1,0 +1,239 @@
+"""Training many clients' adapters at once over one frozen base: own loop, one optimiser state a client.
+
+The stack is the only execution: one client at a time is a stack of one. What a client computes (losses, clipping,
+schedule, dropout, shuffling) depends on nothing but its own task; how wide the stack is and how many rows run in one
+forward pass changes results by rounding only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.lm.base import BaseModel
+from favor.lm.cohort import Cohort
+from favor.lm.forward import Share, build_batch
+from favor.lm.lora import LoraSettings
+from favor.lm.optimiser import linear_schedule, ramp
+from favor.lm.passes import StepFigures, run_pass
+from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.stack import LoraStack
+from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
+
+# Padded tokens of one forward pass where the caller sets no number of rows.
+_TOKENS_PER_FORWARD = {"cpu": 8192, "cuda": 32768}
+_LARGE_MODEL = 1_000_000_000
+
+
+def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
+    """Return the optimiser steps of all tasks together: the total for :class:`Progress`."""
+    effective = settings.micro_batch * settings.accumulation
+    return sum(task.epochs * math.ceil(len(task.pieces) / effective) for task in tasks)
+
+
+def train(
+    base: BaseModel,
+    lora: LoraSettings,
+    tasks: Sequence[ClientTask],
+    settings: TrainingSettings,
+    alignment: AlignmentSettings | None = None,
+    progress: Progress | None = None,
+    max_rows_per_forward: int | None = None,
+    clients_per_stack: int | None = None,
+) -> list[ClientResult]:
+    """Train every task and return results in the order of ``tasks``.
+
+    The loss of an optimiser step is the mean cross-entropy over the step's supervised tokens, plus
+    ``proximal * ||factors - anchor||^2``, plus, for tasks with a target, ``weight * kappa * (1 - cos)`` averaged over
+    the step's micro-batches (Eqs. task_loss, shared_objective, private_objective). Hidden states for the style state
+    are final, after the last norm, at the positions whose own label is not ignored. Gradients are clipped per client
+    over its factors and projection head together.
+
+    ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else; on a GPU that runs out of
+    memory the rows are halved and the step is done again.
+
+    Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
+    over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
+    """
+    if len({task.name for task in tasks}) != len(tasks):
+        raise ValueError("client names of one call must differ")
+    plans = sorted((make_plan(task, settings) for task in tasks), key=lambda plan: -len(plan.steps))
+    for plan in plans:
+        _check_rates(plan, settings)
+    stack = LoraStack(base.model, lora)
+    width = clients_per_stack or max(1, len(plans))
+    results: dict[str, ClientResult] = {}
+    with stack.attached(), _checkpointing(base, settings):
+        # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
+        for members in _alike(plans):
+            for start in range(0, len(members), width):
+                run = _StackRun(base, stack, members[start : start + width], settings, alignment, max_rows_per_forward)
+                for result in run.train(progress):
+                    results[result.name] = result
+    return [results[task.name] for task in tasks]
+
+
+def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
+    kinds: dict[tuple[bool, ...], list[Plan]] = {}
+    for plan in plans:
+        task = plan.task
+        kinds.setdefault((task.target is not None, task.offset is not None, task.companion is not None), []).append(plan)
+    return list(kinds.values())
+
+
+def _check_rates(plan: Plan, settings: TrainingSettings) -> None:
+    steps = len(plan.steps)
+    factors = [
+        linear_schedule(step, steps, settings.warmup_fraction, settings.warmup_counts_from) for step in range(steps)
+    ]
+    if settings.learning_rate <= 0 or not any(factor > 0 for factor in factors):
+        raise UserError(
+            f"{plan.task.name}: none of its {steps} optimiser steps has a rate over zero; "
+            "count the warm-up from 1, or give more text or epochs"
+        )
+
+
+@contextmanager
+def _checkpointing(base: BaseModel, settings: TrainingSettings) -> Iterator[None]:
+    wanted = settings.gradient_checkpointing == "on" or (
+        settings.gradient_checkpointing == "auto"
+        and base.device.type == "cuda"
+        and sum(parameter.numel() for parameter in base.model.parameters()) > _LARGE_MODEL / 2
+    )
+    if not wanted:
+        yield
+        return
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    layers = [module for module in base.model.modules() if isinstance(module, GradientCheckpointingLayer)]
+    base.model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    for layer in layers:
+        # The layer's own flag switches checkpointing on; its parts stay in evaluation mode (no dropout of the base).
+        layer.training = True
+    try:
+        yield
+    finally:
+        base.model.activation_checkpointing_disable()
+        for layer in layers:
+            layer.training = False
+
+
+class _StackRun:
+    """The training of one stack of clients of one kind, from first to last step."""
+
+    def __init__(
+        self,
+        base: BaseModel,
+        stack: LoraStack,
+        plans: Sequence[Plan],
+        settings: TrainingSettings,
+        alignment: AlignmentSettings | None,
+        max_rows: int | None,
+    ) -> None:
+        self.base, self.stack, self.plans, self.settings = base, stack, plans, settings
+        self.alignment = alignment if plans[0].task.target is not None else None
+        if plans[0].task.target is not None and alignment is None:
+            raise ValueError("tasks with a style target need alignment settings")
+        self.max_rows = max_rows
+        self.shrink = 1
+        self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
+
+    def train(self, progress: Progress | None) -> list[ClientResult]:
+        """Run all steps and return the clients' results."""
+        for step in range(max(len(plan.steps) for plan in self.plans)):
+            active = [position for position, plan in enumerate(self.plans) if step < len(plan.steps)]
+            measured = self.alignment is not None and self._measure(step)
+            figures = self._gradients(step, active, measured)
+            for position in active:
+                row = self._update(position, step, figures[position])
+                if progress is not None:
+                    progress.update(1, loss=float(row["task_loss"]))
+            self.cohort.refresh(active)
+        return self.cohort.results(self.plans)
+
+    def _measure(self, step: int) -> bool:
+        """Measure alignment's share of the gradient at step 1 (where kappa first acts) and a few more: it costs a backward pass."""
+        last = max(len(plan.steps) for plan in self.plans) - 1
+        ends = {len(plan.steps) - 1 for plan in self.plans}
+        return step in (0, 1, last // 4, last // 2, 3 * last // 4) or step in ends
+
+    def _gradients(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
+        """Leave the clients' gradients of the step in the cohort and return its figures."""
+        while True:
+            try:
+                self.cohort.zero_gradients(measured)
+                figures = {position: StepFigures() for position in active}
+                for shares in self._passes(step, active):
+                    batch = build_batch(shares, self.settings, self.alignment, self.stack.settings.dropout, self.base.device)
+                    run_pass(self.base, self.stack, self.cohort, batch, self.alignment, measured, figures)
+                return figures
+            except torch.cuda.OutOfMemoryError:
+                self.shrink *= 2
+                torch.cuda.empty_cache()
+                if self._rows(self.settings.max_length) < 1:
+                    raise UserError(
+                        f"{self.plans[active[0]].task.name}: GPU memory does not hold one micro-batch; set "
+                        "gradient_checkpointing: on, or lower micro_batch, max_length or clients_per_stack"
+                    ) from None
+
+    def _rows(self, length: int) -> int:
+        rows = self.max_rows or max(1, _TOKENS_PER_FORWARD[self.base.device.type] // length)
+        return rows // self.shrink
+
+    def _passes(self, step: int, active: list[int]) -> Iterator[list[Share]]:
+        """Yield what runs together: for each of some clients the same number of its next micro-batches.
+
+        Micro-batches run longest first, and clients whose next ones are longest go together, to pad little.
+        """
+
+        def longest(position: int, group: Group) -> int:
+            return max(len(self.plans[position].task.pieces[index]) for index in group.indices)
+
+        waiting = {
+            position: sorted(self.plans[position].steps[step], key=lambda group: -longest(position, group))  # noqa: B023
+            for position in active
+        }
+        while waiting:
+            order = sorted(waiting, key=lambda position: -longest(position, waiting[position][0]))
+            room = max(1, self._rows(longest(order[0], waiting[order[0]][0])) // self.settings.micro_batch)
+            chosen = sorted(order[:room])
+            number = max(1, min(room // len(chosen), *(len(waiting[position]) for position in chosen)))
+            yield [Share(position, self.plans[position], step, waiting[position][:number]) for position in chosen]
+            for position in chosen:
+                del waiting[position][:number]
+                if not waiting[position]:
+                    del waiting[position]
+
+    def _update(self, position: int, step: int, figures: StepFigures) -> dict[str, float | int | str]:
+        """Clip, step the optimiser and log, for one client."""
+        plan, settings = self.plans[position], self.settings
+        steps = len(plan.steps)
+        kappa = ramp(step, steps, self.alignment.ramp_fraction) if self.alignment is not None else math.nan
+        rate = settings.learning_rate * linear_schedule(
+            step, steps, settings.warmup_fraction, settings.warmup_counts_from
+        )
+        norm, proximal, share = self.cohort.step(position, rate)
+        if not all(math.isfinite(value) for value in (norm, figures.task_loss, proximal)):
+            raise UserError(
+                f"{plan.task.name}: the loss is not finite at step {step + 1} of {steps}; lower the learning rate"
+            )
+        row: dict[str, float | int | str] = {
+            "client": plan.task.name,
+            "step": step,
+            "learning_rate": rate,
+            "task_loss": figures.task_loss,
+            "proximal": proximal,
+            "alignment_loss": figures.alignment_loss if self.alignment is not None else math.nan,
+            "cosine": figures.cosine if self.alignment is not None else math.nan,
+            "kappa": kappa,
+            "gradient_norm": norm,
+            "alignment_gradient_share": share,
+            "supervised_tokens": plan.supervised_tokens[step],
+        }
+        self.cohort.logs[position].append(row)
+        return row

@@ -1,0 +1,1 @@
+"""Table specifications, LaTeX, HTML, figures and the paper's own values."""

@@ -1,0 +1,87 @@
+"""Gathers what the workflow made into one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.files import read_parquet
+from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.specs import load_spec
+
+OVERVIEW = Figure(
+    "FAVoR workflow",
+    "Clients upload shared-adapter deltas only; texts, style targets, endpoints and residual packs stay with them.",
+    Path("favor_overview.svg"),
+    Path("favor_overview.pdf"),
+)
+FIGURES = {
+    "training_curves": (
+        "Training curves",
+        "Mean over clients and seeds, with the middle half of the clients. Methods whose shared stages are equal share "
+        "one trajectory.",
+    ),
+    "retention_utility": (
+        "Style retention against utility",
+        "Mean over seeds; bars are sample standard deviations. Controls bound both axes.",
+    ),
+    "allocation": ("Allocation", "Word units per client: what the long tail asks for and what the client has."),
+}
+
+
+def assemble(results: Path, experiments: Mapping[str, Mapping[str, Any]]) -> Report:
+    """Return the report of every experiment.
+
+    ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
+    the labels of its tables.
+    """
+    overview = Figure(OVERVIEW.title, OVERVIEW.caption, *_files(results / "figures", "favor_overview"))
+    return Report(
+        title="FAVoR Workflow",
+        experiments=[_experiment(results, name, values) for name, values in experiments.items()],
+        figures=[overview],
+        rerun=["snakemake --cores all"],
+    )
+
+
+def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
+    experiment, corpus = values["experiment"], values["corpus"]
+    folder = results / "corpora" / experiment["corpus"]
+    preparation = Preparation(
+        **{
+            table: read_parquet(folder / f"{table}.parquet", table)
+            for table in ("dropped", "roster", "splits", "overlap")
+        },
+        allocation=read_parquet(results / name / "clients" / "allocation.parquet", "allocation"),
+    )
+    tables = []
+    for label in values["tables"]:
+        spec = load_spec(label)
+        cells = read_parquet(results / name / "tables" / f"{label}.parquet", "table_cells")
+        sources = ", ".join(f"{name}/scores/{source}.parquet" for source in spec.sources)
+        tables.append(ReportTable(spec, cells, sources))
+    return ExperimentReport(
+        name=name,
+        title=experiment["title"],
+        dataset=corpus["title"],
+        methods=list(values["methods"]),
+        seeds=experiment["seeds"],
+        facts={
+            "Base model": values["base_model"],
+            "Clients": str(experiment["clients"]),
+            "Protocol": experiment["protocol"],
+        },
+        settings={"experiment": experiment, "methods": values["methods"], "corpus": corpus},
+        preparation=preparation,
+        tables=tables,
+        figures=[
+            Figure(title, caption, *_files(results / name / "figures", figure))
+            for figure, (title, caption) in FIGURES.items()
+        ],
+        is_demo=bool(corpus["demo"]),
+    )
+
+
+def _files(folder: Path, figure: str) -> tuple[Path, Path]:
+    return folder / f"{figure}.svg", folder / f"{figure}.pdf"

@@ -1,0 +1,202 @@
+"""From scores to table cells: means over seeds, deviations, marks, reasons, the paper's values beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import pandas as pd
+
+from favor.foundation.columns import TABLES
+from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
+from favor.report.paper import paper_cell
+from favor.report.specs import Column, Panel, Row, TableSpec
+from favor.statistics.summary import KEYS, seed_summary
+
+DASH = "–"
+SEEDS = "@seeds"
+_NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a table has to know about the experiment behind its scores.
+
+    ``methods``: method keys that the configuration runs, in its order. ``dataset``: printed section name.
+    ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
+    none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
+    the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
+    ``seeds``: the seeds that were asked for; a value behind which some are missing says so.
+    """
+
+    experiment: str
+    methods: Sequence[str]
+    dataset: str = ""
+    paper_dataset: str = ""
+    encoders: Mapping[str, str] = field(default_factory=dict)
+    display: Mapping[str, str] = field(default_factory=dict)
+    absences: Mapping[str, str] = field(default_factory=dict)
+    seeds: Sequence[int] = ()
+
+
+@dataclass
+class _Cell:
+    value: float = _NAN
+    deviation: float = _NAN
+    n: int = 0
+    text: str = DASH
+    reason: str = ""
+    mark: str = ""
+
+
+def build_table(
+    spec: TableSpec, scores: pd.DataFrame, context: Context, paper: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` for one experiment.
+
+    ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
+    (:func:`favor.report.paper.load_paper_values`), or None.
+
+    A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
+    seed). Rows of methods that the experiment does not run are left out; a cell without a value prints a dash and
+    keeps its reason. Best and second-best are decided among the ranked rows by the *printed* means, so two rows that
+    print the same number share a mark and no reader sees one of two equal numbers in bold; the next printed number
+    is second. Where all ranked rows print the same number, or there is one only, nothing is marked.
+    """
+    index = _Index(scores, context)
+    section = context.dataset if spec.sectioned else ""
+    records: list[dict[str, object]] = []
+    rows = _rows(spec, context, index)
+    for panel in spec.panels:
+        cells = {(row.label, column.label): index.cell(row, column) for row in rows for column in panel.columns}
+        _mark(spec, panel, rows, cells)
+        for row in rows:
+            for column in panel.columns:
+                cell = cells[row.label, column.label]
+                beside = _paper_cell(spec, paper, context, panel, row, column)
+                records.append(
+                    {
+                        "panel": panel.title,
+                        "section": section,
+                        "row": row.label,
+                        "column": column.label,
+                        "order": len(records),
+                        **cell.__dict__,
+                        "paper_value": beside[0],
+                        "paper_deviation": beside[1],
+                    }
+                )
+    return pd.DataFrame(records, columns=TABLES["table_cells"].schema.names)
+
+
+def join_sections(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the cells of several experiments as one table, in the given order, for sectioned tables."""
+    joined = pd.concat(list(tables), ignore_index=True)
+    joined["order"] = range(len(joined))
+    return joined
+
+
+def is_control(row: str) -> bool:
+    """Whether ``row`` is the printed name of a control (upper or lower bound)."""
+    return row in CONTROLS.values()
+
+
+def _rows(spec: TableSpec, context: Context, index: _Index) -> list[Row]:
+    rows = [row for row in spec.rows if row.method in CONTROLS or row.method in context.methods]
+    rows = [row for row in rows if not row.optional or index.has_scores(row)]
+    if spec.open_rows:
+        rows += [Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS]
+    if spec.with_controls:
+        rows += [Row((name,), method=key, ranked=False, group="controls") for key, name in CONTROLS.items()]
+    return rows
+
+
+class _Index:
+    """The scores by (method, encoder, metric, variant), and why one of them may be missing."""
+
+    def __init__(self, scores: pd.DataFrame, context: Context) -> None:
+        summary = seed_summary(scores).to_dict("records")
+        self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
+        self.seeds = scores.groupby("method")["seed"].nunique()
+        self.context = context
+        self.encoders = set(scores["encoder"])
+        self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
+
+    def has_scores(self, row: Row) -> bool:
+        """Whether anything was scored with the row's encoder."""
+        return self._encoder(row.encoder) in self.encoders
+
+    def cell(self, row: Row, column: Column) -> _Cell:
+        """Return the unmarked cell of ``row`` and ``column``."""
+        method = column.method or row.method
+        role = column.encoder or row.encoder
+        if column.fixed:
+            text = column.fixed.get(row.label, "")
+            return _Cell(text=text) if text else _Cell(reason=f"no configuration is declared for {row.label}")
+        if column.metric == SEEDS:
+            return self._seed_count(method, row)
+        found = self.summary.get((method, self._encoder(role), column.metric, column.variant))
+        if found is None:
+            return _Cell(reason=self._why(method, role, column, row))
+        value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
+        if count == 0:
+            return _Cell(reason=str(found["note"]) or f"{column.metric} is undefined for {row.label}")
+        text = _printed(value, column.decimals)
+        if column.deviation != "none" and not math.isnan(deviation):
+            text += f" ± {_printed(deviation, column.decimals)}"
+        expected = len(self.context.seeds) if method not in CONTROLS else 0
+        partial = f"mean over {count} of {expected} seeds" if count < expected else ""
+        return _Cell(value, deviation, count, text, partial)
+
+    def _seed_count(self, method: str, row: Row) -> _Cell:
+        count = int(self.seeds.get(method, 0))
+        if not count:
+            return _Cell(reason=f"nothing was scored for {row.label}")
+        return _Cell(float(count), _NAN, count, str(count))
+
+    def _encoder(self, role: str) -> str:
+        return self.context.encoders.get(role, role)
+
+    def _why(self, method: str, role: str, column: Column, row: Row) -> str:
+        encoder = self._encoder(role)
+        for key in (encoder, role, column.metric, method):
+            if key and key in self.context.absences:
+                return self.context.absences[key]
+        if encoder and encoder not in self.encoders:
+            return f"encoder {encoder_name(role)} is not part of experiment {self.context.experiment}"
+        if (encoder, column.metric) not in self.metrics:
+            return f"{column.metric} was not computed in experiment {self.context.experiment}"
+        return f"{column.metric} has no score for {row.label}"
+
+
+def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tuple[str, str], _Cell]) -> None:
+    for column in panel.columns:
+        if not column.direction:
+            continue
+        rivals: dict[str, list[tuple[Decimal, _Cell]]] = {}
+        for row in rows:
+            cell = cells[row.label, column.label]
+            if row.ranked and not math.isnan(cell.value):
+                group = row.encoder if spec.ranked_within == "encoder" else ""
+                rivals.setdefault(group, []).append((Decimal(_printed(cell.value, column.decimals)), cell))
+        for contest in rivals.values():
+            ranks = sorted({number for number, _ in contest}, reverse=column.direction == "up")
+            for number, cell in contest if len(ranks) > 1 else []:
+                cell.mark = {ranks[0]: "best", ranks[1]: "second"}.get(number, "")
+
+
+def _printed(value: float, decimals: int) -> str:
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if Decimal(text) == 0 else text
+
+
+def _paper_cell(
+    spec: TableSpec, paper: pd.DataFrame | None, context: Context, panel: Panel, row: Row, column: Column
+) -> tuple[float, float]:
+    belongs = context.paper_dataset if spec.sectioned or context.paper_dataset == spec.dataset else ""
+    if paper is None or not belongs:
+        return _NAN, _NAN
+    section = context.paper_dataset if spec.sectioned else ""
+    return paper_cell(paper, panel.title, section, row.paper or row.label, column.paper or column.label)

@@ -1,0 +1,142 @@
+"""What a report holds, apart from how it is set: the HTML and the PDF writer read the same values.
+
+Nothing here names an author or quotes a text: clients are anonymous (client_001 onwards).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from favor.report.specs import TableSpec
+
+# DECISIONS: to be printed beside our own tables.
+CAUTIONS: tuple[str, ...] = (
+    "Most same-topic negatives of BlogText are student against student (81-86 %), so verification there mostly tells "
+    "students apart.",
+    "STAR was trained on the Blog Authorship Corpus: its row among the representations is contaminated.",
+    "Top-1 cosine is the similarity to the predicted author, whoever that is, so homogenised methods score higher.",
+)
+DEMO_STATEMENT = (
+    "These numbers are the demo's: a generated corpus, a language model of about a million parameters pretrained in "
+    "minutes, small encoders. They show that every step works; they say nothing about the methods, and nothing was "
+    "tuned to make any method win. The paper's values stand beside them for orientation only."
+)
+OWN_STATEMENT = (
+    "These numbers come from this run. The paper's values stand beside them for comparison; nothing was tuned to them."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: title, caption, and its files (``pdf`` for LaTeX, ``svg`` for HTML)."""
+
+    title: str
+    caption: str
+    svg: Path
+    pdf: Path
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table: its specification, its ``table_cells``, and what made it (score files, seeds)."""
+
+    spec: TableSpec
+    cells: pd.DataFrame
+    made_from: str = ""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What became of the corpus, as the workflow's own tables (``None`` where a table does not exist).
+
+    ``dropped``, ``roster``, ``overlap``, ``allocation``: tables of those names; ``splits``: too. Only counts are
+    printed. ``word_unit``: what one word unit is.
+    """
+
+    dropped: pd.DataFrame | None = None
+    roster: pd.DataFrame | None = None
+    splits: pd.DataFrame | None = None
+    overlap: pd.DataFrame | None = None
+    allocation: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class ExperimentReport:
+    """One experiment of the run.
+
+    ``settings``: resolved configuration values to print, nested mappings allowed. ``facts``: short name -> value
+    lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
+    ``display``: printed names of methods that the paper does not know.
+    """
+
+    name: str
+    title: str
+    dataset: str
+    methods: Sequence[str]
+    seeds: Sequence[int]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    preparation: Preparation = field(default_factory=Preparation)
+    tables: Sequence[ReportTable] = ()
+    figures: Sequence[Figure] = ()
+    is_demo: bool = False
+    display: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole report: opening figures (workflow, pipeline), one part per experiment, and how to run it again."""
+
+    title: str
+    experiments: Sequence[ExperimentReport]
+    figures: Sequence[Figure] = ()
+    rerun: Sequence[str] = ()
+    cautions: Sequence[str] = CAUTIONS
+    notes: Sequence[str] = ()
+
+
+def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested settings as (dotted key, printed value) lines in key order."""
+    lines: list[tuple[str, str]] = []
+    for key in sorted(settings):
+        value = settings[key]
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            lines += flat_settings(value, f"{name}.")
+        else:
+            lines.append((name, printed(value)))
+    return lines
+
+
+def printed(value: object) -> str:
+    """Return a configuration value as text."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {printed(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(printed(item) for item in value) or "none"
+    return str(value)
+
+
+def statement(experiment: ExperimentReport) -> str:
+    """Return the sentence that says whose numbers these are."""
+    return DEMO_STATEMENT if experiment.is_demo else OWN_STATEMENT
+
+
+def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
+    """Return the caption's sentence that says what made the numbers."""
+    if not table.spec.sources:
+        return f"Experiment {experiment.name}."
+    seeds = ", ".join(str(seed) for seed in experiment.seeds)
+    count = len(experiment.seeds)
+    origin = f" from {table.made_from}" if table.made_from else ""
+    return (
+        f"Experiment {experiment.name}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."
+    )

@@ -1,0 +1,112 @@
+"""Plain Unicode text as LaTeX that any pdfLaTeX sets, whatever characters it holds, and as HTML."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    # The text dollar comes from a bitmap font that Debian's small TeX must first make; the mathematical one is at hand.
+    "$": r"$\mathdollar$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "-": "-",
+    "†": r"$^{\dagger}$",
+    "±": r"$\pm$",
+    "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "−": "$-$",
+    "Δ": r"$\Delta$",
+    "κ": r"$\kappa$",
+    "ω": r"$\omega$",
+    "α": r"$\alpha$",
+    "λ": r"$\lambda$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "²": "$^2$",
+    "✓": r"$\checkmark$",
+    "✗": r"$\times$",
+    "–": "--",
+    "—": "---",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "…": r"\ldots{}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "ı": r"\i{}",
+    "\u00a0": "~",
+    "\n": " ",
+    "\t": " ",
+}
+# Combining marks of decomposed letters; every command here exists in the plain OT1 encoding.
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
+    "\u0323": "d",
+    "\u0331": "b",
+}
+
+
+def latex(text: str) -> str:
+    """Return ``text`` as LaTeX source that prints it and does nothing else.
+
+    Letters with accents are composed; a character that the standard fonts lack prints as its code point (U+4E2D)
+    rather than stopping the document.
+    """
+    return "".join(_latex_character(character) for character in unicodedata.normalize("NFC", text))
+
+
+def _latex_character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if " " <= character <= "~":
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
+        base = {"i": r"\i", "j": r"\j"}.get(parts[0], parts[0])
+        return rf"\{_ACCENTS[parts[1]]}{{{base}}}"
+    return rf"\texttt{{U+{ord(character):04X}}}"
+
+
+def html_text(text: str) -> str:
+    """Return ``text`` as HTML content or attribute value; control characters print as their code point."""
+    visible = "".join(
+        character if character.isprintable() or character in "\n\t" else f"U+{ord(character):04X}" for character in text
+    )
+    return html.escape(visible, quote=True)

@@ -1,0 +1,37 @@
+"""How much text each client may learn from: available, asked for, allocated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.report.drawing import BLACK, BLUE, GREY, drawing, save
+from favor.report.preparation import gini
+
+CAPTION = (
+    "Word units per client, largest allocation first: bars are what a client trains on, dashes what the long tail asks "
+    "for, open circles what its author has. The Gini coefficients are of the target and of what was allocated."
+)
+
+
+def draw_allocation(allocation: pd.DataFrame, *paths: str | Path) -> None:
+    """Draw the table ``allocation`` (word units per client) to each of ``paths`` (.svg, .pdf, .png)."""
+    order = allocation.sort_values(["allocated_words", "client"], ascending=[False, True])
+    places = np.arange(len(order))
+    target, allocated = order["target_words"].to_numpy(), order["allocated_words"].to_numpy()
+    with drawing(7.2, 3.0) as (figure, axes):
+        axis = axes[0]
+        axis.bar(places, allocated / 1000, width=0.8, color=BLUE, label=f"allocated (Gini {gini(allocated):.3f})")
+        style = {"linestyle": "none", "markersize": 8, "markeredgewidth": 1.6}
+        axis.plot(places, target / 1000, marker="_", color=BLACK, label=f"target (Gini {gini(target):.3f})", **style)
+        available = order["available_words"].to_numpy() / 1000
+        axis.plot(places, available, "o", color=GREY, fillstyle="none", markersize=4, label="available")
+        axis.set(
+            xlabel="Client, by allocation", ylabel="Thousand word units", xlim=(-0.8, len(order) - 0.2), ylim=(0, None)
+        )
+        axis.set_xticks([])
+        axis.grid(axis="y")
+        figure.legend(loc="outside upper center", ncols=3)
+        save(figure, *paths)

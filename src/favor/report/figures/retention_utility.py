@@ -1,0 +1,86 @@
+"""Style retention against utility: every method with its spread over seeds, references hollow, bounds as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
+from favor.report.names import REFERENCES, method_name
+
+CAPTION = (
+    "A point is a method's mean over seeds, bars one sample standard "
+    "deviation; hollow markers are references that do not federate. Dotted lines: the authors' own continuations "
+    "(upper bound) and shuffled authors (lower bound). Up and right is better."
+)
+
+
+def draw_retention_utility(
+    scores: pd.DataFrame,
+    style_encoder: str,
+    methods: Sequence[str],
+    *paths: str | Path,
+    retention: str = "author_accuracy",
+    utility: str = "semantic_similarity",
+    utility_encoder: str = "",
+    display: Mapping[str, str] | None = None,
+) -> None:
+    """Draw the ``scores`` of ``methods`` (and of the controls, where scored) to each of ``paths``.
+
+    ``style_encoder``: encoder key of ``retention``; ``utility_encoder``: of ``utility``. Methods without both values
+    are left out of the drawing. Raises ``UserError`` where none has both.
+    """
+    across = _summary(scores, utility, utility_encoder)
+    up = _summary(scores, retention, style_encoder)
+    shown = [method for method in methods if method in across.index and method in up.index]
+    if not shown:
+        raise UserError(
+            f"retention-utility figure: no method has both {retention} and {utility}; compute both families"
+        )
+    with drawing(6.6, 4.0) as (figure, axes):
+        axis = axes[0]
+        for number, method in enumerate(shown):
+            places = {"x": across["mean"][method], "y": up["mean"][method]}
+            spreads = {"xerr": np.nan_to_num(across["std"][method]), "yerr": np.nan_to_num(up["std"][method])}
+            color = PALETTE[number % len(PALETTE)]
+            axis.errorbar(
+                **places,
+                **spreads,
+                marker=MARKERS[number % len(MARKERS)],
+                markersize=7,
+                markerfacecolor="white" if method in REFERENCES else color,
+                color=color,
+                linestyle="none",
+                elinewidth=1,
+                capsize=2,
+                label=method_name(method, display),
+            )
+        for control, label in (("gold", "own continuations"), ("shuffled", "shuffled authors")):
+            if control in up.index:
+                level = up.loc[control, "mean"]
+                axis.axhline(level, color=GREY, linestyle=":", linewidth=1.2, zorder=1)
+                place = {"xy": (1, level), "xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
+                axis.annotate(label, **place, size=7.5, color=GREY, xytext=(-2, 1), textcoords="offset points")
+        axis.set(xlabel=_LABELS.get(utility, utility), ylabel=_LABELS.get(retention, retention))
+        axis.margins(0.12)
+        axis.grid()
+        figure.legend(loc="outside right upper")
+        save(figure, *paths)
+
+
+_LABELS = {
+    "author_accuracy": "Author accuracy",
+    "author_macro_f1": "Author macro-F1",
+    "generated_auc": "Verification AUC",
+    "semantic_similarity": "Semantic similarity",
+    "bertscore_f1": "BERTScore F1",
+}
+
+
+def _summary(scores: pd.DataFrame, metric: str, encoder: str) -> pd.DataFrame:
+    rows = scores[(scores["metric"] == metric) & (scores["encoder"] == encoder) & (scores["variant"] == "")]
+    return rows.dropna(subset="value").groupby("method")["value"].agg(["mean", "std"])

@@ -1,0 +1,137 @@
+"""Table cells as booktabs LaTeX. Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from favor.report.build import is_control
+from favor.report.escape import latex as escape
+from favor.report.notes import footnotes, letter, row_notes
+from favor.report.specs import Column, Panel, TableSpec
+
+PACKAGES = ("booktabs", "graphicx", "amssymb")
+
+
+def latex_table(
+    spec: TableSpec, cells: pd.DataFrame, note: str = "", controls: bool | None = None, placement: str = "htbp"
+) -> str:
+    """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``.
+
+    Best cells are bold, second-best underlined; a dash carries a letter whose reason stands below the table; control
+    rows are printed below a rule if ``controls`` (default: what the specification says). ``note``: sentence added to
+    the caption, such as which run made the numbers. A table wider than the line is scaled down to it.
+    """
+    shown = cells if (spec.controls if controls is None else controls) else cells[~cells["row"].map(is_control)]
+    reasons = footnotes(shown)
+    notes = [*row_notes(spec, shown), *(f"– ({letter(number)}): {reason}." for reason, number in reasons.items())]
+    caption = " ".join(filter(None, (spec.caption, note)))
+    return _environment(spec, shown, lambda cell, column: _cell(cell, column, reasons), notes, caption, placement)
+
+
+def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "htbp") -> str:
+    """Return a table in the layout of ``spec`` with the paper's values and, in brackets, ours minus the paper's.
+
+    Rows and sections of which the paper prints nothing are left out; "" where that leaves nothing.
+    """
+    printed = cells[cells["paper_value"].notna()]
+    keys = list(zip(printed["section"], printed["row"], strict=True))
+    shown = cells[[key in keys for key in zip(cells["section"], cells["row"], strict=True)]]
+    if shown.empty:
+        return ""
+    caption = f"{spec.title}: the paper's values and, in brackets, ours minus the paper's."
+    return _environment(spec, shown, _paper_cell, [], caption, placement, ":paper")
+
+
+def _environment(
+    spec: TableSpec,
+    cells: pd.DataFrame,
+    cell_text: Callable[[dict, Column], str],
+    notes: Sequence[str],
+    caption: str,
+    placement: str,
+    suffix: str = "",
+) -> str:
+    lines = [
+        f"% {spec.label}: needs {', '.join(PACKAGES)}",
+        rf"\begin{{table}}[{placement}]",
+        r"\centering",
+        r"\footnotesize",
+        r"\setlength{\tabcolsep}{4pt}",
+        r"\renewcommand{\arraystretch}{1.08}",
+    ]
+    for panel in spec.panels:
+        inside = cells[cells["panel"] == panel.title]
+        if panel.title:
+            lines.append(rf"\par\vspace{{5pt}}\textit{{{escape(panel.title)}}}\par\vspace{{2pt}}")
+        lines += _tabular(spec, panel, inside, cell_text)
+    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in notes]
+    lines += [rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{spec.label}{suffix}}}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]) -> list[str]:
+    stubs = (["Dataset"] if spec.sectioned else []) + list(spec.stub_headers)
+    headers = [escape(stub) for stub in stubs] + [_header(column) for column in panel.columns]
+    lines = [
+        # Scaled only when wider than the line: most tables keep their natural size.
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        rf"\begin{{tabular}}{{@{{}}{'l' * len(stubs)}{'c' * len(panel.columns)}@{{}}}}",
+        r"\toprule",
+        " & ".join(headers) + r" \\",
+    ]
+    columns = {column.label: column for column in panel.columns}
+    groups = {row.label: row.group for row in spec.rows}
+    previous: tuple[str, str, bool] | None = None
+    for (section, row), line in cells.groupby(["section", "row"], sort=False):
+        current = (str(section), groups.get(str(row), ""), is_control(str(row)))
+        if current != previous:
+            lines.append(r"\midrule")
+        first = previous is None or previous[0] != current[0]
+        previous = current
+        texts = [escape(str(section)) if first else ""] if spec.sectioned else []
+        texts += _stub(str(row), len(spec.stub_headers))
+        texts += [cell_text(cell, columns[cell["column"]]) for cell in line.to_dict("records")]
+        lines.append(" & ".join(texts) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}%", "}"]
+
+
+def _stub(row: str, count: int) -> list[str]:
+    parts = row.split(" · ") if count > 1 else [row]
+    padded = parts + [""] * (count - len(parts))
+    return [rf"\textit{{{escape(part)}}}" if is_control(row) and part else escape(part) for part in padded[:count]]
+
+
+def _header(column: Column) -> str:
+    arrow = {"up": r" $\uparrow$", "down": r" $\downarrow$", "": ""}[column.direction]
+    lines = [escape(line) for line in column.header.split("\n")]
+    lines[-1] += arrow
+    return lines[0] if len(lines) == 1 else _stacked(lines, "b")
+
+
+def _stacked(lines: Sequence[str], position: str) -> str:
+    return rf"\begin{{tabular}}[{position}]{{@{{}}c@{{}}}}" + r"\\[-1pt]".join(lines) + r"\end{tabular}"
+
+
+def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
+    sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
+    if math.isnan(cell["value"]):
+        return escape(cell["text"]) + sign
+    mean, _, deviation = cell["text"].replace("-", "−").partition(" ± ")
+    wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}[cell["mark"]]
+    if deviation and column.deviation == "stacked":
+        return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
+    return wrap % escape(" ± ".join(filter(None, (mean, deviation)))) + sign
+
+
+def _paper_cell(cell: dict, column: Column) -> str:
+    if column.fixed:
+        return escape(cell["text"])
+    if math.isnan(cell["paper_value"]):
+        return ""
+    text = f"{cell['paper_value']:.{column.decimals}f}"
+    if column.decimals and not math.isnan(cell["value"]):
+        text += f" ({cell['value'] - cell['paper_value']:+.{column.decimals}f})"
+    return escape(text.replace("-", "−"))

@@ -1,0 +1,61 @@
+"""Names as the paper prints them: methods, controls, encoder roles. A key unknown here prints as itself.
+
+Everything is plain Unicode ("FedDPA†"); the LaTeX and HTML writers translate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+METHODS: dict[str, str] = {
+    "base_only": "Base only",
+    "fedavg": "FedAvg",
+    "fedprox": "FedProx",
+    "pfedme": "pFedMe",
+    "ditto": "Ditto",
+    "feddpa": "FedDPA†",
+    "pooled": "Pooled PEFT",
+    "local_only": "Local-only",
+    "local_only_asce": "Local-only + ASCE",
+    "global_asce": "Global ASCE",
+    "ditto_asce": "Ditto + ASCE",
+    "favor_without_asce": "FAVoR w/o ASCE",
+    "favor": "FAVoR",
+}
+
+# Methods of the paper that do not federate: references, never ranked beside collaborative methods in figures.
+REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled"})
+
+# Bounds of every metric: the authors' own continuations, and those continuations dealt to other authors.
+CONTROLS: dict[str, str] = {
+    "gold": "Own continuations (upper bound)",
+    "shuffled": "Shuffled authors (lower bound)",
+}
+
+ENCODERS: dict[str, str] = {
+    "style": "ASCE",
+    "independent": "ASCE-B",
+    "styledistance": "StyleDistance",
+    "minilm": "MiniLM",
+    "stylometry": "Stylometry",
+    "roberta": "RoBERTa",
+    "luar": "LUAR-MUD",
+    "star": "STAR",
+    "asce_a": "ASCE-A",
+    "asce_b": "ASCE-B",
+}
+
+DAGGER_NOTE = (
+    "† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
+    "validation gate."
+)
+
+
+def method_name(key: str, display: Mapping[str, str] | None = None) -> str:
+    """Return the printed name of method or control ``key``; ``display`` (from the configuration) goes first."""
+    return {**METHODS, **CONTROLS, **(display or {})}.get(key, key)
+
+
+def encoder_name(role: str) -> str:
+    """Return the printed name of an encoder role or key."""
+    return ENCODERS.get(role, role)

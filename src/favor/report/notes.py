@@ -1,0 +1,27 @@
+"""What stands below a table: reasons of dashes, lettered, and the notes of marked rows."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+
+import pandas as pd
+
+from favor.report.specs import TableSpec
+
+
+def footnotes(cells: pd.DataFrame) -> dict[str, int]:
+    """Return the distinct reasons of ``cells`` in reading order, numbered from 0."""
+    ordered = cells.sort_values("order", kind="stable")["reason"]
+    return {reason: number for number, reason in enumerate(dict.fromkeys(reason for reason in ordered if reason))}
+
+
+def letter(number: int) -> str:
+    """Return footnote letters a, b, ... z, aa, ab, ... for 0, 1, ... 25, 26, 27, ..."""
+    prefix = letter(number // 26 - 1) if number >= 26 else ""
+    return prefix + ascii_lowercase[number % 26]
+
+
+def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
+    """Return the specification's notes whose first character stands in the name of a row that is shown."""
+    names = "".join(cells["row"].unique())
+    return [note for note in spec.notes if note[0] in names]

@@ -1,0 +1,248 @@
+"""The PDF report: LaTeX source from the same content as the HTML page, set by latexmk in a temporary folder.
+
+Uses only Debian's texlive-latex-base, texlive-latex-recommended and latexmk. Same content, same bytes: no dates, no
+identifiers, no paths.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import atomic_path
+from favor.report.compare import agreement, agreement_rows
+from favor.report.content import ExperimentReport, Figure, Report, ReportTable, flat_settings, statement, table_note
+from favor.report.escape import latex as escape
+from favor.report.latex import latex_paper_table, latex_table
+from favor.report.names import method_name
+from favor.report.preparation import blocks, disjointness
+
+# Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
+EPOCH = "1767225600"
+SECONDS = 300
+
+_PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
+\usepackage[margin=2.2cm]{geometry}
+\usepackage{booktabs,graphicx,amssymb,array,longtable,float}
+\usepackage[expansion=false]{microtype}
+\usepackage[font=small,labelfont=bf,skip=6pt]{caption}
+\usepackage[hidelinks,pdfusetitle]{hyperref}
+\pdfinfoomitdate=1 \pdfsuppressptexinfo=-1 \pdftrailerid{}
+\setlength{\parindent}{0pt}\setlength{\parskip}{5pt plus 1pt}
+\setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.9}\renewcommand{\textfraction}{.05}
+\sloppy
+"""
+
+
+def latex_available() -> bool:
+    """Whether latexmk and pdflatex are on this machine."""
+    return shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
+
+
+def latex_source(report: Report) -> str:
+    """Return the report's LaTeX source. Figures are expected as ``figure-0.pdf``, ``figure-1.pdf``, ... beside it."""
+    files = {figure.pdf: f"figure-{number}" for number, figure in enumerate(_figures(report))}
+    parts = [
+        _PREAMBLE,
+        rf"\title{{{escape(report.title)}}}\author{{}}\date{{}}",
+        r"\begin{document}",
+        r"\maketitle",
+        *(escape(note) + r"\par" for note in report.notes),
+        r"\tableofcontents",
+        *(_figure(figure, files[figure.pdf]) for figure in report.figures),
+        r"\clearpage",
+    ]
+    for experiment in report.experiments:
+        parts += _experiment(experiment, files)
+    if report.cautions:
+        items = "\n".join(rf"\item {escape(caution)}" for caution in report.cautions)
+        parts.append(rf"\section{{Cautions}}\begin{{itemize}}{items}\end{{itemize}}")
+    if report.rerun:
+        lines = r"\\".join(rf"\texttt{{{escape(command)}}}" for command in report.rerun)
+        parts.append(rf"\section{{Run it again}}{{\raggedright {lines}\par}}")
+    return "\n".join([*parts, r"\end{document}", ""])
+
+
+def write_pdf_report(path: str | Path, report: Report) -> None:
+    """Write ``report`` as PDF. Raises ``UserError`` where LaTeX is absent or fails (with its own error line)."""
+    if not latex_available():
+        raise UserError(
+            "latexmk is not installed; install latexmk and texlive-latex-recommended, or leave out report.pdf"
+        )
+    with tempfile.TemporaryDirectory(prefix="favor-report-") as name:
+        folder = Path(name)
+        (folder / "report.tex").write_text(latex_source(report), encoding="utf-8")
+        for number, figure in enumerate(_figures(report)):
+            if not figure.pdf.is_file():
+                raise UserError(f"{figure.pdf}: no such file; run the workflow so that it is made")
+            shutil.copyfile(figure.pdf, folder / f"figure-{number}.pdf")
+        compile_latex(folder / "report.tex")
+        with atomic_path(path) as temporary:
+            shutil.copyfile(folder / "report.pdf", temporary)
+
+
+def compile_latex(source: Path) -> Path:
+    """Run latexmk on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line."""
+    command = [
+        "latexmk",
+        "-pdf",
+        "-norc",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "-file-line-error",
+        source.name,
+    ]
+    clock = {"SOURCE_DATE_EPOCH": EPOCH, "FORCE_SOURCE_DATE": "1", "TZ": "UTC", "max_print_line": "1000"}
+    # shell escape stays off whatever the machine's TeX configuration says.
+    environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
+    try:
+        result = subprocess.run(
+            command,
+            cwd=source.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"{source.name}: LaTeX did not end within {SECONDS} seconds; see the tables' .tex files"
+        ) from None
+    if result.returncode != 0:
+        raise UserError(f"{source.name}: LaTeX failed: {_first_error(result.stdout)}")
+    return source.with_suffix(".pdf")
+
+
+def _first_error(output: str) -> str:
+    match = re.search(r"^(?:\./)?[\w.-]+\.\w+:\d+: .*$|^! .*$", output, flags=re.MULTILINE)
+    return match[0] if match else (output.strip().splitlines() or ["no output"])[-1]
+
+
+def _figures(report: Report) -> list[Figure]:
+    return [*report.figures, *(figure for experiment in report.experiments for figure in experiment.figures)]
+
+
+def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
+    facts = [
+        ("Experiment", experiment.name),
+        ("Corpus", experiment.dataset),
+        ("Seeds", ", ".join(str(seed) for seed in experiment.seeds)),
+        ("Methods", ", ".join(method_name(key, experiment.display) for key in experiment.methods)),
+        *experiment.facts.items(),
+    ]
+    items = "\n".join(rf"\item[{escape(name)}] {escape(value)}" for name, value in facts if value)
+    parts = [
+        rf"\section{{{escape(experiment.title)}}}",
+        rf"\begin{{quote}}\itshape {escape(statement(experiment))}\end{{quote}}",
+        rf"\begin{{description}}\setlength{{\itemsep}}{{0pt}}{items}\end{{description}}",
+    ]
+    parts += _preparation(experiment)
+    if experiment.tables:
+        parts.append(r"\subsection{Tables}")
+    for table in experiment.tables:
+        parts.append(_table(experiment, table))
+    parts += _agreement(experiment.tables)
+    if experiment.figures:
+        parts.append(r"\subsection{Figures}")
+        parts += [_figure(figure, files[figure.pdf]) for figure in experiment.figures]
+    if experiment.settings:
+        settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
+        parts += [r"\subsection{Resolved configuration}", _long_table(settings)]
+    return [*parts, r"\clearpage"]
+
+
+def _preparation(experiment: ExperimentReport) -> list[str]:
+    sentence = disjointness(experiment.preparation)
+    tables = blocks(experiment.preparation)
+    if not tables and not sentence:
+        return []
+    return [
+        r"\subsection{Data preparation}",
+        escape(sentence) + r"\par",
+        *(_small_table(frame, caption) for caption, frame in tables),
+    ]
+
+
+def _table(experiment: ExperimentReport, table: ReportTable) -> str:
+    where = f"The paper prints it at {table.spec.paper}." if table.spec.paper else ""
+    note = " ".join(filter(None, (table_note(experiment, table), where)))
+    source = latex_table(table.spec, table.cells, note, placement="H")
+    source += latex_paper_table(table.spec, table.cells, placement="H")
+    # Labels are made unique: two experiments may print the same table.
+    return source.replace(r"\label{tab:", rf"\label{{tab:{experiment.name}:")
+
+
+def _agreement(tables: Sequence[ReportTable]) -> list[str]:
+    """The order of rows against the paper's, all tables of an experiment together."""
+    found = [(table.spec.title, agreement(table.spec, table.cells)) for table in tables]
+    rows = [agreement_rows(frame[frame["note"] == ""]).assign(Table=title) for title, frame in found]
+    shown = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    if shown.empty:
+        return []
+    shown = shown[["Table", "Column", "Rows", "Spearman", "Kendall"]]
+    text = (
+        "Whether the rows of a column come in the paper's order: Spearman's rho and Kendall's tau-b over the rows that "
+        "both print. Columns with fewer than three such rows, or without variation, are left out."
+    )
+    return [
+        r"\subsection{Agreement with the paper}",
+        escape(text),
+        _long_table(shown, (".3", ".34", ".07", ".1", ".08")),
+    ]
+
+
+def _small_table(frame: pd.DataFrame, caption: str) -> str:
+    lines = [" & ".join(escape(str(value)) for value in row) + r" \\" for row in frame.itertuples(index=False)]
+    head = " & ".join(escape(str(name)) for name in frame.columns)
+    columns = "l" + "r" * (len(frame.columns) - 1)
+    return "\n".join(
+        [
+            r"\begin{table}[H]\centering\footnotesize",
+            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}\toprule",
+            rf"{head} \\ \midrule",
+            *lines,
+            r"\bottomrule\end{tabular}",
+            rf"\caption{{{escape(caption)}.}}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _long_table(frame: pd.DataFrame, widths: Sequence[str] = (".46", ".48")) -> str:
+    lines = [" & ".join(_breakable(str(value)) for value in row) + r" \\" for row in frame.itertuples(index=False)]
+    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{width}\linewidth}}" for width in widths)
+    return "\n".join(
+        [
+            r"{\footnotesize",
+            rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}\toprule",
+            " & ".join(escape(str(name)) for name in frame.columns) + r" \\ \midrule\endhead",
+            r"\bottomrule\endfoot",
+            *lines,
+            r"\end{longtable}}",
+        ]
+    )
+
+
+def _breakable(text: str) -> str:
+    # Dotted keys and lists may break after a dot, underscore, slash or comma.
+    return re.sub(r"(\.|\\_|/|,)(?=\S)", r"\1\\allowbreak{}", escape(text))
+
+
+def _figure(figure: Figure, file: str) -> str:
+    return "\n".join(
+        [
+            r"\begin{figure}[H]\centering",
+            rf"\includegraphics[width=\linewidth,height=.42\textheight,keepaspectratio]{{{file}}}",
+            rf"\caption{{{escape(figure.title)}. {escape(figure.caption)}}}",
+            r"\end{figure}",
+        ]
+    )

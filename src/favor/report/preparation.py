@@ -1,0 +1,103 @@
+"""Data preparation in numbers: what was kept and why not, who took which role, how much each client may learn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from favor.report.content import Preparation
+
+ROLE_NAMES = {
+    "client": "Clients of the federation",
+    "asce_a": "Style encoder (ASCE-A)",
+    "asce_b": "Independent style encoder (ASCE-B)",
+    "background": "Background of the base model",
+    "unused": "Unused",
+    "too_small": "Too small",
+}
+
+
+def gini(amounts: np.ndarray) -> float:
+    """Return the plain Gini coefficient of non-negative ``amounts`` [n]: 0 where all are equal.
+
+    G = sum_i (2 i - n - 1) x_(i) / (n sum x), amounts ascending, i from 1.
+    """
+    ordered = np.sort(np.asarray(amounts, dtype=float))
+    count = len(ordered)
+    weights = 2 * np.arange(1, count + 1) - count - 1
+    return float((weights * ordered).sum() / (count * ordered.sum()))
+
+
+def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
+    """Return the preparation's tables as (caption, printable frame of strings); absent ones are left out."""
+    parts: list[tuple[str, pd.DataFrame]] = []
+    if preparation.dropped is not None:
+        parts.append(("Rows of the raw corpus, by what became of them", _dropped(preparation.dropped)))
+    if preparation.roster is not None:
+        parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
+    if preparation.splits is not None:
+        parts.append(("Documents of all authors by split", _splits(preparation.splits)))
+    if preparation.allocation is not None:
+        parts.append(("Word units that clients train on", _allocation(preparation.allocation)))
+    return parts
+
+
+def disjointness(preparation: Preparation) -> str:
+    """Return the sentence about shared authors and documents between roles; "" where it was not recorded."""
+    overlap = preparation.overlap
+    if overlap is None:
+        return ""
+    authors, documents = int(overlap["shared_authors"].sum()), int(overlap["shared_documents"].sum())
+    pairs = len(overlap)
+    if authors == documents == 0:
+        return f"Disjointness: no author and no document is shared by any two roles ({pairs} pairs of roles checked)."
+    return f"Disjointness FAILED: {authors} authors and {documents} documents are shared between roles ({pairs} pairs)."
+
+
+def _dropped(dropped: pd.DataFrame) -> pd.DataFrame:
+    total = dropped["rows"].sum()
+    ordered = dropped.assign(first=dropped["reason"] != "kept").sort_values(["first", "rows"], ascending=[True, False])
+    return pd.DataFrame(
+        {
+            "Reason": [reason.replace("_", " ") for reason in ordered["reason"]],
+            "Rows": [f"{rows:,}" for rows in ordered["rows"]],
+            "Share": [f"{rows / total:.1%}" if total else "–" for rows in ordered["rows"]],
+        }
+    )
+
+
+def _roles(roster: pd.DataFrame) -> pd.DataFrame:
+    groups = roster.groupby("role").agg(
+        authors=("role", "size"), documents=("documents", "sum"), words=("words", "sum")
+    )
+    order = [role for role in ROLE_NAMES if role in groups.index]
+    groups = groups.loc[order + sorted(set(groups.index) - set(order))]
+    return pd.DataFrame(
+        {
+            "Role": [ROLE_NAMES.get(str(role), str(role)) for role in groups.index],
+            "Authors": [f"{count:,}" for count in groups["authors"]],
+            "Documents": [f"{count:,}" for count in groups["documents"]],
+            "Word units": [f"{count:,}" for count in groups["words"]],
+        }
+    )
+
+
+def _splits(splits: pd.DataFrame) -> pd.DataFrame:
+    counts = splits["split"].value_counts()
+    order = [name for name in ("train", "validation", "test") if name in counts.index]
+    return pd.DataFrame({"Split": order, "Documents": [f"{counts[name]:,}" for name in order]})
+
+
+def _allocation(allocation: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for name, column in (
+        ("Available", "available_words"),
+        ("Target", "target_words"),
+        ("Allocated", "allocated_words"),
+    ):
+        amounts = allocation[column].to_numpy()
+        rows.append(
+            (name, f"{amounts.sum():,}", f"{amounts.min():,}", f"{int(np.median(amounts)):,}", f"{amounts.max():,}",
+             f"{gini(amounts):.3f}")
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=["Word units", "Total", "Smallest", "Median", "Largest", "Gini"])

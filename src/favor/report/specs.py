@@ -1,0 +1,152 @@
+"""What a table is: rows, columns, direction, format and source, as data. One file of :mod:`favor.report.tables` each.
+
+A table is added by one file ``report/tables/<label with _ for ->.py`` that defines ``TABLE = TableSpec(...)`` and by
+naming its label in the configuration; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from favor.foundation.errors import UserError
+from favor.report.names import METHODS, encoder_name
+
+Direction = Literal["up", "down", ""]
+Deviation = Literal["none", "inline", "stacked"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: the printed leading cells (``stub``), and the method key and encoder role that its scores carry.
+
+    ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
+    ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
+    differs from the stub.
+    """
+
+    stub: tuple[str, ...]
+    method: str = ""
+    encoder: str = ""
+    ranked: bool = True
+    group: str = ""
+    optional: bool = False
+    paper: str = ""
+
+    @property
+    def label(self) -> str:
+        """The stub cells as one string, which names the row in ``table_cells``."""
+        return " · ".join(self.stub)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a metric of the scores table, for the row's method and encoder unless the column names its own.
+
+    ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
+    "independent") or key. ``fixed``: text by row label instead of a score, for configuration columns.
+    ``paper``: the column's name in the paper's table where it differs from ``label``.
+    """
+
+    header: str
+    metric: str = ""
+    encoder: str = ""
+    method: str = ""
+    variant: str = ""
+    direction: Direction = ""
+    decimals: int = 3
+    deviation: Deviation = "none"
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    paper: str = ""
+
+    @property
+    def label(self) -> str:
+        """The header on one line, which names the column in ``table_cells``."""
+        return self.header.replace("-\n", "-").replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A block of columns with its own header; most tables have one, without a title."""
+
+    columns: tuple[Column, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of the paper (or a user's own).
+
+    ``label``: the paper's label without "tab:". ``sources``: score families whose files the table reads.
+    ``paper``: where the table stands in the paper's source. ``dataset``: the corpus the paper's table is about, ""
+    where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
+    paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
+    LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
+    first character stands in a row name.
+    """
+
+    label: str
+    title: str
+    caption: str
+    rows: tuple[Row, ...]
+    panels: tuple[Panel, ...]
+    sources: tuple[str, ...]
+    paper: str = ""
+    stub_headers: tuple[str, ...] = ("Method",)
+    sectioned: bool = False
+    dataset: str = "BlogText"
+    open_rows: bool = True
+    with_controls: bool = True
+    controls: bool = False
+    ranked_within: Literal["", "encoder"] = ""
+    notes: tuple[str, ...] = ()
+
+
+def method_rows(*keys: str) -> tuple[Row, ...]:
+    """Return one row per method key, with the paper's names; the paper's own values are looked up without dagger."""
+    return tuple(Row((METHODS[key],), method=key) for key in keys)
+
+
+def encoder_rows(method: str, optional: bool = False, **labels: str) -> tuple[Row, ...]:
+    """Return one row per encoder role (role=printed name) for the source-space scores kept under ``method``."""
+    return tuple(Row((label,), method=method, encoder=role, optional=optional) for role, label in labels.items())
+
+
+def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
+    """Return the rows method x encoder, grouped by method."""
+    return tuple(
+        Row((METHODS[key], encoder_name(role)), method=key, encoder=role, group=key)
+        for key in keys
+        for role in encoders
+    )
+
+
+def spec_module(label: str) -> str:
+    """Return the dotted name of the module that declares table ``label`` (for fingerprints; it need not exist)."""
+    return f"favor.report.tables.{label.replace('-', '_')}"
+
+
+def spec_path(label: str) -> Path:
+    """Return the file that declares table ``label``; it need not exist."""
+    return Path(__file__).parent / "tables" / f"{spec_module(label).rsplit('.', 1)[1]}.py"
+
+
+def available() -> list[str]:
+    """Return the labels of all declared tables, in name order."""
+    names = sorted(path.stem for path in (Path(__file__).parent / "tables").glob("[!_]*.py"))
+    return [importlib.import_module(f"favor.report.tables.{name}").TABLE.label for name in names]
+
+
+def load_spec(label: str) -> TableSpec:
+    """Return the specification of table ``label``. Raises ``UserError`` naming the known labels."""
+    if not spec_path(label).is_file():
+        raise UserError(
+            f"table '{label}' is unknown; choose from {', '.join(available())} or add {spec_path(label).name}"
+        )
+    spec: TableSpec = importlib.import_module(spec_module(label)).TABLE
+    if spec.label != label:
+        raise UserError(f"{spec_path(label).name}: TABLE.label is '{spec.label}', not '{label}'; make them agree")
+    return spec

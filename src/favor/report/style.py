@@ -1,0 +1,74 @@
+"""The one style sheet of the HTML report and tables: light and dark, print, and narrow screens."""
+
+from __future__ import annotations
+
+from favor.report.escape import html_text
+
+CSS = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --page: #ffffff; --card: #f6f8fa;
+  --accent: #0b5cad; --warn: #fff8e1; --warnline: #b07d00; --figure: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #a0a9b4; --line: #3a424c; --page: #10151b;
+  --card: #171e26; --accent: #79b8ff; --warn: #2b2412; --warnline: #d9a520; --figure: #f4f6f8; } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-top: 1rem; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI",
+  Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: .5rem 0 .25rem; }
+h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-top: .75rem; border-top: 2px solid var(--line); }
+h3 { font-size: 1.1rem; margin: 1.9rem 0 .5rem; }
+p, ul, ol, dl { max-width: 48rem; }
+a { color: var(--accent); }
+.lead { font-size: 1.05rem; color: var(--soft); margin-top: 0; }
+nav ul { display: flex; flex-wrap: wrap; gap: .35rem 1.1rem; list-style: none; padding: 0; margin: 1rem 0; }
+.statement { background: var(--warn); border-left: 4px solid var(--warnline); padding: .6rem .9rem; max-width: 48rem; }
+.scroll { position: relative; overflow-x: auto; margin: .75rem 0 .25rem; }
+.scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+caption { caption-side: top; text-align: left; color: var(--soft); padding-bottom: .5rem; max-width: min(46rem, 92vw); }
+thead th { border-top: 2px solid var(--ink); border-bottom: 1px solid var(--ink); vertical-align: bottom; }
+th, td { padding: .32rem .7rem; text-align: right; white-space: nowrap; }
+th[scope=row], th[scope=rowgroup], th.stub, .text td, .text th { text-align: left; }
+th[scope=row], th[scope=rowgroup] { font-weight: 500; vertical-align: top; }
+th[scope=row] { white-space: normal; min-width: 8rem; position: sticky; left: 0; background: var(--page); }
+.text td { white-space: normal; vertical-align: top; }
+thead th { font-weight: 600; }
+tbody + tbody tr:first-child > *, tr.rule > * { border-top: 1px solid var(--line); }
+tbody:last-child tr:last-child > * { border-bottom: 2px solid var(--ink); }
+tr.control > * { color: var(--soft); font-style: italic; }
+td .dev { color: var(--soft); font-size: .82em; }
+td .beside { display: block; color: var(--soft); font-size: .78em; font-style: normal; }
+td strong { font-weight: 700; }
+td u { text-underline-offset: .2em; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.notes { font-size: .85rem; color: var(--soft); margin: .25rem 0 .5rem; padding: 0; list-style: none; }
+dl.facts { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .25rem 1.25rem; margin: .5rem 0; }
+dl.facts dt { color: var(--soft); }
+dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+figure { margin: 1.25rem 0; }
+figure .drawing { background: var(--figure); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; }
+figure .drawing { overflow-x: auto; }
+figure svg { display: block; width: 100%; min-width: 34rem; height: auto; max-height: 42rem; }
+figcaption { color: var(--soft); font-size: .92rem; margin-top: .4rem; max-width: 48rem; }
+details { margin: .6rem 0; }
+summary { cursor: pointer; color: var(--accent); }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem;
+  overflow-x: auto; font-size: .88rem; }
+code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .92em; }
+@media (max-width: 40rem) { main { padding: 1rem .9rem 3rem; } h1 { font-size: 1.5rem; }
+  dl.facts { grid-template-columns: 1fr; gap: 0; }
+  dl.facts dd { margin-bottom: .5rem; } th, td { padding: .3rem .5rem; } }
+@media print { :root { --ink: #000; --soft: #444; --line: #bbb; --page: #fff; --card: #fff; --accent: #000;
+  --warn: #fff; --figure: #fff; } body { font-size: 10pt; } main { max-width: none; padding: 0; } nav { display: none; }
+  .scroll { overflow: visible; } table { font-size: 8.5pt; } th, td { padding: .2rem .4rem; }
+  h2, h3, caption { break-after: avoid; } tr, figure { break-inside: avoid; } details > * { display: block; } }
+"""
+
+
+def page(title: str, body: str) -> str:
+    """Return a whole HTML document around ``body`` (already HTML); nothing is loaded from anywhere."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html_text(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )

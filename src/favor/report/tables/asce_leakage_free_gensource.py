@@ -1,0 +1,35 @@
+"""Generated continuations against source-train prototypes and source texts, in the author-disjoint ASCE space."""
+
+from favor.report.specs import Column, Panel, TableSpec, method_rows
+
+TABLE = TableSpec(
+    label="asce-leakage-free-gensource",
+    title="Generated-to-source ASCE results",
+    caption="Generated-to-source ASCE results with the author-disjoint encoder, whose classifier head is not used. "
+    "Values are mean ± sample standard deviation over seeds.",
+    rows=method_rows(
+        "fedavg",
+        "fedprox",
+        "pfedme",
+        "ditto",
+        "pooled",
+        "local_only_asce",
+        "global_asce",
+        "ditto_asce",
+        "favor_without_asce",
+        "favor",
+    ),
+    panels=(
+        Panel(
+            (
+                Column("Seeds", "@seeds", "style", decimals=0),
+                Column("Proto. Acc.", "author_accuracy", "style", direction="up", deviation="inline"),
+                Column("Proto. F1", "author_macro_f1", "style", direction="up", deviation="inline"),
+                Column("Gen→Src\nAUC", "generated_source_auc", "style", direction="up", deviation="inline"),
+                Column("Gen→Src\nEER", "generated_source_eer", "style", direction="down", deviation="inline"),
+            )
+        ),
+    ),
+    sources=("prototypes", "verification"),
+    paper="L1506-1530",
+)

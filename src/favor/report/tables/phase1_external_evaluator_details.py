@@ -1,0 +1,37 @@
+"""External verifiers one by one: source validity, generated-to-source and generated-to-generated."""
+
+from favor.report.names import DAGGER_NOTE
+from favor.report.specs import Column, Panel, TableSpec, evaluator_rows
+
+TABLE = TableSpec(
+    label="phase1-external-evaluator-details",
+    title="External-verifier breakdown",
+    caption="External-verifier breakdown. Source AUC checks the verifier on pairs of held-out human texts. Values are "
+    "mean ± sample standard deviation over seeds; best and second-best are marked within an evaluator.",
+    stub_headers=("Method", "Evaluator"),
+    rows=evaluator_rows(
+        "fedprox",
+        "pooled",
+        "ditto",
+        "feddpa",
+        "local_only_asce",
+        "favor",
+        encoders=("styledistance", "minilm", "stylometry"),
+    ),
+    panels=(
+        Panel(
+            (
+                Column("Source AUC", "source_auc", method="gold", deviation="inline"),
+                Column("Gen→Src AUC", "generated_source_auc", direction="up", deviation="inline"),
+                Column("Gen→Src EER", "generated_source_eer", direction="down", deviation="inline"),
+                Column("Gen→Gen AUC", "generated_auc", direction="up", deviation="inline"),
+            )
+        ),
+    ),
+    sources=("source_verification", "verification"),
+    paper="L1289-1326",
+    open_rows=False,
+    with_controls=False,
+    ranked_within="encoder",
+    notes=(DAGGER_NOTE,),
+)

@@ -1,0 +1,26 @@
+"""Additional compact metric view: geometry, assistant register and utility beside recovery."""
+
+from favor.report.specs import Column, Panel, TableSpec, method_rows
+
+TABLE = TableSpec(
+    label="phase1-legacy-comparison",
+    title="Additional compact metric summary",
+    caption="Additional compact metric summary. Values are mean ± sample standard deviation over seeds.",
+    rows=method_rows("fedprox", "pooled", "ditto", "local_only_asce", "favor"),
+    panels=(
+        Panel(
+            (
+                Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
+                Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
+                Column("Asst.", "assistant_score", "assistant", direction="down", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
+                Column("MAUVE", "mauve", direction="up", deviation="stacked"),
+            )
+        ),
+    ),
+    sources=("prototypes", "geometry", "assistant", "utility"),
+    paper="L1328-1401",
+)

@@ -1,0 +1,25 @@
+"""External authorship verification: generated against held-out human text, in spaces that trained no method."""
+
+from favor.report.names import DAGGER_NOTE
+from favor.report.specs import Column, Panel, TableSpec, method_rows
+
+TABLE = TableSpec(
+    label="phase1-main-external-verification",
+    title="External authorship verification",
+    caption="Main results with external authorship verification: generated-to-source cosine verification, same-author "
+    "pairs against same-topic pairs of different authors.",
+    rows=method_rows("fedprox", "pooled", "ditto", "feddpa", "local_only_asce", "favor"),
+    panels=(
+        Panel(
+            (
+                Column("StyleDist\nAUC", "generated_source_auc", "styledistance", direction="up"),
+                Column("StyleDist\nEER", "generated_source_eer", "styledistance", direction="down"),
+                Column("MiniLM\nAUC", "generated_source_auc", "minilm", direction="up"),
+                Column("Stylom.\nAUC", "generated_source_auc", "stylometry", direction="up"),
+            )
+        ),
+    ),
+    sources=("verification",),
+    paper="Table 3, L518-537",
+    notes=(DAGGER_NOTE,),
+)

@@ -1,0 +1,27 @@
+"""Source-space diagnostics of the representations, without any generation."""
+
+from favor.report.specs import Column, Panel, TableSpec, encoder_rows
+
+TABLE = TableSpec(
+    label="signature-space-main",
+    title="Source-space representation diagnostics",
+    caption="Compact source-space representation diagnostics: logistic-regression probe and cosine verification on "
+    "held-out human text.",
+    stub_headers=("Representation",),
+    rows=encoder_rows("gold", roberta="RoBERTa", styledistance="StyleDist.", luar="LUAR", star="STAR", style="ASCE")
+    + encoder_rows("gold", optional=True, minilm="MiniLM", stylometry="Stylometry"),
+    panels=(
+        Panel(
+            (
+                Column("Acc.", "probe_accuracy", direction="up"),
+                Column("F1", "probe_macro_f1", direction="up"),
+                Column("AUC", "source_auc", direction="up"),
+                Column("EER", "source_eer", direction="down"),
+            )
+        ),
+    ),
+    sources=("probe", "source_verification"),
+    paper="Table 1, L452-471",
+    open_rows=False,
+    with_controls=False,
+)

@@ -1,0 +1,113 @@
+"""BERTScore F1 with the bert-score library's own padding, encoding and greedy matching.
+
+The library's ``sent_encode`` is replaced: under transformers 5 its ``add_prefix_space`` is ignored for RoBERTa and
+GPT-2 tokenizers (which shifts every score), an empty text raises, and an undefined maximum length overflows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from bert_score.utils import bert_encode, greedy_cos_idf, padding
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from favor.encoders.backbones import Backbone, compute_device, load_backbone
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+
+
+class BertScorer:
+    """BERTScore F1 without idf weights and without baseline rescaling.
+
+    As in the library, the tokens that frame a text ([CLS], [SEP]) can be matched but carry no weight.
+
+    ``source`` is a Hugging Face id, a local folder or "embedded-minilm"; ``layer`` counts transformer layers from 1
+    (0: the token embeddings; the paper: roberta-large, 17). Texts are cut to ``maximum_tokens``.
+    """
+
+    def __init__(self, source: str, layer: int, maximum_tokens: int = 512, batch_size: int = 32) -> None:
+        self.backbone = load_backbone(source)
+        self.device = compute_device()
+        self.model = _first_layers(self.backbone.model, layer, source).to(self.device).eval()
+        self.maximum_tokens = min(maximum_tokens, self.backbone.longest_input)
+        self.batch_size = batch_size
+
+    def f1(self, candidates: Sequence[str], references: Sequence[str], progress: Progress | None = None) -> list[float]:
+        """Return the F1 of every (candidate, reference) pair, in order; 0.0 where either text is empty.
+
+        Pairs are taken in reference order, so that a reference and its candidates are embedded together; every
+        distinct text is embedded once and forgotten after its last use. ``progress`` counts pairs.
+        """
+        asked = [(reference.strip(), text.strip()) for text, reference in zip(candidates, references, strict=True)]
+        values = dict.fromkeys(asked, 0.0)
+        pairs = sorted(pair for pair in values if all(pair))
+        chunks = [pairs[start : start + self.batch_size] for start in range(0, len(pairs), self.batch_size)]
+        last_use = {text: index for index, chunk in enumerate(chunks) for pair in chunk for text in pair}
+        states: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+        for index, chunk in enumerate(chunks):
+            self._embed(sorted({text for pair in chunk for text in pair} - set(states)), states)
+            values.update(zip(chunk, self._match(chunk, states), strict=True))
+            states = {text: state for text, state in states.items() if last_use[text] > index}
+            if progress is not None:
+                progress.update(len(chunk))
+        return [values[pair] for pair in asked]
+
+    def _embed(self, texts: list[str], states: dict[str, tuple[torch.Tensor, torch.Tensor]]) -> None:
+        """Add (hidden states [t, h], weights [t]) of every text to ``states``."""
+        frame = torch.tensor(self.backbone.frame_ids)
+        ids = {text: encode_text(self.backbone, text, self.maximum_tokens) for text in texts}
+        order = sorted(texts, key=lambda text: (len(ids[text]), text))
+        for start in range(0, len(order), self.batch_size):
+            batch = order[start : start + self.batch_size]
+            tokens, lengths, mask = padding([ids[text] for text in batch], self.backbone.padding_id)
+            hidden = bert_encode(self.model, tokens.to(self.device), attention_mask=mask.to(self.device))
+            weights = (~torch.isin(tokens, frame)).float().to(self.device)
+            for text, row, weight, length in zip(batch, hidden, weights, lengths.tolist(), strict=True):
+                states[text] = row[:length].float(), weight[:length]
+
+    def _match(self, chunk: list[tuple[str, str]], states: dict[str, tuple[torch.Tensor, torch.Tensor]]) -> list[float]:
+        sides = []
+        for side in (0, 1):  # reference, candidate
+            rows = [states[pair[side]] for pair in chunk]
+            hidden = pad_sequence(
+                [row for row, _ in rows], batch_first=True, padding_value=2.0
+            )  # the library's own padding value
+            weights = pad_sequence([weight for _, weight in rows], batch_first=True)
+            lengths = torch.tensor([len(row) for row, _ in rows], device=self.device)
+            mask = torch.arange(hidden.shape[1], device=self.device)[None, :] < lengths[:, None]
+            sides += [hidden, mask, weights]
+        _, _, f1 = greedy_cos_idf(*sides)
+        return [float(value) for value in f1]
+
+
+def encode_text(backbone: Backbone, text: str, maximum_tokens: int) -> list[int]:
+    """Token ids of ``text`` as bert-score means them: stripped, a leading space for byte-level tokenizers, cut."""
+    text = text.strip()
+    if _byte_level(backbone):
+        text = " " + text
+    backbone.tokenizer.no_padding()
+    backbone.tokenizer.enable_truncation(max_length=maximum_tokens)
+    ids: list[int] = backbone.tokenizer.encode(text).ids
+    return ids
+
+
+def _byte_level(backbone: Backbone) -> bool:
+    return '"ByteLevel"' in json.dumps(json.loads(backbone.tokenizer.to_str())["pre_tokenizer"])
+
+
+def _first_layers(model: Any, layer: int, source: str) -> Any:
+    """Keep the first ``layer`` layers, so that the last hidden state is that layer's, as bert-score does."""
+    stack: Any = getattr(model, "encoder", None) or getattr(model, "transformer", None)
+    if not hasattr(stack, "layer"):
+        raise UserError(
+            f"BERTScore model '{source}' has no list of layers; use a BERT, RoBERTa, DistilBERT or MPNet one"
+        )
+    if not 0 <= layer <= len(stack.layer):
+        raise UserError(f"BERTScore layer {layer} is not in 0..{len(stack.layer)} of '{source}'; change 'layer'")
+    stack.layer = nn.ModuleList(stack.layer[:layer])
+    model.config.num_hidden_layers = layer
+    return model

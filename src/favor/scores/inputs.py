@@ -1,0 +1,244 @@
+"""What every metric family reads: all runs of one experiment, aligned and checked, with the two control methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_parquet
+from favor.foundation.seeds import numpy_generator
+from favor.scores.metric import CONTROLS
+from favor.scores.text_quality import quality_columns
+
+RUN_KEYS = ["seed", "method", "client", "prompt_id"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The outputs of one method under one seed, or of a control.
+
+    ``items`` has one row per output, sorted by client and prompt: client (the author the output is attributed to),
+    prompt_id, topic, passed, and text_item: the prompt whose human continuation the text is, "" for generated text.
+    """
+
+    seed: int
+    method: str
+    items: pd.DataFrame
+
+    @property
+    def survivors(self) -> pd.DataFrame:
+        """Rows of ``items`` that pass the quality filter."""
+        return self.items[self.items["passed"]]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Human texts of one kind in one encoder's space: frame (client, item, topic) and unit rows [n, d], aligned."""
+
+    frame: pd.DataFrame
+    vectors: np.ndarray
+
+
+@dataclass(frozen=True)
+class ScoreInputs:
+    """Everything the metric families need about one experiment.
+
+    generations: table ``generations``, all runs. prompts: table ``prompts`` of all seeds with a column seed.
+    generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
+    filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
+    utility: table ``utility``, or None. Rows may come in any order. Missing rows raise ``UserError``.
+    """
+
+    generations: pd.DataFrame
+    prompts: pd.DataFrame
+    generation_embeddings: Mapping[str, pd.DataFrame]
+    source_embeddings: Mapping[str, pd.DataFrame]
+    utility: pd.DataFrame | None = None
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if "seed" not in self.prompts.columns:
+            raise ValueError("prompts need a column 'seed'")
+        known = self.prompts[["seed", "client", "prompt_id"]]
+        _require(self.generations[["seed", "client", "prompt_id"]], known, "generations", "the prompts")
+        if set(self.generation_embeddings) != set(self.source_embeddings):
+            raise UserError(
+                f"encoders of the generations ({', '.join(sorted(self.generation_embeddings))}) and of the human texts "
+                f"({', '.join(sorted(self.source_embeddings))}) differ; embed both with the same encoders"
+            )
+        passed = self.generations.loc[self.generations["passed"], RUN_KEYS]
+        for encoder in self.encoders:
+            where = f"embeddings of encoder '{encoder}'"
+            _require(passed, self.generation_embeddings[encoder][RUN_KEYS], "generations", where)
+            source = self.source_embeddings[encoder]
+            gold = source.loc[source["kind"] == "gold", ["client", "item"]].rename(columns={"item": "prompt_id"})
+            _require(self.prompts[["client", "prompt_id"]], gold, "gold continuations", where)
+            train = source.loc[source["kind"] == "train", ["client"]]
+            _require(self.prompts[["client"]], train, "clients' training texts", where)
+        if self.utility is not None:
+            _require(passed, self.utility[RUN_KEYS], "generations", "the utility table")
+
+    @staticmethod
+    def load(
+        generations: Sequence[Path],
+        prompts: Mapping[int, Path],
+        generation_embeddings: Mapping[str, Path],
+        source_embeddings: Mapping[str, Path],
+        utility: Path | None = None,
+    ) -> ScoreInputs:
+        """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, utility."""
+        return ScoreInputs(
+            pd.concat([read_parquet(path, "generations") for path in generations], ignore_index=True),
+            load_prompts(prompts),
+            {name: read_parquet(path, "generation_embeddings") for name, path in generation_embeddings.items()},
+            {name: read_parquet(path, "source_embeddings") for name, path in source_embeddings.items()},
+            read_parquet(utility, "utility") if utility is not None else None,
+        )
+
+    @property
+    def encoders(self) -> list[str]:
+        """Encoder names, sorted."""
+        return sorted(self.generation_embeddings)
+
+    @cached_property
+    def clients(self) -> list[str]:
+        """Every client of the roster (of the prompts), sorted."""
+        return sorted(self.prompts["client"].unique())
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every run, sorted by seed and method, then the controls ``gold`` and ``shuffled`` of every seed."""
+        topics = self.prompts[["seed", "prompt_id", "topic"]]
+        frame = self.generations.merge(topics, on=["seed", "prompt_id"], validate="many_to_one").assign(text_item="")
+        runs = [
+            Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]))
+            for seed, method in sorted(set(zip(frame["seed"].tolist(), frame["method"].tolist(), strict=True)))
+        ]
+        for seed in sorted({run.seed for run in runs}):
+            runs += list(self._controls(seed))
+        return runs
+
+    def _controls(self, seed: int) -> Iterator[Run]:
+        gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
+        gold = gold.assign(text_item=gold["prompt_id"], passed=quality_columns(gold["gold_text"].tolist())["passed"])
+        yield Run(seed, "gold", _items(gold))
+        giver = shuffled_attribution(gold["client"].to_numpy(), seed)
+        kept = np.flatnonzero(giver >= 0)
+        given = giver[kept]
+        yield Run(
+            seed,
+            "shuffled",
+            _items(
+                gold.iloc[kept].assign(
+                    text_item=gold["prompt_id"].to_numpy()[given], passed=gold["passed"].to_numpy()[given]
+                )
+            ),
+        )
+
+    def sources(self, encoder: str, kind: str, seed: int | None = None) -> Sources:
+        """Human texts of ``kind`` (train, validation, test, gold); gold ones of ``seed`` only, if it is given."""
+        key = ("sources", encoder, kind, seed)
+        if key not in self._cache:
+            frame = self.source_embeddings[encoder]
+            frame = frame[frame["kind"] == kind]
+            if seed is not None:
+                wanted = self.prompts.loc[self.prompts["seed"] == seed, "prompt_id"]
+                frame = frame[frame["item"].isin(wanted)]
+            frame = frame.sort_values(["client", "item"], ignore_index=True)
+            self._cache[key] = Sources(frame[["client", "item", "topic"]], unit_rows(frame["embedding"]))
+        found: Sources = self._cache[key]
+        return found
+
+    def vectors(self, encoder: str, run: Run) -> np.ndarray:
+        """Unit rows [n, d] of the surviving outputs of ``run``, in the order of ``run.survivors``."""
+        key = ("vectors", encoder, run.seed, run.method)
+        if key not in self._cache:
+            if run.method in CONTROLS:
+                gold = self.sources(encoder, "gold")
+                position = {item: index for index, item in enumerate(gold.frame["item"])}
+                self._cache[key] = gold.vectors[[position[item] for item in run.survivors["text_item"]]]
+            else:
+                frame = self.generation_embeddings[encoder]
+                frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
+                frame = run.survivors[["prompt_id"]].merge(frame, on="prompt_id", how="left", validate="one_to_one")
+                self._cache[key] = unit_rows(frame["embedding"])
+        found: np.ndarray = self._cache[key]
+        return found
+
+
+def load_prompts(prompts: Mapping[int, Path]) -> pd.DataFrame:
+    """Read the prompts of every seed into one frame with a column seed."""
+    parts = [read_parquet(path, "prompts").assign(seed=seed) for seed, path in sorted(prompts.items())]
+    return pd.concat(parts, ignore_index=True)
+
+
+def shuffled_attribution(clients: np.ndarray, seed: int) -> np.ndarray:
+    """For each text [n] (sorted by client), the index of the text of another client that takes its place.
+
+    Texts are dealt by their rank within the client; within a rank the clients form one random cycle, so nobody keeps
+    an own text and an author's new texts come from several authors. -1 where no other client has such a rank.
+    """
+    rank = pd.Series(clients).groupby(clients).cumcount().to_numpy()
+    giver = np.full(len(clients), -1, dtype=np.int64)
+    for level in np.unique(rank):
+        members = np.flatnonzero(rank == level)
+        if len(members) > 1:
+            cycle = numpy_generator(seed, "shuffled control", int(level)).permutation(members)
+            giver[cycle] = np.roll(cycle, 1)
+    return giver
+
+
+def unit_rows(embeddings: pd.Series) -> np.ndarray:
+    """Stack a column of vectors into float64 [n, d] and scale every row to unit length (zero rows stay zero)."""
+    if embeddings.empty:
+        return np.zeros((0, 1))
+    matrix = np.stack(list(embeddings)).astype(np.float64)
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix / np.where(lengths > 0, lengths, 1.0)
+
+
+def read_settings(family: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``defaults`` overlaid by ``settings``; ``UserError`` for a setting the family does not have."""
+    for name in settings:
+        if name not in defaults:
+            raise UserError(f"scores: family '{family}' has no setting '{name}'; it has {', '.join(sorted(defaults))}")
+    return {**defaults, **settings}
+
+
+def read_encoders(inputs: ScoreInputs, chosen: Sequence[str] | None) -> list[str]:
+    """Return the encoders a family scores in: ``chosen``, or all of the experiment when None."""
+    for name in chosen or ():
+        if name not in inputs.encoders:
+            raise UserError(f"scores: encoder '{name}' has no embeddings; embed it or use {', '.join(inputs.encoders)}")
+    return list(chosen) if chosen is not None else inputs.encoders
+
+
+def read_variants(family: str, chosen: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the ``chosen`` variants of a family, checked against the ``known`` ones."""
+    for name in chosen:
+        if name not in known:
+            raise UserError(f"scores: family '{family}' has no variant '{name}'; it has {', '.join(known)}")
+    return list(chosen)
+
+
+def _items(frame: pd.DataFrame) -> pd.DataFrame:
+    columns = ["client", "prompt_id", "topic", "passed", "text_item"]
+    return frame[columns].sort_values(["client", "prompt_id"], ignore_index=True)
+
+
+def _require(wanted: pd.DataFrame, available: pd.DataFrame, what: str, where: str) -> None:
+    columns = list(wanted.columns)
+    merged = wanted.drop_duplicates().merge(available.drop_duplicates(), on=columns, how="left", indicator=True)
+    missing = merged[merged["_merge"] == "left_only"]
+    if len(missing):
+        row = ", ".join(f"{name} {missing.iloc[0][name]}" for name in columns)
+        raise UserError(
+            f"{where}: {len(missing)} of the {what} have no row, first {row}; delete the file and run again"
+        )

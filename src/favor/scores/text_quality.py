@@ -1,0 +1,32 @@
+"""The output filter: a generation that is too short or collapsed into repetition, told by two counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+MINIMUM_WORDS = 20
+MINIMUM_DISTINCT_BIGRAM_RATIO = 0.15
+
+
+def distinct_bigram_ratio(text: str) -> float:
+    """Distinct bigrams over bigrams of the lower-cased, whitespace-delimited tokens; 0.0 with fewer than 2 tokens."""
+    tokens = text.lower().split()
+    if len(tokens) < 2:
+        return 0.0
+    return len(set(pairwise(tokens))) / (len(tokens) - 1)
+
+
+def quality_columns(texts: Sequence[str]) -> pd.DataFrame:
+    """Return the columns words (int32), distinct_bigram_ratio (float64) and passed (bool), one row per text.
+
+    A text fails with fewer than 20 whitespace-delimited tokens (the empty text included) or a distinct-bigram ratio
+    below 0.15 (paper, "Data preprocessing and metrics").
+    """
+    words = np.array([len(text.split()) for text in texts], dtype=np.int32)
+    ratios = np.array([distinct_bigram_ratio(text) for text in texts], dtype=np.float64)
+    passed = (words >= MINIMUM_WORDS) & (ratios >= MINIMUM_DISTINCT_BIGRAM_RATIO)
+    return pd.DataFrame({"words": words, "distinct_bigram_ratio": ratios, "passed": passed})

@@ -1,0 +1,1 @@
+"""Summaries over seeds, bootstrap, paired tests, agreement."""

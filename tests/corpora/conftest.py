@@ -1,0 +1,43 @@
+"""Small corpora shared by the corpus tests."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.building import build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.reading import open_reader
+
+HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")
+Post = tuple[str, str]  # author, text
+
+
+@pytest.fixture
+def blog_csv(tmp_path: Path) -> Callable[[Iterable[Post]], Path]:
+    """A function that writes (author, text) posts in the Kaggle format."""
+
+    def write(posts: Iterable[Post]) -> Path:
+        path = tmp_path / "blog.csv"
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(HEADER)
+            writer.writerows((author, "male", 24, "Arts", "Leo", "14,May,2004", text) for author, text in posts)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def documents(tmp_path: Path, blog_csv: Callable[[Iterable[Post]], Path]) -> Callable[[Iterable[Post]], Path]:
+    """A function that builds the documents table of (author, text) posts."""
+
+    def build(posts: Iterable[Post]) -> Path:
+        out = tmp_path / "documents.parquet"
+        build_documents(blog_csv(posts), open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "dropped.parquet")
+        return out
+
+    return build

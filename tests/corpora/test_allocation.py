@@ -1,0 +1,152 @@
+"""The long-tail allocation, the release's figures, and the clients' texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from favor.corpora.allocation import AllocationSettings, allocate, alpha_of_gini, gini, rank_weights
+from favor.corpora.cleaning import CleaningSettings, count_words
+from favor.corpora.materialising import cut_words, materialise
+from favor.corpora.splits import SplitSettings, split_documents
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_parquet
+
+WORD = re.compile(CleaningSettings().word_expression)
+
+
+def test_the_release(request: pytest.FixtureRequest) -> None:
+    # The authors' anonymised allocation (their data supplement, MIT); our defaults reproduce it to the unit.
+    golden = json.loads((request.path.parent / "data" / "released_allocation.json").read_text())
+    clients = golden["clients"]
+    made = allocate({name: client["available"] for name, client in clients.items()}, AllocationSettings())
+    assert made["client"].tolist() == sorted(clients)
+    assert made["target_words"].tolist() == [clients[name]["target"] for name in sorted(clients)]
+    assert made["allocated_words"].tolist() == [clients[name]["allocated"] for name in sorted(clients)]
+    assert made["allocated_words"].sum() == golden["total_allocated"] == 904_378
+    assert round(gini(made["allocated_words"]), 4) == golden["gini"] == 0.1962
+    assert (made["available_words"] < made["target_words"]).sum() == 15
+
+
+def test_gini_by_hand() -> None:
+    assert gini([5, 5, 5]) == 0
+    # (1, 2, 3): (-2 * 1 + 0 * 2 + 2 * 3) / (3 * 6) = 4 / 18
+    assert gini([3, 1, 2]) == pytest.approx(4 / 18)
+    assert gini([0, 0, 1]) == pytest.approx(2 / 3)  # the most three values can have
+    assert gini([]) == gini([0, 0]) == 0
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
+def test_gini_is_half_the_relative_mean_difference(values: list[int]) -> None:
+    array = np.array(values, dtype=float)
+    expected = np.abs(array[:, None] - array).mean() / (2 * array.mean())
+    assert gini(values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("level", "target"), [("balanced", 0.0), ("moderate", 0.35), ("strong", 0.70)])
+def test_levels_reach_their_gini(level: str, target: float) -> None:
+    available = {f"client_{number:03d}": 10**9 for number in range(1, 51)}
+    made = allocate(available, AllocationSettings(level=level, total_words=904_378))
+    assert made["target_words"].sum() == made["allocated_words"].sum() == 904_378
+    assert gini(made["allocated_words"]) == pytest.approx(target, abs=1e-3)
+
+
+def test_alpha_of_gini() -> None:
+    assert gini(rank_weights(50, alpha_of_gini(50, 0.35))) == pytest.approx(0.35, abs=1e-9)
+    with pytest.raises(UserError, match=r"2 clients cannot have a Gini of 0\.7"):
+        alpha_of_gini(2, 0.7)
+    with pytest.raises(UserError, match="'even' is none of"):
+        allocate({"client_001": 5}, AllocationSettings(level="even"))
+
+
+@given(
+    available=st.lists(st.integers(1, 10_000), min_size=1, max_size=30),
+    total=st.integers(0, 200_000),
+    alpha=st.floats(0, 3),
+)
+def test_targets_sum_to_the_total_and_nobody_exceeds_what_there_is(
+    available: list[int], total: int, alpha: float
+) -> None:
+    named = {f"client_{number:03d}": words for number, words in enumerate(available, start=1)}
+    made = allocate(named, AllocationSettings(alpha=alpha, total_words=total))
+    assert made["target_words"].sum() == (total or sum(available))
+    assert (made["allocated_words"] == made[["available_words", "target_words"]].min(axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "cut"),
+    [(0, ""), (1, "It's"), (2, "It's  a"), (3, "It's  a -- 22\nfine"), (4, "It's  a -- 22\nfine day."), (9, None)],
+)
+def test_cut_words(words: int, cut: str | None) -> None:
+    text = "It's  a -- 22\nfine day."
+    # A text with no more words than asked for stays whole, its end mark with it; a cut ends at a word.
+    expected = {4: "It's  a -- 22\nfine day"}.get(words, cut if cut is not None else text)
+    assert cut_words(text, words, WORD) == expected
+
+
+@given(st.text(alphabet="ab' .\n1é", max_size=60), st.integers(1, 20))
+def test_cut_is_a_prefix_with_as_many_words(text: str, words: int) -> None:
+    cut = cut_words(text, words, WORD)
+    assert text.startswith(cut)
+    assert count_words(cut, WORD) == min(words, count_words(text, WORD))
+
+
+@pytest.fixture
+def clients(
+    documents: Callable[[Iterable[tuple[str, str]]], Path],
+) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    posts = [
+        (author, " ".join([f"{author}{chr(97 + number)}"] * 30))
+        for author, count in (("x", 20), ("y", 20), ("z", 30), ("other", 20))
+        for number in range(count)
+    ]
+    path = documents(posts)
+    roster = pd.DataFrame(
+        {"author": ["x", "y", "z", "other"], "client": ["client_002", "client_001", "client_003", ""]}
+    )
+    return path, split_documents(path, SplitSettings()).splits, roster
+
+
+def test_materialise(clients: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
+    path, splits, roster = clients
+    cleaning, settings = CleaningSettings(), AllocationSettings(total_words=1000)
+    made = materialise(path, splits, roster, settings, cleaning, 2026)
+    write_parquet(made.texts, tmp_path / "texts.parquet", "client_texts")
+    write_parquet(made.allocation, tmp_path / "allocation.parquet", "allocation")
+    # 20 posts give 16 for training, 30 give 24, of 30 words each
+    assert made.allocation["available_words"].tolist() == [480, 480, 720]
+    assert made.allocation["target_words"].sum() == 1000
+    texts = made.texts
+    assert len(texts) == 70
+    assert texts[texts["client"] == "client_001"]["document_id"].str.startswith("y-").all()
+    spent = texts.groupby("client")["allocated_words"].sum().tolist()
+    assert spent == made.allocation["allocated_words"].tolist()
+    assert (texts.loc[texts["split"] != "train", "training_text"] == "").all()
+    for row in texts[texts["split"] == "train"].itertuples():
+        assert row.text.startswith(row.training_text)
+        assert count_words(row.training_text, WORD) == row.allocated_words
+    cut = texts[(texts["allocated_words"] > 0) & (texts["allocated_words"] < texts["words"])]
+    assert cut.groupby("client").size().max() <= 1  # whole posts but for one
+    again = materialise(path, splits, roster, settings, cleaning, 2026)
+    pd.testing.assert_frame_equal(texts, again.texts)
+    # A larger budget takes the same posts first.
+    more = materialise(path, splits, roster, AllocationSettings(total_words=1200), cleaning, 2026).texts
+    assert (more["allocated_words"] >= texts["allocated_words"]).all()
+
+
+def test_not_enforced_trains_on_everything(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    path, splits, roster = clients
+    settings = AllocationSettings(total_words=1000, enforce=False)
+    made = materialise(path, splits, roster, settings, CleaningSettings(), 2026)
+    train = made.texts[made.texts["split"] == "train"]
+    assert (train["training_text"] == train["text"]).all()
+    assert (train["allocated_words"] == train["words"]).all()
+    assert made.allocation["allocated_words"].sum() == 1000

@@ -1,0 +1,152 @@
+"""The Kaggle CSV reader: what it yields, and one clear line for each way the file can be broken."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from favor.corpora.posts import RawPost, ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.foundation.errors import UserError
+
+HEADER = "id,gender,age,topic,sign,date,text\n"
+GOOD = (
+    HEADER
+    + '1,male,24,Arts,Leo,"14,May,2004","He said ""hi"",\nthen left"\n2,female,17,indUnk,Leo,"15,May,2004",plain\n'
+)
+
+
+def read(path: Path, **settings: object) -> list[RawPost]:
+    return list(open_reader("blog_csv").read(path, ReaderSettings(**settings)))  # type: ignore[arg-type]
+
+
+def refused(path: Path, content: bytes | str, **settings: object) -> str:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(UserError) as caught:
+        read(path, **settings)
+    message = str(caught.value)
+    assert path.name in message
+    assert "\n" not in message
+    return message
+
+
+def test_plain_gzip_and_zip_read_alike(tmp_path: Path) -> None:
+    plain, packed, archive = tmp_path / "b.csv", tmp_path / "b.csv.gz", tmp_path / "b.zip"
+    plain.write_text(GOOD)
+    packed.write_bytes(gzip.compress(GOOD.encode()))
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("blogtext.csv", GOOD)
+        file.writestr("__MACOSX/._blogtext.csv", "x")
+    posts = read(plain)
+    # The first record spans lines 2 and 3, so the second starts at line 4.
+    assert posts == [
+        RawPost("1", "Arts", "", 'He said "hi",\nthen left', "14,May,2004", "row 1 (line 2)"),
+        RawPost("2", "indUnk", "", "plain", "15,May,2004", "row 2 (line 4)"),
+    ]
+    assert read(packed) == posts
+    assert read(archive) == posts
+
+
+def test_byte_order_mark_column_order_and_renamed_columns(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    path.write_text("﻿text,user,topic,date\nhello,7,Arts,\n", encoding="utf-8")
+    assert read(path, columns={"author": "user"}) == [RawPost("7", "Arts", "", "hello", "", "row 1 (line 2)")]
+
+
+@pytest.mark.parametrize("column", ["id", "topic", "date", "text"])
+def test_missing_column(tmp_path: Path, column: str) -> None:
+    message = refused(tmp_path / "b.csv", GOOD.replace(column, "other", 1))
+    assert f"column '{column}' is missing" in message
+    assert "id,gender,age,topic,sign,date,text" in message
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+def test_empty_file(tmp_path: Path, content: bytes) -> None:
+    assert "is empty" in refused(tmp_path / "b.csv", content)
+
+
+def test_quote_open_to_the_end_of_the_file(tmp_path: Path) -> None:
+    message = refused(tmp_path / "b.csv", GOOD + '3,male,20,Arts,Leo,"1,May,2004","never closed\nand on\n')
+    assert "row 3 (line 5)" in message  # GOOD fills lines 1 to 4
+    assert "unexpected end of data" in message
+
+
+def test_open_quote_that_a_later_row_closes(tmp_path: Path) -> None:
+    lines = '3,male,20,Arts,Leo,"1,May,2004","open\n4,male,20,Arts,Leo,"2,May,2004",x\n'
+    assert "row 3 (line 5)" in refused(tmp_path / "b.csv", GOOD + lines)
+
+
+def test_open_quote_that_swallows_a_whole_row(tmp_path: Path) -> None:
+    # The swallowed row has no quote before its own text's closing one, so the CSV stays well-formed.
+    lines = '3,male,20,Arts,Leo,d,"open\n4,male,20,Arts,Leo,d,closed"\n'
+    message = refused(tmp_path / "b.csv", GOOD + lines)
+    assert "row 3 (line 5)" in message
+    assert "holds the row after it" in message
+
+
+def test_open_quote_in_a_huge_file_stops_at_the_field_limit(tmp_path: Path) -> None:
+    message = refused(
+        tmp_path / "b.csv", GOOD + '3,male,20,Arts,Leo,d,"' + "word " * 500, maximum_field_characters=1000
+    )
+    assert "row 3 (line 5)" in message
+    assert "field larger than field limit" in message
+
+
+@pytest.mark.parametrize(("row", "fields"), [("3,male,20,Arts,Leo,d\n", 6), ("3,male,20,Arts,Leo,d,text, more\n", 8)])
+def test_wrong_number_of_fields(tmp_path: Path, row: str, fields: int) -> None:
+    message = refused(tmp_path / "b.csv", GOOD + row)
+    assert f"row 3 (line 5) has {fields} fields, the header has 7" in message
+
+
+def test_wrong_encoding_names_byte_and_row_and_the_option_mends_it(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    padding = "".join(f"1,male,24,Arts,Leo,d,post {number}\n" for number in range(5000))
+    content = (GOOD + padding).encode() + b"9,male,20,Arts,Leo,d,caf\xe9\n" + padding.encode()
+    message = refused(path, content)
+    # Row 2 ends GOOD; 5,000 rows follow, so the bad row is 5003 and, with one post over two lines, at line 5005.
+    assert "row 5003 (line 5005)" in message
+    assert f"byte {content.index(0xE9):,} is not utf-8" in message
+    assert "'encoding'" in message
+    assert read(path, encoding="cp1252")[5002].text == "café"
+    with pytest.raises(UserError, match="encoding 'utf-9' is unknown"):
+        read(path, encoding="utf-9")
+
+
+def test_truncated_or_foreign_archives(tmp_path: Path) -> None:
+    packed = gzip.compress(GOOD.encode() * 200)
+    assert "cut short" in refused(tmp_path / "b.csv.gz", packed[: len(packed) // 2])
+    assert "cut short" in refused(tmp_path / "b.zip", b"PK\x03\x04 this is no zip")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr("one.csv", GOOD)
+        file.writestr("two.csv", GOOD)
+    assert "holds 2 files" in refused(tmp_path / "b.zip", content.getvalue())
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        read(tmp_path / "none.csv")
+    with pytest.raises(UserError, match="cannot be read"):
+        read(tmp_path)
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=6))
+def test_whatever_the_csv_module_writes_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("csv") / "b.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER.strip().split(","))
+        writer.writerows(["1", "male", "24", "Arts", "Leo", "14,May,2004", text] for text in texts)
+    assert [post.text for post in read(path)] == texts

@@ -1,0 +1,102 @@
+"""The original corpus' files: not well-formed XML, mixed encodings, missing tags."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.posts import RawPost, ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.foundation.errors import UserError
+
+UTF8 = """<Blog>
+
+<date>31,May,2004</date>
+<post>
+
+ Tom & Jerry <3 café
+</post>
+<date>1,June,2004</date>
+<post></post>
+</Blog>"""
+CP1252 = (
+    b"<Blog><date>14,May,2004</date><post>it\x92s a na\xefve \x93test\x94\0</post>"
+    b"<date>15,May,2004</date><post>two</post></Blog>"
+)
+
+
+def read(path: Path) -> list[RawPost]:
+    return list(open_reader("blog_xml").read(path, ReaderSettings()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "blogs"
+    path.mkdir()
+    (path / "5.female.23.Arts.Leo.xml").write_text(UTF8, encoding="utf-8")
+    (path / "12.male.17.indUnk.Virgo.xml").write_bytes(CP1252)
+    (path / ".DS_Store").write_bytes(b"x")
+    return path
+
+
+def test_folder_and_zip_read_alike(tmp_path: Path, folder: Path) -> None:
+    posts = read(folder)
+    # Names sort as text: "12..." before "5...".
+    assert [(post.author, post.topic, post.date) for post in posts] == [
+        ("12", "indUnk", "14,May,2004"),
+        ("12", "indUnk", "15,May,2004"),
+        ("5", "Arts", "31,May,2004"),
+        ("5", "Arts", "1,June,2004"),
+    ]
+    assert posts[0].text == "it’s a naïve “test”"  # cp1252 bytes 92, ef, 93, 94; the NUL is gone
+    assert posts[2].text.strip() == "Tom & Jerry <3 café"
+    assert posts[3].text == ""
+    assert posts[1].row_label == "12.male.17.indUnk.Virgo.xml, post 2"
+    archive = tmp_path / "blogs.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in folder.iterdir():
+            file.write(path, f"blogs/{path.name}")
+    assert [post[:5] for post in read(archive)] == [post[:5] for post in posts]
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("<Blog><date>d</date><post>a</post><post>b</post></Blog>", ["a", "b"]),
+        ("<Blog><date>d</date><post>a<date>e</date>\n<post>b</post></Blog>", ["a", "b"]),  # unclosed post
+        ("<Blog><date>d</date><post>a</Blog>\n", ["a"]),
+        ("<Blog><date>d</date><post>cut off", ["cut off"]),
+        ("<Blog><date>d<post>a</post></Blog>", ["a"]),  # unclosed date
+        ("<BLOG><DATE>d</DATE><POST>1 < 2 && 3 > 2 ]]> <b>x</B></POST></BLOG>", ["1 < 2 && 3 > 2 ]]> <b>x</B>"]),
+        (
+            "<Blog><date>d</date><post>a literal <date> and <post> stay</post></Blog>",
+            ["a literal <date> and <post> stay"],
+        ),
+        ("<Blog></Blog>", []),
+    ],
+)
+def test_malformed_entries(tmp_path: Path, content: str, texts: list[str]) -> None:
+    (tmp_path / "5.female.23.Arts.Leo.xml").write_text(content)
+    assert [post.text for post in read(tmp_path)] == texts
+
+
+def test_bad_input_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"holds no \.xml file"):
+        read(tmp_path)
+    with pytest.raises(UserError, match="no such file or folder"):
+        read(tmp_path / "none.zip")
+    name = tmp_path / "5.female.23.Arts.Leo.xml"
+    name.write_bytes(b"\0\0 ")
+    with pytest.raises(UserError, match=r"5\.female\.23\.Arts\.Leo\.xml' is empty"):
+        read(tmp_path)
+    name.write_text("<html>not found</html>")
+    with pytest.raises(UserError, match="neither <Blog> nor <post>"):
+        read(tmp_path)
+    name.rename(tmp_path / "notes.xml")
+    with pytest.raises(UserError, match=r"'notes\.xml' is not named"):
+        read(tmp_path)
+    (tmp_path / "b.zip").write_bytes(b"no zip")
+    with pytest.raises(UserError, match="neither a folder nor a whole zip"):
+        read(tmp_path / "b.zip")

@@ -1,0 +1,162 @@
+"""From posts to the documents table: order, ids, duplicates, shared authors, counts, bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.corpora.building import REASONS, build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
+from favor.corpora.reading import open_reader
+from favor.corpora.shared_authors import MOST_SHARERS, shared_author_groups
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_parquet
+
+Write = Callable[[Iterable[tuple[str, str]]], Path]
+
+
+def build(path: Path, folder: Path, **settings: object) -> tuple[pd.DataFrame, dict[str, int]]:
+    out, dropped = folder / "out" / "documents.parquet", folder / "out" / "dropped.parquet"
+    cleaning = CleaningSettings(**settings)  # type: ignore[arg-type]
+    counts = build_documents(path, open_reader("blog_csv"), cleaning, out, dropped)
+    table = read_parquet(dropped, "dropped")
+    assert dict(zip(table["reason"], table["rows"], strict=True)) == counts
+    assert set(counts) == set(REASONS)
+    return read_parquet(out, "documents"), counts
+
+
+def long_post(name: str, words: int = 50) -> str:
+    return " ".join([name] * words)
+
+
+def test_order_ids_duplicates_and_counts(tmp_path: Path, blog_csv: Write) -> None:
+    posts = [
+        ("9", "nine one"),
+        ("10", "  ten   one "),
+        ("9", "&nbsp;"),  # empty after cleaning, but it has its number
+        ("9", "nine one"),  # the author has it
+        ("10", "22 :)"),  # no word
+        ("9", "urlLink ten one"),  # another author has it
+        ("10", "ten &amp; two"),
+    ]
+    frame, counts = build(blog_csv(posts), tmp_path)
+    assert frame["document_id"].tolist() == ["10-00001", "10-00003", "9-00001"]
+    assert frame["text"].tolist() == ["ten one", "ten & two", "nine one"]
+    assert frame["words"].tolist() == [2, 2, 2]
+    assert frame["author"].tolist() == ["10", "10", "9"]
+    assert set(frame["topic"]) == {"Arts"}
+    assert counts == {
+        "kept": 3, "empty": 1, "too_short": 1, "shared_author": 0,
+        "duplicate_same_author": 1, "duplicate_other_author": 1,
+    }  # fmt: skip
+    assert sum(counts.values()) == len(posts)
+
+
+def test_same_input_same_bytes_and_interleaving_changes_nothing(tmp_path: Path, blog_csv: Write) -> None:
+    posts = [(str(number % 7), f"post number {number} of author") for number in range(200)]
+    posts = [(author, text.replace(" of", f" {chr(97 + int(text.split()[2]) % 26)} of")) for author, text in posts]
+    build(blog_csv(posts), tmp_path)
+    first = (tmp_path / "out" / "documents.parquet").read_bytes()
+    build(blog_csv(posts), tmp_path)
+    assert (tmp_path / "out" / "documents.parquet").read_bytes() == first
+    build(blog_csv(sorted(posts, key=lambda post: post[0])), tmp_path)  # authors side by side, as on Kaggle
+    assert (tmp_path / "out" / "documents.parquet").read_bytes() == first
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.fixture
+def shared(blog_csv: Write) -> Path:
+    """Authors a and b share five long posts, c shares four with a; d has short posts of a."""
+    common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
+    return blog_csv(
+        [("a", text) for text in common]
+        + [("a", "own of a"), ("b", "own of b")]
+        + [("b", text) for text in common]
+        + [("c", text) for text in common[:4]]
+        + [("d", "own of a"), ("d", "own of d")]
+    )
+
+
+def test_shared_authors_are_dropped(tmp_path: Path, shared: Path) -> None:
+    frame, counts = build(shared, tmp_path)
+    assert frame["author"].unique().tolist() == ["c", "d"]
+    assert len(frame) == 6  # with a gone, c's posts and d's are nobody else's
+    assert counts["shared_author"] == 12
+    assert counts["duplicate_other_author"] == 0
+
+
+def test_shared_authors_are_merged_under_the_first_name(tmp_path: Path, shared: Path) -> None:
+    frame, counts = build(shared, tmp_path, shared_authors="merge")
+    # a's six rows are 1 to 6; b's six follow as 7 to 12, of which only "own of b", its first, is new.
+    ids = ["a-00001", "a-00002", "a-00003", "a-00004", "a-00005", "a-00006", "a-00007", "d-00002"]
+    assert frame["document_id"].tolist() == ids
+    assert counts["shared_author"] == 0
+    assert counts["duplicate_same_author"] == 5
+    assert counts["duplicate_other_author"] == 5  # c's four, d's one
+
+
+def test_shared_posts_must_be_long_and_enough(tmp_path: Path, blog_csv: Write) -> None:
+    short = [(author, long_post(f"w{chr(97 + number)}", 49)) for author in "ab" for number in range(9)] + [("c", "own")]
+    assert build(blog_csv(short), tmp_path)[1]["shared_author"] == 0
+    assert build(blog_csv(short), tmp_path, shared_post_words=49)[1]["shared_author"] == 18
+    assert build(blog_csv(short), tmp_path, shared_post_words=49, shared_posts=10)[1]["shared_author"] == 0
+
+
+def test_shared_author_groups_are_components_and_ignore_chain_letters() -> None:
+    # Texts 1 to 5 link authors 0-3 and 3-4 (transitively one group); text 9 is under more names than counts.
+    rows = [(author, text) for author in (0, 3, 4) for text in range(1, 6)] + [(a, 9) for a in range(MOST_SHARERS + 1)]
+    authors, digests = np.array([row[0] for row in rows]), np.array([(0, row[1]) for row in rows], dtype=np.uint64)
+    assert shared_author_groups(authors, digests, 5) == [[0, 3, 4]]
+    assert shared_author_groups(authors, digests, 6) == []
+    assert shared_author_groups(authors[:0], digests[:0], 5) == []
+    twice = np.array([0, 0, 1]), np.array([(0, 1)] * 3, dtype=np.uint64)  # one author's repeats count once
+    assert shared_author_groups(*twice, 2) == []
+
+
+def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
+    with pytest.raises(UserError, match=r"blog\.csv: row 2 .*author is empty"):
+        build(blog_csv([("1", "x"), (" ", "y")]), tmp_path)
+    with pytest.raises(UserError, match="holds a header and no posts"):
+        build(blog_csv([]), tmp_path)
+    with pytest.raises(UserError, match=r"no post is left after cleaning \(empty 1, too_short 1\)"):
+        build(blog_csv([("1", " "), ("1", "22")]), tmp_path)
+    with pytest.raises(UserError, match="neither drop nor merge"):
+        build(blog_csv([("1", "x")]), tmp_path, shared_authors="keep")
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_unwritable_results_folder(tmp_path: Path, blog_csv: Write) -> None:
+    (tmp_path / "out").write_text("a file where the folder should be")
+    with pytest.raises(UserError, match="cannot write"):
+        build(blog_csv([("1", "x")]), tmp_path)
+
+
+def test_row_groups_stream_and_totals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DocumentWriter, "GROUP_ROWS", 2)
+    path = tmp_path / "documents.parquet"
+    writer = DocumentWriter(path)
+    for number, topic in enumerate(["b", "a", "b", "a", "c"]):
+        writer.write("x", f"x-{number}", topic, "", "text", 10)
+    writer.write("y", "y-0", "z", "", "text", 7)
+    writer.close()
+    assert [len(batch) for batch in stream_documents(path, ("text",), rows=4)] == [4, 2]
+    totals = author_totals(path)
+    assert totals.to_dict("list") == {
+        "author": ["x", "y"], "topic": ["a", "z"], "documents": [5, 1], "words": [50, 7], "tokens": [-1, -1],
+    }  # fmt: skip
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(UserError, match="not a whole Parquet file"):
+        author_totals(path)
+    with pytest.raises(UserError, match="no such file"):
+        author_totals(tmp_path / "none.parquet")
+
+
+def test_digest_is_by_text() -> None:
+    assert text_digest("a") == text_digest("a") != text_digest("b")
+    assert len(text_digest("a")) == 16

@@ -1,0 +1,53 @@
+"""What cleaning does to one text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from favor.corpora.cleaning import CleaningSettings, clean_text, count_words
+
+WORD = re.compile(CleaningSettings().word_expression)
+
+
+@pytest.mark.parametrize(
+    ("raw", "cleaned"),
+    [
+        ("   two\t\twords  ", "two words"),
+        ("a&nbsp;&nbsp;b &amp; c &#8220;d&#8221; &#146;e &lt;3", "a b & c “d” ’e <3"),
+        ("see urlLink   this urlLink", "see this"),
+        ("urlLink", ""),
+        ("&nbsp; \n \t", ""),
+        ("one \n\n\n  two\r\nthree", "one\ntwo\nthree"),
+        ("bell\x07 nul\x00l\x7f", "bell nul l"),
+        ("it\x92s \x93so\x94\x85", "it’s “so”…"),  # cp1252 bytes read as latin-1
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("caf\u00e9 \u65e5\u672c", "caf\u00e9 \u65e5\u672c"),
+        ("&amp;lt;", "&lt;"),  # resolved once only
+        ("fish &chips AT&T", "fish &chips AT&T"),
+    ],
+)
+def test_examples(raw: str, cleaned: str) -> None:
+    assert clean_text(raw) == cleaned
+
+
+def test_line_breaks_can_go() -> None:
+    assert clean_text("one\n\ntwo", keep_line_breaks=False) == "one two"
+
+
+@given(st.text(st.characters(exclude_characters="&")))
+def test_idempotent_and_settled(text: str) -> None:
+    cleaned = clean_text(text)
+    assert clean_text(cleaned) == cleaned
+    assert cleaned == cleaned.strip()
+    assert "  " not in cleaned
+    assert "urlLink" not in cleaned
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", cleaned)
+
+
+def test_word_units() -> None:
+    # Don't | it's | rock'n'roll | a | b; digits and accents are no letters of the expression, a final ' no part.
+    assert count_words("Don't it's rock'n'roll a1b 22 '' dogs'", WORD) == 6

@@ -1,0 +1,132 @@
+"""The demo corpus: reproducible, dirty, and through the same reader as the real one."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.corpora.building import build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.demo.habits import draw_habits
+from favor.corpora.demo.sentences import Voice
+from favor.corpora.demo.vocabulary import SUBJECTS
+from favor.corpora.demo.writer import DemoSettings, post_counts, topic_of, write_demo
+from favor.corpora.reading import open_reader
+from favor.corpora.splits import SplitSettings, split_documents
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_parquet
+
+SMALL = DemoSettings(authors=24, minimum_posts=12, maximum_posts=60)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(folder / "demo.csv", SMALL)
+    counts = build_documents(
+        folder / "demo.csv",
+        open_reader("blog_csv"),
+        CleaningSettings(),
+        folder / "documents.parquet",
+        folder / "d.parquet",
+    )
+    return folder, counts
+
+
+def test_same_settings_same_bytes(tmp_path: Path, built: tuple[Path, dict[str, int]]) -> None:
+    write_demo(tmp_path / "again.csv", SMALL)
+    assert (tmp_path / "again.csv").read_bytes() == (built[0] / "demo.csv").read_bytes()
+    write_demo(tmp_path / "other.csv", DemoSettings(authors=24, minimum_posts=12, maximum_posts=60, seed=7))
+    assert (tmp_path / "other.csv").read_bytes() != (built[0] / "demo.csv").read_bytes()
+
+
+def test_dirt_is_there_and_goes(built: tuple[Path, dict[str, int]]) -> None:
+    folder, counts = built
+    raw = (folder / "demo.csv").read_text(encoding="utf-8")
+    assert raw.startswith("id,gender,age,topic,sign,date,text\n")
+    for dirt in ("urlLink", "&nbsp;", "&amp;", "     \n"):
+        assert dirt in raw
+    assert counts["empty"] > 0
+    assert counts["duplicate_same_author"] > 0
+    assert counts["shared_author"] >= 24  # one pair of accounts with twelve posts each
+    assert counts["duplicate_other_author"] == 0
+    text = read_parquet(folder / "documents.parquet", "documents")["text"]
+    assert not text.str.contains("urlLink|&nbsp;|&amp;|  ", regex=True).any()
+
+
+def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
+    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    volumes = frame.groupby("author").size()
+    assert len(volumes) == 26  # 24 and the two tiny ones; the shared pair is dropped
+    assert sorted(volumes)[:2] == [3, 3]
+    assert volumes.max() == 60
+    assert frame["words"].between(50, 340).mean() > 0.99
+    topics = frame[frame["author"].isin(volumes[volumes > 3].index)].groupby("topic")["author"].nunique()
+    assert topics.to_dict() == dict.fromkeys([topic_of(number) for number in range(6)], 4)
+    assert "indUnk" in topics
+    splits = split_documents(built[0] / "documents.parquet", SplitSettings())
+    assert splits.excluded["documents"].tolist() == [3, 3]
+
+
+def test_volumes_are_long_tailed() -> None:
+    counts = post_counts(DemoSettings())
+    assert (len(counts), max(counts), min(counts)) == (48, 330, 40)
+    assert counts != sorted(counts)
+    assert sorted(counts, reverse=True)[1] == round(330 * 2**-0.7)
+
+
+def test_authors_differ_in_habits_that_others_share(built: tuple[Path, dict[str, int]]) -> None:
+    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    texts = frame.groupby("author")["text"].agg(" ".join)
+    texts = texts[frame.groupby("author").size() > 3]
+    for habit, pattern in {
+        "small i": r"\bi\b", "exclamation": "!", "ellipsis": r"\.\.", "emoticon": r"[:;=]-?[)(PD]", "digits": r"\d",
+        "dropped apostrophe": r"\b(?:dont|cant|didnt)\b", "ampersand": "&",
+    }.items():  # fmt: skip
+        rates = texts.str.count(pattern) / texts.str.len()
+        assert rates.max() > 3 * rates.median() or rates.median() == 0, habit
+        assert (rates > rates.max() / 4).sum() >= 2, f"{habit} names its author"
+
+
+def test_every_sentence_is_filled_in() -> None:
+    for number in range(30):
+        generator = random.Random(number)
+        voice = Voice(draw_habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
+        for _ in range(40):
+            sentence = voice.sentence()
+            assert not {"{", "}"} & set(sentence)
+            assert "  " not in sentence
+            assert len(sentence.split()) >= 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [DemoSettings(authors=0), DemoSettings(minimum_posts=0), DemoSettings(minimum_posts=9, maximum_posts=8),
+     DemoSettings(minimum_words=0), DemoSettings(minimum_words=90, maximum_words=80)],
+)  # fmt: skip
+def test_contradictions_are_refused(tmp_path: Path, settings: DemoSettings) -> None:
+    with pytest.raises(UserError, match="demo: "):
+        write_demo(tmp_path / "demo.csv", settings)
+
+
+def test_authorship_is_neither_obvious_nor_hopeless(built: tuple[Path, dict[str, int]]) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    frame = frame.merge(split_documents(built[0] / "documents.parquet", SplitSettings()).splits)
+    frame = frame[frame["author"].isin(sorted(frame["author"].unique())[:16])]
+    pieces = frame["text"].str.split(" ").map(lambda words: [" ".join(words[at : at + 60]) for at in (0, 60)])
+    pieces = frame.assign(piece=pieces).explode("piece")
+    train, test = pieces[pieces["split"] == "train"], pieces[pieces["split"] != "train"]
+    model = make_pipeline(
+        TfidfVectorizer(analyzer="char", ngram_range=(1, 3), lowercase=False, sublinear_tf=True, max_features=8000),
+        LogisticRegression(C=10, max_iter=200),
+    )
+    accuracy = model.fit(train["piece"], train["author"]).score(test["piece"], test["author"])
+    assert 0.3 < accuracy < 0.85  # chance is 1/16
+    assert isinstance(train, pd.DataFrame)

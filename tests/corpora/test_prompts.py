@@ -1,0 +1,105 @@
+"""Evaluation prompts: token counts, faithful cuts, shortfall, bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import ByteLevelBPETokenizer, Tokenizer
+
+from favor.corpora.prompts import PromptSettings, cut_post, select_prompts
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_parquet
+
+SMALL = PromptSettings(prompts_per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12)
+
+
+@pytest.fixture(scope="module")
+def tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    model = ByteLevelBPETokenizer()
+    model.train_from_iterator(["the cat sat on the mat and the dog sat too"] * 5, vocab_size=280, show_progress=False)
+    model.save(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tokenizer_path: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(tokenizer_path))
+
+
+def test_cut_by_hand(tokenizer: Tokenizer) -> None:
+    text = "abcdefghijklmnopqrstuvwxyz"  # no merge was learnt for these pairs: one token a letter
+    assert len(tokenizer.encode(text).ids) == 26
+    cut = cut_post(text, tokenizer, SMALL)
+    assert cut is not None
+    assert (cut.prompt_text, cut.gold_text, cut.gold_tokens) == ("abcdefgh", "ijklmnopqrst", 12)
+    assert cut.prompt_tokens == tokenizer.encode(text).ids[:8]
+    short = cut_post(text[:13], tokenizer, SMALL)
+    assert short is not None
+    assert (short.gold_text, short.gold_tokens) == ("ijklm", 5)
+    assert cut_post(text[:12], tokenizer, SMALL) is None
+
+
+def test_a_character_split_by_the_cut(tokenizer: Tokenizer) -> None:
+    # é is two byte tokens. At tokens 8 and 9 it straddles the prefix's end: no faithful cut there.
+    assert cut_post("abcdefgéijklmnopqrstuvwxyz", tokenizer, SMALL) is None
+    # At tokens 20 and 21 it straddles the gold's end, so the gold is one token shorter.
+    cut = cut_post("abcdefghijklmnopqrsé and more", tokenizer, SMALL)
+    assert cut is not None
+    assert (cut.gold_text, cut.gold_tokens) == ("ijklmnopqrs", 11)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(alphabet="abc the cat é日😀.\n", min_size=0, max_size=80))
+def test_every_cut_is_faithful(tokenizer: Tokenizer, text: str) -> None:
+    cut = cut_post(text, tokenizer, SMALL)
+    if cut is not None:
+        assert text.startswith(cut.prompt_text + cut.gold_text)
+        assert len(cut.prompt_tokens) == 8
+        assert 5 <= cut.gold_tokens <= 12
+        assert tokenizer.decode(cut.prompt_tokens) == cut.prompt_text
+
+
+def test_writing_prompt_comes_first_and_leaves_room(tokenizer: Tokenizer) -> None:
+    settings = PromptSettings(prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12, separator="|")
+    cut = cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyz")
+    assert cut is not None
+    assert (cut.prompt_text, cut.gold_text) == ("wxyz|fgh", "ijklmnopqrst")
+    assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyzwxy") is None  # fills the prefix
+
+
+def client_texts(**posts: list[str]) -> pd.DataFrame:
+    rows = [
+        (client, f"{client}-{number}", "test" if number else "train", "Arts", "", text)
+        for client, texts in posts.items()
+        for number, text in enumerate(["w" * 30, *texts])
+    ]
+    return pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
+
+
+def test_selection(tokenizer_path: Path, tmp_path: Path) -> None:
+    frame = client_texts(
+        client_001=[letter + "bcdefghijklmnopqrst" for letter in "pqrst"], client_002=["x" * 20, "short", "y" * 12]
+    )
+    made = select_prompts(frame, tokenizer_path, SMALL, 2026)
+    write_parquet(made.prompts, tmp_path / "prompts.parquet", "prompts")
+    own = made.prompts[made.prompts["client"] == "client_001"]
+    assert own["prompt_id"].tolist() == ["client_001-2026-1", "client_001-2026-2", "client_001-2026-3"]
+    assert own["document_id"].is_unique
+    assert not made.prompts["document_id"].str.endswith("-0").any()  # never a training post
+    assert made.shortfall.to_dict("records") == [{"client": "client_002", "prompts": 1, "wanted": 3}]
+    pd.testing.assert_frame_equal(made.prompts, select_prompts(frame, tokenizer_path.parent, SMALL, 2026).prompts)
+    orders = {
+        tuple(select_prompts(frame, tokenizer_path, SMALL, seed).prompts["document_id"]) for seed in range(2026, 2032)
+    }
+    assert len(orders) > 1
+
+
+def test_a_client_without_a_prompt(tokenizer_path: Path) -> None:
+    frame = client_texts(client_001=["x" * 20], client_002=["short"])
+    with pytest.raises(UserError, match=r"client_002 \(of 1 such clients\) has no test post of 13 tokens"):
+        select_prompts(frame, tokenizer_path, SMALL, 2026)

@@ -1,0 +1,181 @@
+"""Token counts, the roster and the overlap of its roles."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from favor.corpora.authors import count_tokens
+from favor.corpora.documents import DocumentWriter
+from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
+from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.style_features import FEATURES, standardise, style_features
+from favor.foundation.columns import TABLES
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_parquet
+
+Build = Callable[[Iterable[tuple[str, str]]], Path]
+STYLES = ("I was VERY happy!!! and so glad", "well; it is, perhaps, rather quiet", "lol u know its ok... like whatever")
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Path:
+    """A tokenizer for which every run of letters and every mark is one (unknown) token."""
+    model = Tokenizer(models.WordLevel({"[UNK]": 0, "wrote": 1}, unk_token="[UNK]"))
+    model.pre_tokenizer = pre_tokenizers.Whitespace()
+    model.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+def styled(authors: int, posts: int = 12) -> list[tuple[str, str]]:
+    """Posts of ``authors`` authors, a third in each of three styles, their words shuffled."""
+    rows = []
+    for author in range(authors):
+        generator = random.Random(author)
+        for number in range(posts):
+            words = STYLES[author % 3].split() * 5
+            generator.shuffle(words)
+            rows.append((f"a{author:02d}", f"{' '.join(words)} wrote {chr(97 + author % 26)} {number}"))
+    return rows
+
+
+@pytest.fixture
+def corpus(documents: Build, tokenizer: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    path = documents(styled(30))
+    return path, count_tokens(path, tokenizer), split_documents(path, SplitSettings()).splits
+
+
+def roster_of(
+    corpus: tuple[Path, pd.DataFrame, pd.DataFrame], background: Iterable[str] = (), **keys: object
+) -> pd.DataFrame:
+    path, authors, splits = corpus
+    settings = RosterSettings(**{"clients": 6, "asce_a": 3, "asce_b": 3, "minimum_tokens": 100, "clusters": 3, **keys})  # type: ignore[arg-type]
+    return select_roster(authors, splits, list(background), path, settings)
+
+
+def members(roster: pd.DataFrame, role: str) -> list[str]:
+    frame = roster[roster["role"] == role]
+    return frame.sort_values("client" if role == "client" else "author")["author"].tolist()
+
+
+def test_count_tokens(documents: Build, tokenizer: Path) -> None:
+    path = documents([("b", "one two, three!"), ("a", "wrote"), ("b", "don't")])
+    # "one two , three !" is 5 tokens, "don ' t" 3
+    assert count_tokens(path, tokenizer).to_dict("list") == {
+        "author": ["a", "b"], "topic": ["Arts", "Arts"], "documents": [1, 2], "words": [1, 4], "tokens": [1, 8],
+    }  # fmt: skip
+    with pytest.raises(UserError, match=r"must hold a tokenizer\.json"):
+        count_tokens(path, tokenizer / "none")
+    (tokenizer / "tokenizer.json").write_text("{")
+    with pytest.raises(UserError, match=r"not a whole tokenizer\.json"):
+        count_tokens(path, str(tokenizer))
+
+
+def test_roles_are_disjoint_and_named(corpus: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
+    background = ["a00", "a01"]
+    roster = roster_of(corpus, background)
+    assert roster["role"].value_counts().to_dict() == {
+        "unused": 16, "client": 6, "asce_a": 3, "asce_b": 3, "background": 2,
+    }  # fmt: skip
+    assert members(roster, "background") == background
+    names = sorted(roster.loc[roster["role"] == "client", "client"])
+    assert names == [f"client_{number:03d}" for number in range(1, 7)]
+    assert set(roster.loc[roster["role"] != "client", "client"]) == {""}
+    assert roster.loc[roster["role"] == "background", "cluster"].tolist() == [-1, -1]
+    assert set(roster.columns) == set(TABLES["roster"].schema.names)
+    write_parquet(roster, tmp_path / "roster.parquet", "roster")
+    overlap = measure_overlap(roster, corpus[0])
+    assert len(overlap) == 6  # pairs of four roles
+    assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0
+
+
+def test_clusters_find_the_styles_and_each_role_spans_them(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    roster = roster_of(corpus)
+    style = roster["author"].str[1:].astype(int) % 3
+    assert roster.groupby(style)["cluster"].nunique().tolist() == [1, 1, 1]
+    assert roster["cluster"].nunique() == 3
+    for role, authors in (("client", 6), ("asce_a", 3), ("asce_b", 3)):
+        counts = roster[roster["role"] == role]["cluster"].value_counts()
+        assert counts.tolist() == [authors // 3] * 3
+
+
+@pytest.mark.parametrize("selection", ["style_diverse", "random"])
+def test_shorter_rosters_are_the_start_of_longer_ones(
+    corpus: tuple[Path, pd.DataFrame, pd.DataFrame], selection: str
+) -> None:
+    rosters = [roster_of(corpus, clients=count, selection=selection) for count in (2, 6, 10, 15, 24)]
+    longest = members(rosters[-1], "client")
+    for roster in rosters:
+        clients = members(roster, "client")
+        assert clients == longest[: len(clients)]
+        assert members(roster, "asce_a") == members(rosters[0], "asce_a")
+        assert members(roster, "asce_b") == members(rosters[0], "asce_b")
+
+
+def test_encoders_larger_than_their_hands(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    roster = roster_of(corpus, clients=2, asce_a=14, asce_b=14)
+    assert roster["role"].value_counts().to_dict() == {"asce_a": 14, "asce_b": 14, "client": 2}
+
+
+def test_seed_and_selection_matter(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    assert members(roster_of(corpus), "client") != members(roster_of(corpus, seed=7), "client")
+    assert set(roster_of(corpus, selection="random")["cluster"]) == {-1}
+    with pytest.raises(UserError, match="neither style_diverse nor random"):
+        roster_of(corpus, selection="best")
+
+
+def test_fewer_eligible_authors_than_are_needed(documents: Build, tokenizer: Path) -> None:
+    path = documents(
+        [*styled(8), *((author, f"{author} wrote {letter}") for author in ("few", "tiny") for letter in "ab")]
+    )
+    authors, splits = count_tokens(path, tokenizer), split_documents(path, SplitSettings()).splits
+    with pytest.raises(UserError) as caught:
+        select_roster(authors, splits, ["a00"], path, RosterSettings(4, 2, 2, minimum_tokens=100))
+    message = str(caught.value)
+    assert "7 authors have 100 tokens" in message
+    assert "8 are needed (4 clients, 2 asce_a, 2 asce_b, beside 1 background" in message
+    for key in ("roles.clients", "roles.asce_a", "roles.asce_b", "minimum_tokens"):
+        assert f"'{key}'" in message
+    roster = select_roster(authors, splits, ["a00"], path, RosterSettings(3, 2, 2, minimum_tokens=100, clusters=3))
+    assert members(roster, "too_small") == ["few", "tiny"]
+
+
+def test_overlap_stops_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "documents.parquet"
+    writer = DocumentWriter(path)
+    for author in ("a", "b"):
+        writer.write(author, f"{author}-1", "Arts", "", "the very same text", 4)
+    writer.close()
+    roster = pd.DataFrame({"author": ["a", "b"], "role": ["client", "asce_a"]})
+    with pytest.raises(UserError, match="roles asce_a and client share 0 authors and 1 documents"):
+        measure_overlap(roster, path)
+
+
+def test_style_features_by_hand() -> None:
+    values = dict(zip(FEATURES, style_features("I am NOT here! Isn't it odd... i know it, I know"), strict=True))
+    # 12 words: I am NOT here Isn't it odd i know it I know; 48 characters
+    text = "I am NOT here! Isn't it odd... i know it, I know"
+    assert len(text) == 48
+    assert values["know"] == pytest.approx(2 / 12)
+    assert values["it"] == pytest.approx(2 / 12)
+    assert values["i"] == pytest.approx(3 / 12)
+    assert values["small_i"] == pytest.approx(1 / 12)
+    assert values["capital_words"] == pytest.approx(1 / 12)
+    assert values["contractions"] == pytest.approx(1 / 12)
+    assert values["!"] == pytest.approx(1 / 48)
+    assert values["..."] == pytest.approx(1 / 48)
+    assert values["capitals"] == pytest.approx(6 / 48)  # I N O T I I
+    assert values["sentence_words"] == pytest.approx(12 / 3)
+    assert values["distinct_words"] == pytest.approx(8 / 12)  # i am not here isn't it odd know
+    assert not style_features("123 !!!").any()
+
+
+def test_standardise() -> None:
+    made = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    assert made.tolist() == [[-1.0, 0.0], [1.0, 0.0]]

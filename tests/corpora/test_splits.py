@@ -1,0 +1,75 @@
+"""80/10/10 by author, and the background authors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from favor.corpora.background import BackgroundSettings, choose_background
+from favor.corpora.splits import SplitSettings, split_documents, split_sizes
+from favor.foundation.errors import UserError
+
+Build = Callable[[Iterable[tuple[str, str]]], Path]
+
+
+def posts(**counts: int) -> list[tuple[str, str]]:
+    return [
+        (author, f"{author} wrote " + "so " * number) for author, count in counts.items() for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(("documents", "held_out"), [(10, 1), (14, 1), (16, 2), (25, 2), (35, 4), (204, 20)])
+def test_sizes(documents: int, held_out: int) -> None:
+    # max(1, round(.1 n)); halves to even: 2.5 -> 2, 3.5 -> 4
+    assert split_sizes(documents, SplitSettings()) == (held_out, held_out)
+
+
+@given(st.integers(10, 5000))
+def test_training_is_never_empty(documents: int) -> None:
+    assert documents - sum(split_sizes(documents, SplitSettings())) >= 0.7 * documents
+
+
+def test_split_and_excluded(documents: Build) -> None:
+    made = split_documents(documents(posts(ann=30, bob=9, cat=10)), SplitSettings())
+    counts = made.splits.groupby(["author", "split"]).size().to_dict()
+    assert counts == {
+        ("ann", "train"): 24, ("ann", "validation"): 3, ("ann", "test"): 3,
+        ("cat", "train"): 8, ("cat", "validation"): 1, ("cat", "test"): 1,
+    }  # fmt: skip
+    assert made.excluded.to_dict("records") == [{"author": "bob", "documents": 9, "reason": "fewer than 10 documents"}]
+    assert made.splits["document_id"].is_unique
+
+
+def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(documents: Build) -> None:
+    def of_ann(seed: int, **others: int) -> dict[str, str]:
+        frame = split_documents(documents(posts(ann=30, **others)), SplitSettings(seed=seed)).splits
+        frame = frame[frame["author"] == "ann"]
+        return dict(zip(frame["document_id"], frame["split"], strict=True))
+
+    assert of_ann(2026) == of_ann(2026, aaa=40, zoe=12)
+    assert of_ann(2026) != of_ann(2027)
+
+
+def test_no_author_with_posts_enough(documents: Build) -> None:
+    with pytest.raises(UserError, match=r"no author has 10 documents \(the most is 9\)"):
+        split_documents(documents(posts(ann=9, bob=3)), SplitSettings())
+    with pytest.raises(UserError, match="leave none for training"):
+        split_documents(documents(posts(ann=9)), SplitSettings(minimum_documents=2))
+
+
+def test_background_is_nested_and_large_enough(documents: Build) -> None:
+    path = documents(posts(**{f"a{number}": 12 for number in range(20)}, small=2))
+    chosen = [
+        set(choose_background(path, BackgroundSettings(authors=count, minimum_words=50))["author"])
+        for count in (0, 5, 12, 20)
+    ]
+    assert [len(authors) for authors in chosen] == [0, 5, 12, 20]
+    assert chosen[1] < chosen[2] < chosen[3]
+    assert "small" not in chosen[3]
+    assert chosen[1] != set(choose_background(path, BackgroundSettings(authors=5, minimum_words=50, seed=7))["author"])
+    with pytest.raises(UserError, match=r"20 authors have 50 words, 21 are needed; lower 'roles\.background'"):
+        choose_background(path, BackgroundSettings(authors=21, minimum_words=50))

@@ -1,0 +1,72 @@
+"""Every method file declares a plan; the paper's update rules can be read off it."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from favor.federation.method import load_method, plan_values
+from favor.foundation.config import modules_in
+from favor.foundation.errors import UserError
+
+METHODS = modules_in(Path(__file__).resolve().parents[2] / "src/favor/federation/methods")
+
+
+def plan(name, protocol="paper", **overrides):
+    return load_method(name, overrides, protocol)[1]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_loads_and_is_plain_data(name):
+    module, made, values = load_method(name, {}, "paper")
+    assert module == f"favor.federation.methods.{name}"
+    assert made.display
+    assert plan_values(made)["inference"] == made.inference
+    assert all(isinstance(value, int | float | str | bool) for value in values.values())
+
+
+def test_methods_with_the_same_shared_stage_share_one_track():
+    assert plan("ditto").shared.track == plan("fedavg").shared.track
+    assert plan("favor").shared.track == plan("fedprox").shared.track == plan("favor_without_asce").shared.track
+    assert plan("global_asce").shared.track != plan("fedavg").shared.track
+
+
+def test_reductions():
+    assert plan("fedprox", lambda_prox=0.0).shared == plan("fedavg").shared
+    assert plan("favor", lambda_align=0).personal == plan("favor_without_asce").personal
+    assert plan("global_asce", lambda_align=0.0).shared == plan("fedavg").shared
+
+
+def test_favor_is_algorithm_favor_full():
+    made = plan("favor")
+    assert made.shared.objective.proximal == 0.0005
+    assert made.shared.objective.alignment == 0  # the alignment signal never reaches the upload
+    assert made.personal.start == "endpoint"
+    assert made.personal.residual
+    assert made.personal.objective.alignment == 0.3
+    assert made.personal.objective.proximal == 0
+    assert (made.shared.epochs, made.personal.epochs) == (1, 2)
+    assert made.inference == "personal"
+    assert not made.personal.chained
+
+
+def test_ditto_carries_its_personal_adapter_over_and_uploads_a_plain_copy():
+    made = plan("ditto")
+    assert made.personal.chained
+    assert dataclasses.asdict(made.shared.objective) == {"proximal": 0.0, "alignment": 0.0}
+    assert made.personal.objective.proximal == 0.01
+
+
+def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly():
+    assert plan("fedavg", "released").shared.sampling == "uniform"
+    assert plan("fedprox", "released").shared.sampling == "uniform"
+    assert plan("ditto", "released").shared.sampling == "coverage_first"
+
+
+def test_overrides_are_checked():
+    assert plan("favor", private_epochs=3).personal.epochs == 3
+    assert load_method("strong", {"method": "favor", "lambda_align": 1}, "paper")[1].personal.objective.alignment == 1.0
+    with pytest.raises(UserError, match=r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"):
+        plan("favor", lambda_aling=1)
+    with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
+        plan("favor", private_epochs="2")

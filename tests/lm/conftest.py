@@ -1,0 +1,94 @@
+"""A tiny Qwen2 with random weights and a byte-level tokenizer, and tasks over it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from favor.lm.base import BaseModel, load_base
+from favor.lm.settings import LoraSettings
+from favor.lm.tokenizer import train_tokenizer
+
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog and then it sleeps in the warm sun",
+    "so i went to the store today, and guess what!! they were closed again :(",
+    "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
+]
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved model of 2 layers, width 32, about 300 tokens, with biases and embeddings far from zero."""
+    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
+
+    folder = tmp_path_factory.mktemp("model")
+    tokenizer = train_tokenizer(SENTENCES * 3, 300, folder)
+    torch.manual_seed(5)
+    model = Qwen2ForCausalLM(
+        Qwen2Config(
+            vocab_size=tokenizer.vocabulary_size,
+            hidden_size=32,
+            intermediate_size=48,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=128,
+            tie_word_embeddings=True,
+            initializer_range=0.15,
+            bos_token_id=None,
+            eos_token_id=1,
+            pad_token_id=0,
+        )
+    )
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_(0, 0.1)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def base(model_folder: Path) -> BaseModel:
+    """The tiny model, loaded."""
+    torch.set_num_threads(1)
+    return load_base(str(model_folder), device="cpu")
+
+
+@pytest.fixture
+def lora() -> LoraSettings:
+    """LoRA of rank 3 without dropout."""
+    return LoraSettings(rank=3, alpha=6, dropout=0.0)
+
+
+@pytest.fixture
+def random_state(base: BaseModel):
+    """A function (seed, settings) -> adapter state with random A and B."""
+    from favor.lm.lora import state_shapes
+
+    def make(seed: int, settings: LoraSettings) -> dict[str, torch.Tensor]:
+        generator = torch.Generator().manual_seed(seed)
+        shapes = state_shapes(base.model, settings)
+        return {name: 0.2 * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+
+    return make
+
+
+@pytest.fixture
+def random_pieces():
+    """A function (seed, count, longest) -> pieces of random tokens and unequal lengths."""
+    from favor.lm.batches import Piece
+
+    def make(seed: int, count: int, longest: int = 24) -> list[Piece]:
+        generator = np.random.default_rng(seed)
+        pieces = []
+        for number in range(count):
+            length = int(generator.integers(4, longest + 1))
+            tokens = generator.integers(2, 290, size=length).astype(np.int32)
+            pieces.append(Piece(tokens, int(generator.integers(1, length)), f"document_{number}"))
+        return pieces
+
+    return make

@@ -1,0 +1,117 @@
+"""Greedy generation in one batch against ``transformers.generate``, one prompt and one adapter at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from favor.foundation.errors import UserError
+from favor.lm.generation import GenerationRequest, generate, last_token_states
+from favor.lm.lora import export_peft, initial_state
+from favor.lm.settings import LoraSettings
+from favor.lm.states import concatenate_rank
+
+LORA = LoraSettings(rank=3, alpha=6, dropout=0.05)
+NEW = 24
+
+
+@pytest.fixture(scope="module")
+def adapters(base):
+    """Three random adapters and one that changes nothing (None)."""
+    made = []
+    for seed in range(3):
+        generator = torch.Generator().manual_seed(seed)
+        state = initial_state(base.model, LORA, seed)
+        made.append({name: 0.3 * torch.randn(tensor.shape, generator=generator) for name, tensor in state.items()})
+    return [*made, None]
+
+
+@pytest.fixture(scope="module")
+def peft_models(base, model_folder, adapters, tmp_path_factory):
+    """The adapters as PEFT loads them from our export."""
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    models = []
+    for number, state in enumerate(adapters):
+        model = AutoModelForCausalLM.from_pretrained(model_folder)
+        if state is not None:
+            folder = tmp_path_factory.mktemp(f"adapter{number}")
+            export_peft(state, LORA, str(model_folder), folder)
+            model = PeftModel.from_pretrained(model, folder)
+        models.append(model.eval())
+    return models
+
+
+def one_by_one(model, prompt, penalty):
+    """Return what transformers.generate makes of one prompt alone."""
+    tokens = torch.tensor([list(prompt)])
+    out = model.generate(
+        input_ids=tokens,
+        attention_mask=torch.ones_like(tokens),
+        do_sample=False,
+        max_new_tokens=NEW,
+        repetition_penalty=penalty,
+        pad_token_id=0,
+        eos_token_id=1,
+    )[0, len(prompt) :].tolist()
+    return out[: out.index(1)] if 1 in out else out
+
+
+@pytest.mark.parametrize("penalty", [1.1, 1.0])
+@pytest.mark.parametrize("lengths", [[9] * 8, [3, 9, 9, 5, 4, 9, 12, 7]], ids=["one length", "many lengths"])
+def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_models, penalty, lengths):
+    generator = np.random.default_rng(3)
+    prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
+    requests = [
+        GenerationRequest(f"{row}", prompt, adapters[(row // 3) % 4]) for row, prompt in enumerate(prompts)
+    ]
+    expected = [
+        one_by_one(peft_models[(row // 3) % 4], prompt, penalty) for row, prompt in enumerate(prompts)
+    ]
+    for rows in (64, 3, 1):
+        assert generate(base, LORA, requests, NEW, penalty, rows_per_batch=rows) == expected
+
+
+def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch):
+    prompt = [5, 9, 14, 20]
+    free = generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW)[0]
+    end = free[6]
+    monkeypatch.setattr(base, "end_ids", (end,))
+    stopped, other = generate(
+        base,
+        LORA,
+        [GenerationRequest("a", prompt, adapters[0]), GenerationRequest("b", [7, 8, 9, 10], adapters[1])],
+        NEW,
+    )
+    assert stopped == free[: free.index(end)]
+    assert end not in other
+
+
+def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):
+    joined = concatenate_rank(adapters[0], adapters[1], 0.3)
+    prompts = [[5, 9, 14, 20], [7, 8, 9, 10]]
+    gated = generate(
+        base, LORA, [GenerationRequest("a", p, adapters[1], companion=adapters[0], gate=0.3) for p in prompts], NEW
+    )
+    single = generate(
+        base, LoraSettings(rank=6, alpha=12), [GenerationRequest("a", p, joined) for p in prompts], NEW
+    )
+    assert gated == single
+
+
+def test_last_token_states_ignore_padding(base):
+    sequences = [[5, 6, 7], [9, 10, 11, 12, 13], [20]]
+    states = last_token_states(base, sequences)
+    for sequence, state in zip(sequences, states, strict=True):
+        with torch.no_grad():
+            out = base.model(input_ids=torch.tensor([sequence]), output_hidden_states=True)
+        np.testing.assert_allclose(state, out.hidden_states[-1][0, -1].numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_prompt_that_does_not_fit_is_refused(base, adapters):
+    with pytest.raises(UserError, match=r"client_007-1: a prompt of 120 tokens"):
+        generate(base, LORA, [GenerationRequest("client_007-1", [3] * 120, adapters[0])], NEW)
+    with pytest.raises(UserError, match="prompt of 0 tokens"):
+        generate(base, LORA, [GenerationRequest("a", [], adapters[0])], NEW)

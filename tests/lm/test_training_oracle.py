@@ -1,0 +1,275 @@
+"""The stacked engine against an independent oracle: a PEFT model, torch's AdamW and plain losses, one client at a time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from favor.lm import states
+from favor.lm.alignment import HeadLayout, head_dropout
+from favor.lm.batches import plan_steps
+from favor.lm.dropout import draw_mask
+from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import count_steps, train
+
+SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32, warmup_fraction=0.2)
+ALIGNMENT = AlignmentSettings(weight=0.3, ramp_fraction=0.4, hidden=16, dropout=0.0)
+# float32 sums in another order, carried through Adam's division by a root: see the largest differences in the tests.
+TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
+
+
+class _KnownDropout(nn.Module):
+    """Multiplies by masks given from outside, as LoRA-input dropout would."""
+
+    def __init__(self, module: int, rate: float) -> None:
+        super().__init__()
+        self.module, self.rate = module, rate
+        self.context: tuple[int, int, list[int]] | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        assert self.context is not None
+        stage_seed, counter, lengths = self.context
+        drawn = draw_mask(stage_seed, counter, self.module, sum(lengths), x.shape[-1], self.rate, x.device)
+        mask = torch.zeros_like(x)
+        for row, part in enumerate(drawn.split(lengths)):
+            mask[row, : lengths[row]] = part
+        return x * mask / (1 - self.rate)
+
+
+def oracle(model_folder, lora, task, settings, alignment=None):
+    """Train one client with PEFT modules, autograd and torch.optim.AdamW; return (state, losses, cosines, norms)."""
+    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder)
+    model = get_peft_model(
+        model,
+        LoraConfig(
+            r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, target_modules=list(lora.target_modules), bias="none"
+        ),
+    )
+    set_peft_model_state_dict(model, task.start)
+    model.eval()
+    dropouts = []
+    if lora.dropout:
+        adapted = sorted(name for name, module in model.named_modules() if hasattr(module, "lora_dropout"))
+        for index, name in enumerate(adapted):
+            layer = model.get_submodule(name)
+            layer.lora_dropout["default"] = _KnownDropout(index, lora.dropout)
+            dropouts.append(layer.lora_dropout["default"])
+    factors = {n.replace(".default", ""): p for n, p in model.named_parameters() if p.requires_grad}
+    trained = list(factors.values())
+    head = None
+    if task.target is not None:
+        head = _oracle_head(model.config.hidden_size, alignment, task)
+        trained += list(head.parameters())
+    optimiser = torch.optim.AdamW(
+        trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, foreach=False, fused=False
+    )
+    lengths = [len(piece) for piece in task.pieces]
+    steps = plan_steps(
+        lengths, task.epochs, settings.micro_batch, settings.accumulation, task.stage_seed, settings.group_by_length
+    )
+    counter, losses, cosines, norms = 0, [], [], []
+    for number, step in enumerate(steps):
+        first = {i: 0 if settings.supervised == "all" else task.pieces[i].response_start for group in step for i in group}
+        supervised = sum(lengths[i] - max(1, first[i]) for group in step for i in group)
+        kappa = min(1.0, number / math.ceil(alignment.ramp_fraction * len(steps))) if alignment else 0.0
+        optimiser.zero_grad()
+        step_loss, step_cosines = 0.0, []
+        for group in step:
+            longest = max(lengths[i] for i in group)
+            tokens = torch.zeros(len(group), longest, dtype=torch.long)
+            attention = torch.zeros(len(group), longest, dtype=torch.long)
+            labels = torch.full((len(group), longest), -100)
+            for row, i in enumerate(group):
+                tokens[row, : lengths[i]] = torch.from_numpy(task.pieces[i].tokens.astype(np.int64))
+                attention[row, : lengths[i]] = 1
+                labels[row, first[i] : lengths[i]] = tokens[row, first[i] : lengths[i]]
+            for dropout in dropouts:
+                dropout.context = (task.stage_seed, counter, [lengths[i] for i in group])
+            out = model(input_ids=tokens, attention_mask=attention, output_hidden_states=True, use_cache=False)
+            loss = nn.functional.cross_entropy(
+                out.logits[:, :-1].reshape(-1, out.logits.shape[-1]),
+                labels[:, 1:].reshape(-1),
+                ignore_index=-100,
+                reduction="sum",
+            )
+            loss = loss / supervised
+            step_loss += float(loss.detach())
+            if head is not None:
+                cosine = _oracle_cosines(head, out.hidden_states[-1], labels, task, alignment, counter)
+                if len(cosine):
+                    step_cosines.append(float(cosine.detach().mean()))
+                    loss = loss + alignment.weight * kappa * (1 - cosine).mean() / len(step)
+            loss.backward()
+            counter += 1
+        if task.proximal:
+            penalty = sum(((factors[n] - task.anchor[n]) ** 2).sum() for n in factors)
+            (task.proximal * penalty).backward()
+        norms.append(float(nn.utils.clip_grad_norm_(trained, settings.clip_norm)))
+        warmup = math.ceil(settings.warmup_fraction * len(steps))
+        if number < warmup:
+            scale = (number + settings.warmup_counts_from) / warmup
+        else:
+            scale = (len(steps) - number) / (len(steps) - warmup)
+        optimiser.param_groups[0]["lr"] = settings.learning_rate * scale
+        optimiser.step()
+        losses.append(step_loss)
+        cosines.append(np.mean(step_cosines) if step_cosines else math.nan)
+    return {n: t.detach().clone() for n, t in get_peft_model_state_dict(model).items()}, losses, cosines, norms
+
+
+def _oracle_head(hidden_size, alignment, task):
+    layout = HeadLayout(hidden_size, alignment, len(task.target))
+    values = layout.initial(task.stage_seed)
+    head = nn.Sequential(
+        nn.Linear(hidden_size, alignment.hidden),
+        nn.GELU(),
+        nn.Linear(alignment.hidden, len(task.target)),
+        nn.LayerNorm(len(task.target)),
+    )
+    nn.utils.vector_to_parameters(values, head.parameters())
+    return head
+
+
+def _oracle_cosines(head, hidden, labels, task, alignment, counter):
+    mask = (labels != -100).float()
+    if alignment.pooling == "minibatch":
+        pooled = ((hidden * mask[..., None]).sum((0, 1)) / mask.sum())[None]
+        rows = torch.tensor([True])
+    else:
+        rows = mask.sum(1) >= alignment.minimum_tokens
+        pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    first = head[1](head[0](pooled))
+    if alignment.dropout:
+        first = first * head_dropout(task.stage_seed, counter, len(pooled), alignment)
+    projected = nn.functional.normalize(head[3](head[2](first)), dim=-1)
+    target = nn.functional.normalize(torch.from_numpy(task.target), dim=-1)
+    return (projected @ target)[rows]
+
+
+def make_tasks(random_state, random_pieces, lora, aligned=False, **common):
+    """Four clients of unequal lengths and step counts."""
+    tasks = []
+    for number, (count, epochs) in enumerate([(7, 1), (17, 1), (9, 2), (20, 2)]):
+        target = np.random.default_rng(number).normal(size=8).astype(np.float32) if aligned else None
+        tasks.append(
+            ClientTask(
+                name=f"client_{number}",
+                pieces=random_pieces(number, count, longest=12 + 6 * number),
+                start=random_state(number, lora),
+                epochs=epochs,
+                stage_seed=1000 + number,
+                target=target,
+                **common,
+            )
+        )
+    return tasks
+
+
+def assert_close(left, right, **tolerance):
+    """Assert that two states agree."""
+    assert left.keys() == right.keys()
+    for name in left:
+        torch.testing.assert_close(left[name], right[name], **(tolerance or TOLERANCE), msg=lambda m, n=name: f"{n}: {m}")
+
+
+CASES = {
+    "task only": ({}, {}, None),
+    "every token": ({"supervised": "all"}, {}, None),
+    "dropout": ({}, {"dropout": 0.3}, None),
+    "warm-up from 0, no length sorting, decay": (
+        {"warmup_counts_from": 0, "group_by_length": False, "weight_decay": 0.1},
+        {},
+        None,
+    ),
+    "alignment": ({}, {}, {}),
+    "alignment, both dropouts": ({}, {"dropout": 0.3}, {"dropout": 0.25}),
+    "alignment, an example at a time": ({}, {}, {"pooling": "example", "minimum_tokens": 3, "dropout": 0.25}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state, random_pieces):
+    changed, adapter, aligned = CASES[case]
+    settings = replace(SETTINGS, **changed)
+    lora = LoraSettings(rank=3, alpha=6, dropout=adapter.get("dropout", 0.0))
+    alignment = None if aligned is None else replace(ALIGNMENT, **aligned)
+    tasks = make_tasks(random_state, random_pieces, lora, aligned=aligned is not None)
+    stacked = train(base, lora, tasks, settings, alignment)
+    for task, result in zip(tasks, stacked, strict=True):
+        state, losses, cosines, norms = oracle(model_folder, lora, task, settings, alignment)
+        assert result.name == task.name
+        np.testing.assert_allclose([row["task_loss"] for row in result.log], losses, rtol=2e-5)
+        np.testing.assert_allclose([row["gradient_norm"] for row in result.log], norms, rtol=1e-4)
+        if alignment is not None:
+            np.testing.assert_allclose([row["cosine"] for row in result.log], cosines, rtol=1e-3, atol=1e-5)
+        assert_close(result.state, state)
+        # The adapter moved: agreement is not that of two untrained states.
+        assert states.squared_norm(states.subtract(result.state, task.start)) > 1e-2
+
+
+def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, lora):
+    anchor = random_state(99, lora)
+    tasks = make_tasks(random_state, random_pieces, lora, anchor=anchor, proximal=0.05)
+    for task, result in zip(tasks, train(base, lora, tasks, SETTINGS), strict=True):
+        state, _, _, norms = oracle(model_folder, lora, task, SETTINGS)
+        np.testing.assert_allclose([row["gradient_norm"] for row in result.log], norms, rtol=1e-4)
+        assert_close(result.state, state)
+        # Step 0: 0.05 * ||start - anchor||^2.
+        expected = 0.05 * states.squared_norm(states.subtract(task.start, anchor))
+        assert result.log[0]["proximal"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_width_of_execution_changes_nothing(base, random_state, random_pieces):
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
+    tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
+    alignment = replace(ALIGNMENT, dropout=0.25)
+    reference = train(base, lora, tasks, SETTINGS, alignment)
+    for options in (
+        {"clients_per_stack": 1},
+        {"clients_per_stack": 1, "max_rows_per_forward": 2},
+        {"clients_per_stack": 3, "max_rows_per_forward": 4},
+        {"max_rows_per_forward": 6},
+        {"max_rows_per_forward": 1000},
+    ):
+        for left, right in zip(train(base, lora, tasks, SETTINGS, alignment, **options), reference, strict=True):
+            assert_close(left.state, right.state)
+            for column in ("task_loss", "cosine", "gradient_norm", "learning_rate", "kappa", "supervised_tokens"):
+                np.testing.assert_allclose(
+                    [row[column] for row in left.log], [row[column] for row in right.log], rtol=2e-4, atol=1e-5
+                )
+
+
+def test_order_of_clients_and_repetition_change_nothing(base, random_state, random_pieces, lora):
+    tasks = make_tasks(random_state, random_pieces, lora)
+    first = train(base, lora, tasks, SETTINGS)
+    again = train(base, lora, tasks, SETTINGS)
+    assert all(states.equal(a.state, b.state) for a, b in zip(first, again, strict=True))
+    backwards = train(base, lora, tasks[::-1], SETTINGS)[::-1]
+    for left, right in zip(first, backwards, strict=True):
+        assert left.name == right.name
+        assert_close(left.state, right.state)
+
+
+def test_gradient_checkpointing_changes_nothing(base, random_state, random_pieces):
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
+    tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
+    plain = train(base, lora, tasks, SETTINGS, ALIGNMENT)
+    saving = train(base, lora, tasks, replace(SETTINGS, gradient_checkpointing="on"), ALIGNMENT)
+    for left, right in zip(plain, saving, strict=True):
+        assert_close(left.state, right.state, rtol=1e-6, atol=1e-7)
+    assert not any(module.training for module in base.model.modules())
+
+
+def test_count_steps_is_what_is_logged(base, random_state, random_pieces, lora):
+    tasks = make_tasks(random_state, random_pieces, lora)
+    results = train(base, lora, tasks, SETTINGS)
+    assert count_steps(tasks, SETTINGS) == sum(len(result.log) for result in results)

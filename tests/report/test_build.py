@@ -1,0 +1,212 @@
+"""Table cells from hand-made scores: means, deviations, marks, ties, directions, reasons, controls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from favor.foundation.columns import TABLES
+from favor.foundation.files import read_parquet, write_parquet
+from favor.report.build import Context, build_table, join_sections
+from favor.report.paper import load_paper_values
+from favor.report.specs import Column, Panel, Row, TableSpec, load_spec, method_rows
+
+ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
+ERROR = Column("EER", "generated_eer", "style", direction="down")
+
+
+def table(
+    *columns: Column, rows: tuple[Row, ...] = method_rows("fedavg", "ditto", "favor"), **others: object
+) -> TableSpec:
+    return TableSpec("own", "Own", "Own caption.", rows, (Panel(columns),), ("prototypes",), **others)  # type: ignore[arg-type]
+
+
+def context(*methods: str, **others: object) -> Context:
+    return Context("trial", methods, encoders={"style": "asce_a"}, **others)  # type: ignore[arg-type]
+
+
+def cell(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
+    found = cells[(cells["row"] == row) & (cells["column"] == column)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_mean_and_sample_deviation_over_seeds(score: Callable[..., dict]) -> None:
+    # mean (0.1 + 0.2 + 0.6) / 3 = 0.3; squared differences 0.04 + 0.01 + 0.09 = 0.14; sqrt(0.14 / 2) = 0.26458
+    values = enumerate((0.1, 0.2, 0.6))
+    scores = pd.DataFrame([score("favor", "author_accuracy", value, "asce_a", seed) for seed, value in values])
+    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
+    assert found["value"] == pytest.approx(0.3)
+    assert found["deviation"] == pytest.approx(0.2645751311)
+    assert (found["n"], found["text"], found["reason"]) == (3, "0.300 ± 0.265", "")
+
+
+def test_one_seed_has_no_deviation(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.25, "asce_a")])
+    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
+    assert math.isnan(found["deviation"])
+    assert found["text"] == "0.250"
+
+
+def test_marks_follow_the_direction(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame(
+        [
+            score(method, "author_accuracy", value, "asce_a")
+            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
+        ]
+        + [
+            score(method, "generated_eer", value, "asce_a")
+            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
+        ]
+    )
+    cells = build_table(table(ACCURACY, ERROR), scores, context("fedavg", "ditto", "favor"))
+    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["", "second", "best"]
+    assert [cell(cells, row, "EER")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["best", "second", ""]
+
+
+def test_equal_printed_numbers_share_a_mark(score: Callable[..., dict]) -> None:
+    # 0.8246 and 0.8254 both print 0.825: both best. 0.8239 prints 0.824: second.
+    pairs = (("fedavg", 0.8239), ("ditto", 0.8246), ("favor", 0.8254))
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in pairs])
+    cells = build_table(table(ACCURACY), scores, context("fedavg", "ditto", "favor"))
+    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == [
+        "second",
+        "best",
+        "best",
+    ]
+
+
+@pytest.mark.parametrize("methods", [("favor",), ("fedavg", "favor")])
+def test_no_mark_without_a_difference(score: Callable[..., dict], methods: tuple[str, ...]) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in methods])
+    cells = build_table(table(ACCURACY), scores, context(*methods))
+    assert set(cells["mark"]) == {""}
+
+
+def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> None:
+    rows = (*method_rows("fedavg", "favor"), Row(("Local-only (ref.)",), method="local_only", ranked=False))
+    levels = {"gold": 0.9, "local_only": 0.8, "favor": 0.5, "fedavg": 0.4, "shuffled": 0.02}
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    cells = build_table(table(ACCURACY, rows=rows), scores, context("fedavg", "favor", "local_only"))
+    assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
+        "FedAvg": "second",
+        "FAVoR": "best",
+        "Local-only (ref.)": "",
+        "Own continuations (upper bound)": "",
+        "Shuffled authors (lower bound)": "",
+    }
+    assert cell(cells, "Own continuations (upper bound)", "Author Acc.")["value"] == 0.9
+
+
+def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+    others = context("my_method", "favor", "fedavg", display={"my_method": "Mine"})
+    cells = build_table(table(ACCURACY, with_controls=False), scores, others)
+    assert list(cells["row"]) == ["FedAvg", "FAVoR", "Mine"]
+    closed = build_table(table(ACCURACY, with_controls=False, open_rows=False), scores, others)
+    assert list(closed["row"]) == ["FedAvg", "FAVoR"]
+
+
+def test_every_dash_has_a_reason(score: Callable[..., dict]) -> None:
+    nan = float("nan")
+    scores = pd.DataFrame(
+        [
+            score("favor", "author_accuracy", nan, "asce_a", note="no output passed the filter"),
+            score("favor", "generated_eer", 0.2, "asce_a"),
+        ]
+    )
+    columns = (
+        ACCURACY,
+        ERROR,
+        Column("StyleDist", "generated_source_auc", "styledistance"),
+        Column("MAUVE", "mauve"),
+        Column("Silh.", "silhouette", "style"),
+        Column("Agg.", fixed={"FedAvg": "✓"}),
+    )
+    spec = table(*columns, with_controls=False)
+    absences = {"mauve": "MAUVE needs gpt2-large, which is not on this machine"}
+    cells = build_table(spec, scores, context("fedavg", "favor", absences=absences))
+    assert {column: cell(cells, "FAVoR", column)["reason"] for column in cells["column"].unique()} == {
+        "Author Acc.": "no output passed the filter",
+        "EER": "",
+        "StyleDist": "encoder StyleDistance is not part of experiment trial",
+        "MAUVE": "MAUVE needs gpt2-large, which is not on this machine",
+        "Silh.": "silhouette was not computed in experiment trial",
+        "Agg.": "no configuration is declared for FAVoR",
+    }
+    assert cell(cells, "FedAvg", "EER")["reason"] == "generated_eer has no score for FedAvg"
+    assert cell(cells, "FedAvg", "Agg.")["text"] == "✓"
+    dashes = cells[cells["text"] == "–"]
+    assert dashes["value"].isna().all()
+    assert (dashes["reason"] != "").all()
+
+
+def test_a_mean_over_fewer_seeds_says_so(score: Callable[..., dict]) -> None:
+    values = [score("favor", "author_accuracy", 0.4, "asce_a", 1)]
+    values.append(score("favor", "author_accuracy", float("nan"), "asce_a", 2, note="nothing generated"))
+    found = cell(
+        build_table(table(ACCURACY), pd.DataFrame(values), context("favor", seeds=(1, 2))), "FAVoR", "Author Acc."
+    )
+    assert (found["value"], found["n"], found["reason"]) == (0.4, 1, "mean over 1 of 2 seeds")
+
+
+def test_minus_zero_prints_as_zero(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", -0.0001, "asce_a")])
+    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["text"] == "0.000"
+
+
+def test_variants_do_not_mix(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame(
+        [
+            score("favor", "author_accuracy", 0.4, "asce_a"),
+            score("favor", "author_accuracy", 0.9, "asce_a", variant="released"),
+        ]
+    )
+    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["value"] == 0.4
+
+
+def test_marks_within_an_encoder(score: Callable[..., dict]) -> None:
+    rows = tuple(
+        Row((name, encoder), method=method, encoder=encoder)
+        for name, method in (("FedAvg", "fedavg"), ("FAVoR", "favor"))
+        for encoder in ("near", "far")
+    )
+    spec = table(Column("AUC", "auc", direction="up"), rows=rows, ranked_within="encoder", with_controls=False)
+    values = {("fedavg", "near"): 0.9, ("fedavg", "far"): 0.2, ("favor", "near"): 0.8, ("favor", "far"): 0.3}
+    scores = pd.DataFrame([score(method, "auc", value, encoder) for (method, encoder), value in values.items()])
+    cells = build_table(spec, scores, context("fedavg", "favor"))
+    assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
+        "FedAvg · near": "best",
+        "FedAvg · far": "second",
+        "FAVoR · near": "second",
+        "FAVoR · far": "best",
+    }
+
+
+def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("main_federated_results")
+    cells = build_table(spec, scores, context, load_paper_values(spec.label))
+    # favor.tex L492: FAVoR 0.403, macro-F1 0.365
+    assert cell(cells, "FAVoR", "Author Acc.")["paper_value"] == 0.403
+    assert cell(cells, "FAVoR", "Macro-F1")["paper_value"] == 0.365
+    mythos = Context("own", ("favor",), "Stories", "Mythos-Reddit", context.encoders)
+    assert (
+        cell(build_table(spec, scores, mythos, load_paper_values(spec.label)), "FAVoR", "EER")["paper_value"] == 0.175
+    )
+    nothing = Context("own", ("favor",), "Stories", "", context.encoders)
+    assert build_table(spec, scores, nothing, load_paper_values(spec.label))["paper_value"].isna().all()
+
+
+def test_sections_join_and_survive_parquet(tmp_path, scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("main_federated_results")
+    first = build_table(spec, scores, context)
+    second = build_table(spec, scores, Context("other", ("favor",), "Other corpus", encoders=context.encoders))
+    joined = join_sections([first, second])
+    assert list(joined["section"].unique()) == ["Demo blogs", "Other corpus"]
+    assert list(joined.columns) == TABLES["table_cells"].schema.names
+    write_parquet(joined, tmp_path / "cells.parquet", "table_cells")
+    back = read_parquet(tmp_path / "cells.parquet", "table_cells")
+    assert list(back["text"]) == list(joined["text"])

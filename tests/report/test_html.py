@@ -1,0 +1,172 @@
+"""The HTML tables and report: well-formed, escaped, self-contained, readable without colour, the same bytes twice."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.report.build import Context, build_table
+from favor.report.content import DEMO_STATEMENT, Report
+from favor.report.html import html_document, html_table
+from favor.report.page import inline_svg, write_html_report
+from favor.report.paper import load_paper_values
+from favor.report.specs import load_spec
+
+VOID = {"meta", "br"}
+
+
+class WellFormed(HTMLParser):
+    """Fails on a tag that closes nothing or stays open, and on an id used twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        if "id" in found:
+            assert found["id"] not in self.ids, f"id {found['id']} twice"
+            self.ids.add(str(found["id"]))
+        for name in ("href", "xlink:href", "src"):
+            if name in found:
+                assert str(found[name]).startswith("#"), f"{tag} loads {found[name]}"
+                self.links.add(str(found[name])[1:])
+        assert not any(name.startswith("on") for name in found)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def parsed(text: str) -> WellFormed:
+    parser = WellFormed()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("main_federated_results")
+    cells = build_table(spec, scores, context, load_paper_values(spec.label))
+    text = html_table(spec, cells, "Experiment demo.")
+    parsed(text)
+    assert '<th scope="row">FAVoR</th>' in text
+    assert '<th scope="rowgroup" rowspan="7" class="stub">Demo blogs</th>' in text
+    assert "(lower is better)" in text
+    assert '<strong>0.400</strong><span class="hidden"> (best)</span>' in text
+    assert '<u>0.320</u><span class="hidden"> (second-best)</span>' in text
+    # ours 0.400 against the paper's 0.403 (favor.tex L492)
+    assert '<span class="beside">paper 0.403 (−0.003)</span>' in text
+    assert re.search(r'<tr class="rule control"><th scope="row">Own continuations', text)
+    assert text.count("<caption") == 1
+
+
+def test_reasons_stand_below(scores: pd.DataFrame, context: Context, hostile: str) -> None:
+    spec = load_spec("phase1-main-external-verification")
+    cells = build_table(
+        spec, scores, Context("demo", ("favor",), encoders=context.encoders, absences={"styledistance": hostile})
+    )
+    text = html_document(spec, cells)
+    assert hostile in "".join(parsed(text).text)
+    assert "<script" not in text
+    assert "<td>–<sup>a</sup>" in text
+
+
+def test_report_is_well_formed_and_self_contained(tmp_path: Path, report: Report, hostile: str) -> None:
+    write_html_report(tmp_path / "report.html", report)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = parsed(text)
+    assert page.links <= page.ids
+    assert "<script" not in text
+    assert not re.search(r"https?://(?!www\.w3\.org/)", text)
+    words = "".join(page.text)
+    assert words.count(hostile) >= 6
+    assert DEMO_STATEMENT in words
+    assert "no author and no document is shared" in words
+    assert "duplicate post" in words
+    assert "secret-author" not in text
+    # targets 100, 200, 300, 400: Gini (-3*1 - 1*2 + 1*3 + 3*4) / (4*10) = 0.25, allocated 100, 200, 300, 300: 0.194
+    assert "0.250" in words
+    assert "0.194" in words
+
+
+def test_same_report_same_bytes(tmp_path: Path, report: Report) -> None:
+    write_html_report(tmp_path / "one.html", report)
+    write_html_report(tmp_path / "two.html", report)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+@pytest.mark.parametrize("content", ["not a drawing", '<svg onload="x()"></svg>', "<svg><script>x</script></svg>"])
+def test_only_plain_drawings_are_taken_in(tmp_path: Path, content: str) -> None:
+    (tmp_path / "bad.svg").write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=r"bad\.svg: not a plain SVG drawing"):
+        inline_svg(tmp_path / "bad.svg", "figure", "Title")
+    with pytest.raises(UserError, match=r"none\.svg: cannot be read"):
+        inline_svg(tmp_path / "none.svg", "figure", "Title")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Any]:
+    """A headless Chromium that stays off the network; skips where there is none."""
+    chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium or chromedriver is not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (
+        "headless",
+        "no-sandbox",
+        "disable-gpu",
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        "disable-dev-shm-usage",
+        f"user-data-dir={tmp_path / 'browser'}",
+    ):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.chrome.service.Service(executable_path=driver)
+    started = webdriver.Chrome(options=options, service=service)
+    yield started
+    started.quit()
+
+
+def test_report_in_chromium(tmp_path: Path, report: Report, browser: Any, hostile: str) -> None:
+    path = tmp_path / "report.html"
+    write_html_report(path, report)
+    for width in (1200, 390):
+        browser.set_window_size(width, 900)
+        browser.get(path.as_uri())
+        assert browser.title == "FAVoR Workflow"
+        # Wide tables scroll inside their own frame; the page itself never scrolls sideways.
+        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.execute_script("return document.querySelectorAll('svg').length") == 2
+        heights = browser.execute_script("return [...document.querySelectorAll('svg')].map(s => s.clientHeight)")
+        assert all(height > 100 for height in heights)
+        assert hostile in browser.execute_script("return document.querySelector('h2').textContent")
+        assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.get_log("browser") == []

@@ -1,0 +1,106 @@
+"""LaTeX of tables: what is printed, and that it compiles with the packages it names."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.report.build import Context, build_table
+from favor.report.content import Report
+from favor.report.latex import PACKAGES, latex_paper_table, latex_table
+from favor.report.paper import load_paper_values
+from favor.report.pdf import compile_latex, latex_available, latex_source
+from favor.report.specs import Panel, TableSpec, available, load_spec
+
+needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
+
+
+def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("phase1-ablation-full-meanstd")
+    source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
+    assert r"\textbf{0.400}" in source
+    assert r"\underline{0.360}" in source
+    assert r"\scriptsize $\pm$ 0.010" in source
+    assert r"$\checkmark$" in source
+    assert source.count(r"\begin{tabular}{@{}l") == 2
+    assert "--\\textsuperscript{a}" in source
+    assert "(a): encoder assistant is not part of experiment demo." in source
+    assert "Own continuations" not in source
+    assert "Own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
+
+
+def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("main_federated_results")
+    source = latex_table(spec, build_table(spec, scores, context))
+    assert r" & FedDPA$^{\dagger}$ & " in source
+    assert re.search(r"^Demo blogs & FedAvg & ", source, flags=re.MULTILINE)
+    assert r"{\raggedright\scriptsize $^{\dagger}$ FedDPA is trained" in source
+    without = Context("demo", ("fedavg", "favor"), "Demo blogs", encoders=context.encoders)
+    assert "dagger" not in latex_table(spec, build_table(spec, scores, without))
+
+
+def test_the_papers_values_in_the_same_layout(scores: pd.DataFrame, context: Context) -> None:
+    spec = load_spec("asce-b-audit")
+    source = latex_paper_table(spec, build_table(spec, scores, context, load_paper_values(spec.label)))
+    # ours 0.400 minus the paper's 0.403
+    assert re.search(r"^FAVoR & 0\.403 \(\$-\$0\.003\) & 0\.771", source, flags=re.MULTILINE)
+    assert latex_paper_table(spec, build_table(spec, scores, context)) == ""
+
+
+@needs_latex
+def test_every_table_compiles_with_hostile_text(
+    tmp_path: Path, scores: pd.DataFrame, context: Context, hostile: str
+) -> None:
+    methods = [*context.methods, "own"]
+    odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
+    bodies = []
+    for label in available():
+        spec = load_spec(label)
+        cells = build_table(spec, scores, odd, load_paper_values(label))
+        bodies += [latex_table(spec, cells, hostile, controls=True), latex_paper_table(spec, cells)]
+    packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
+    source = tmp_path / "tables.tex"
+    # Pages are cleared so that LaTeX's limit of waiting floats is not what is tested.
+    body = "\n\\clearpage\n".join(bodies)
+    source.write_text(
+        rf"\documentclass{{article}}{packages}\begin{{document}}" + f"\n{body}\n\\end{{document}}\n", encoding="utf-8"
+    )
+    pdf = compile_latex(source)
+    assert pdf.read_bytes().startswith(b"%PDF")
+    if shutil.which("pdftotext"):
+        text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+        assert "100% \\input{x} $a" in " ".join(text.split())
+
+
+@needs_latex
+def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path: Path, report: Report) -> None:
+    if shutil.which("dpkg") is None:
+        pytest.skip("not a Debian machine")
+    bare = dataclasses.replace(report.experiments[0], figures=())
+    source = tmp_path / "report.tex"
+    source.write_text(latex_source(dataclasses.replace(report, figures=(), experiments=[bare])), encoding="utf-8")
+    compile_latex(source)
+    assert not re.search(r"\d+pk>", (tmp_path / "report.log").read_text(errors="replace"))
+    inputs = set(
+        re.findall(r"^INPUT (/usr/share/\S+\.(?:sty|cls|pfb|tfm|def))$", (tmp_path / "report.fls").read_text(), re.M)
+    )
+    assert inputs
+    owners = subprocess.run(["dpkg", "-S", *sorted(inputs)], capture_output=True, text=True, check=False).stdout
+    found = {line.partition(":")[0] for line in owners.splitlines()}
+    assert found <= {"texlive-base", "texlive-binaries", "texlive-latex-base", "texlive-latex-recommended"}
+
+
+def test_a_users_own_table(scores: pd.DataFrame, context: Context) -> None:
+    from favor.report.specs import Column, method_rows
+
+    columns = (Column("A & B", "author_accuracy", "style", direction="up"),)
+    spec = TableSpec("mine_100%", "Mine", "Mine & yours.", method_rows("favor"), (Panel(columns),), ("prototypes",))
+    source = latex_table(spec, build_table(spec, scores, context))
+    assert r"A \& B $\uparrow$" in source
+    assert r"\caption{Mine \& yours.}" in source

@@ -1,0 +1,68 @@
+"""Every shipped table specification loads, names scores that exist, and finds its values in the paper."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.report.build import SEEDS
+from favor.report.names import CONTROLS, METHODS
+from favor.report.paper import load_paper_values, paper_cell
+from favor.report.specs import available, load_spec, spec_module, spec_path
+
+
+@pytest.mark.parametrize("label", available())
+def test_spec_is_whole(label: str) -> None:
+    spec = load_spec(label)
+    assert spec_path(label).is_file()
+    assert importlib.util.find_spec(spec_module(label)) is not None
+    assert all(row.method in METHODS or row.method in CONTROLS for row in spec.rows)
+    assert all(len(row.stub) == len(spec.stub_headers) for row in spec.rows)
+    assert len({row.label for row in spec.rows}) == len(spec.rows)
+    for panel in spec.panels:
+        assert len({column.label for column in panel.columns}) == len(panel.columns)
+        assert all(bool(column.metric) != bool(column.fixed) for column in panel.columns)
+
+
+@pytest.mark.parametrize("label", available())
+def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
+    spec, values = load_spec(label), load_paper_values(label)
+    sections = ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",)
+    for section in sections:
+        for row in spec.rows:
+            for panel in spec.panels:
+                for column in panel.columns:
+                    if not column.fixed and not row.optional:
+                        value, _ = paper_cell(values, panel.title, section, row.label, column.paper or column.label)
+                        assert value == value, (section, row.label, column.label)
+
+
+def test_configuration_columns_are_the_papers() -> None:
+    for label in ("phase1-ablation-full-meanstd", "phase1-ablation-run-audit"):
+        values = load_paper_values(label).set_index(["row", "column"])["text"]
+        for panel in load_spec(label).panels:
+            for column in panel.columns:
+                for row, text in column.fixed.items():
+                    assert values[row, column.label] == text
+
+
+def test_scored_metrics_exist_and_point_the_same_way() -> None:
+    from favor.scores.metric import families, metrics_of
+
+    ways = {"higher": "up", "lower": "down", "none": ""}
+    for spec in map(load_spec, available()):
+        present = [family for family in spec.sources if family in families()]
+        known = {metric.name: ways[metric.direction] for family in present for metric in metrics_of(family)}
+        columns = [column for panel in spec.panels for column in panel.columns if not column.fixed]
+        for column in columns:
+            if column.metric in known:
+                assert column.direction in ("", known[column.metric]), (spec.label, column.label)
+            elif column.metric != SEEDS and len(present) == len(spec.sources):
+                pytest.fail(f"{spec.label}: no family of {spec.sources} declares {column.metric}")
+
+
+def test_unknown_label_is_named_with_its_neighbours() -> None:
+    with pytest.raises(UserError, match=r"table 'mian' is unknown; choose from asce-b-audit, .*main_federated_results"):
+        load_spec("mian")

@@ -1,0 +1,104 @@
+"""A tiny experiment in a two-dimensional space, small enough to score by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.scores.inputs import ScoreInputs
+
+GOLD_TEXT = "these are twenty one different words of a human text " + " ".join(f"word{i}" for i in range(12))
+
+
+def direction(degrees: float) -> list[float]:
+    """The unit vector at an angle in degrees."""
+    return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
+
+
+def make_inputs(
+    train: dict[str, list[float]],
+    gold: dict[str, list[float]],
+    generated: dict[str, list[float | None]],
+    topics: dict[str, str] | None = None,
+    method: str = "m",
+) -> ScoreInputs:
+    """Build inputs from angles in degrees per client; a generated None is an output that failed the filter."""
+    topics = topics or dict.fromkeys(train, "Student")
+    prompts, sources, generations, embeddings = [], [], [], []
+    for client, angles in gold.items():
+        for index, angle in enumerate(angles, start=1):
+            prompt = f"{client}-1-{index}"
+            prompts.append((1, client, prompt, f"{prompt}-doc", topics[client], "a prompt", [1, 2], GOLD_TEXT, 30))
+            sources.append((client, prompt, "gold", topics[client], direction(angle)))
+            made = generated[client][index - 1]
+            generations.append(
+                (1, method, client, prompt, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
+            )
+            if made is not None:
+                embeddings.append((1, method, client, prompt, direction(made)))
+    for client, angles in train.items():
+        sources += [(client, f"{client}-t{i:03d}", "train", topics[client], direction(a)) for i, a in enumerate(angles)]
+    return ScoreInputs(
+        pd.DataFrame(
+            generations,
+            columns=[
+                "seed",
+                "method",
+                "client",
+                "prompt_id",
+                "text",
+                "tokens",
+                "words",
+                "distinct_bigram_ratio",
+                "passed",
+            ],
+        ),
+        pd.DataFrame(
+            prompts,
+            columns=[
+                "seed",
+                "client",
+                "prompt_id",
+                "document_id",
+                "topic",
+                "prompt_text",
+                "prompt_tokens",
+                "gold_text",
+                "gold_tokens",
+            ],
+        ),
+        {"e": pd.DataFrame(embeddings, columns=["seed", "method", "client", "prompt_id", "embedding"])},
+        {"e": pd.DataFrame(sources, columns=["client", "item", "kind", "topic", "embedding"])},
+    )
+
+
+@pytest.fixture
+def inputs_maker() -> Callable[..., ScoreInputs]:
+    """See :func:`make_inputs`."""
+    return make_inputs
+
+
+@pytest.fixture
+def three_authors() -> ScoreInputs:
+    """a at 0, b at 90, c at 180 degrees; b's second output lands on a, c's second one failed the filter."""
+    return make_inputs(
+        train={"a": [-10, 10], "b": [80, 100], "c": [170, 190]},
+        gold={"a": [0, 5], "b": [90, 95], "c": [180, 185]},
+        generated={"a": [0, 20], "b": [90, 30], "c": [180, None]},
+    )
+
+
+def value(scores: pd.DataFrame, metric: str, variant: str = "", method: str = "m") -> float:
+    """The one value of a metric in a scores table."""
+    rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant) & (scores["method"] == method)]
+    assert len(rows) == 1, rows
+    return float(rows.iloc[0]["value"])
+
+
+@pytest.fixture
+def score_value() -> Callable[..., float]:
+    """See :func:`value`."""
+    return value

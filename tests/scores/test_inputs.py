@@ -1,0 +1,107 @@
+"""Loading, alignment checks and the control methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_parquet
+from favor.scores.inputs import ScoreInputs, shuffled_attribution
+from favor.scores.metric import Metric, Score, families, metrics_of, scores_frame
+
+
+def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
+    write_parquet(three_authors.generations, tmp_path / "g.parquet", "generations")
+    write_parquet(three_authors.prompts.drop(columns="seed"), tmp_path / "p.parquet", "prompts")
+    write_parquet(three_authors.generation_embeddings["e"], tmp_path / "ge.parquet", "generation_embeddings")
+    write_parquet(three_authors.source_embeddings["e"], tmp_path / "se.parquet", "source_embeddings")
+    loaded = ScoreInputs.load(
+        [tmp_path / "g.parquet"],
+        {1: tmp_path / "p.parquet"},
+        {"e": tmp_path / "ge.parquet"},
+        {"e": tmp_path / "se.parquet"},
+    )
+    assert [(run.seed, run.method) for run in loaded.runs] == [(1, "m"), (1, "gold"), (1, "shuffled")]
+    for left, right in zip(loaded.runs, three_authors.runs, strict=True):
+        pd.testing.assert_frame_equal(left.items, right.items, check_dtype=False)
+        np.testing.assert_allclose(loaded.vectors("e", left), three_authors.vectors("e", right), atol=1e-7)
+
+
+def test_row_order_does_not_matter(three_authors: ScoreInputs) -> None:
+    mixed = ScoreInputs(
+        three_authors.generations.iloc[::-1],
+        three_authors.prompts.iloc[::-1],
+        {"e": three_authors.generation_embeddings["e"].sample(frac=1, random_state=1)},
+        {"e": three_authors.source_embeddings["e"].sample(frac=1, random_state=2)},
+    )
+    for left, right in zip(mixed.runs, three_authors.runs, strict=True):
+        np.testing.assert_array_equal(mixed.vectors("e", left), three_authors.vectors("e", right))
+
+
+def test_missing_rows_are_named(three_authors: ScoreInputs) -> None:
+    parts = {
+        "generations": three_authors.generations,
+        "prompts": three_authors.prompts,
+        "generation_embeddings": three_authors.generation_embeddings,
+        "source_embeddings": three_authors.source_embeddings,
+    }
+    made, human = parts["generation_embeddings"]["e"], parts["source_embeddings"]["e"]
+    with pytest.raises(UserError, match=r"encoder 'e': 1 of the generations have no row.*prompt_id a-1-1"):
+        ScoreInputs(**{**parts, "generation_embeddings": {"e": made.iloc[1:]}})
+    with pytest.raises(UserError, match="1 of the gold continuations have no row"):
+        ScoreInputs(**{**parts, "source_embeddings": {"e": human[human["item"] != "b-1-2"]}})
+    with pytest.raises(UserError, match="clients' training texts have no row, first client c"):
+        ScoreInputs(
+            **{**parts, "source_embeddings": {"e": human[(human["kind"] != "train") | (human["client"] != "c")]}}
+        )
+    with pytest.raises(UserError, match="6 of the generations have no row, first seed 2"):
+        ScoreInputs(**{**parts, "generations": three_authors.generations.assign(seed=2)})
+    with pytest.raises(UserError, match="embed both with the same encoders"):
+        ScoreInputs(**{**parts, "source_embeddings": {"other": human}})
+    with pytest.raises(UserError, match="the utility table: 5 of the generations"):
+        ScoreInputs(
+            **parts, utility=pd.DataFrame(columns=["seed", "method", "client", "prompt_id"]).astype({"seed": int})
+        )
+
+
+def test_shuffled_attribution_is_a_derangement_of_authors() -> None:
+    clients = np.repeat([f"client_{i:03d}" for i in range(9)], 4)
+    giver = shuffled_attribution(clients, 3)
+    assert sorted(giver) == list(range(36))  # every text is used once
+    assert (clients[giver] != clients).all()
+    np.testing.assert_array_equal(giver, shuffled_attribution(clients, 3))
+    assert (giver != shuffled_attribution(clients, 4)).any()
+    # an author's texts come from several authors, so that pairs of them are not same-author pairs in disguise
+    assert np.mean([len(set(clients[giver][i * 4 : i * 4 + 4])) for i in range(9)]) > 2
+    # b's second text has no partner of its rank
+    assert shuffled_attribution(np.array(["a", "b", "b"]), 1).tolist() == [1, 0, -1]
+
+
+def test_families_are_found_by_file() -> None:
+    found = families()
+    assert {"quality", "prototypes", "verification", "utility"} <= set(found)
+    assert "metric" not in found
+    for family in found:
+        metrics = metrics_of(family)
+        assert metrics
+        assert all(isinstance(metric, Metric) and metric.label and metric.reference for metric in metrics)
+    with pytest.raises(UserError, match="family 'prototype' is unknown"):
+        metrics_of("prototype")
+
+
+def test_metric_names_are_unique() -> None:
+    names = [metric.name for family in families() for metric in metrics_of(family)]
+    assert len(names) == len(set(names))
+
+
+def test_declarations_are_checked() -> None:
+    with pytest.raises(ValueError, match="is not below"):
+        Metric("x", "X", 1.0, 0.0, "higher", "r")
+    with pytest.raises(ValueError, match="carry a note"):
+        scores_frame([Score(1, "m", "", "x", "", float("nan"), 0)])
+    with pytest.raises(ValueError, match="carry a note"):
+        scores_frame([Score(1, "m", "", "x", "", 1.0, 1, "why")])

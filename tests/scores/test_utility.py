@@ -1,0 +1,181 @@
+"""BERTScore and semantic similarity against the library and by hand."""
+
+from __future__ import annotations
+
+import bert_score
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from bert_score import utils as library
+from tokenizers import ByteLevelBPETokenizer
+from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+
+from favor.encoders.base import load_encoder
+from favor.foundation.errors import UserError
+from favor.scores import utility as family
+from favor.scores.bertscore import BertScorer, encode_text
+from favor.scores.utility_table import utility
+
+CANDIDATES = [
+    "the cat sat on the mat",
+    "A dog barked!  ",
+    "rain again, and again",
+    "word " * 90,
+    "the cat sat on the mat",
+]
+REFERENCES = [
+    "a cat was on the mat",
+    "dogs bark loudly",
+    "rain again, and again",
+    "some other text",
+    "rain again, and again",
+]
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A random three-layer RoBERTa with a byte-level BPE tokenizer, in a folder."""
+    folder = tmp_path_factory.mktemp("models") / "roberta-tiny"
+    bpe = ByteLevelBPETokenizer()
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    bpe.train_from_iterator([*CANDIDATES, *REFERENCES] * 3, vocab_size=360, min_frequency=1, special_tokens=specials)
+    folder.mkdir()
+    bpe.save_model(str(folder))
+    tokenizer = RobertaTokenizer.from_pretrained(str(folder), model_max_length=64)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=66,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    RobertaModel(config).save_pretrained(folder)
+    return str(folder)
+
+
+def test_against_the_library(roberta: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = BertScorer(roberta, layer=2, batch_size=2)
+
+    def mended(tokenizer: object, text: str) -> list[int]:
+        return encode_text(scorer.backbone, text, 64)
+
+    # the library's whole path, its encoding of one text replaced as the module's docstring says
+    monkeypatch.setattr(library, "sent_encode", mended)
+    _, _, f1 = bert_score.score(CANDIDATES, REFERENCES, model_type=roberta, num_layers=2, nthreads=0, batch_size=5)
+    np.testing.assert_allclose(scorer.f1(CANDIDATES, REFERENCES), f1.numpy(), atol=1e-6)
+
+
+def test_leading_space_is_kept(roberta: str) -> None:
+    backbone = BertScorer(roberta, layer=1).backbone
+    tokens = [backbone.tokenizer.id_to_token(index) for index in encode_text(backbone, "  the cat", 64)]
+    assert tokens[0] == "<s>"
+    assert tokens[1].startswith("Ġ")  # as transformers 4 did with add_prefix_space
+    assert len(encode_text(backbone, "word " * 500, 64)) == 64
+
+
+def test_greedy_matching_by_hand(roberta: str) -> None:
+    scorer = BertScorer(roberta, layer=3)
+    states = {}
+    scorer._embed(["the cat", "a dog sat"], states)
+    unit = {text: row / row.norm(dim=1, keepdim=True) for text, (row, _) in states.items()}
+    cosines = unit["the cat"] @ unit["a dog sat"].T
+    # [CLS] and [SEP], the first and the last, can be matched but are not averaged over
+    precision, recall = cosines.max(dim=1).values[1:-1].mean(), cosines.max(dim=0).values[1:-1].mean()
+    expected = (2 * precision * recall / (precision + recall)).item()
+    assert scorer.f1(["the cat"], ["a dog sat"])[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_edges(roberta: str) -> None:
+    scorer = BertScorer(roberta, layer=2, batch_size=2)
+    assert scorer.f1(["", "  ", "same text"], ["a", "b", "same text"])[:2] == [0.0, 0.0]
+    assert scorer.f1(["same text"], ["same text"])[0] == pytest.approx(1.0, abs=1e-5)
+    forwards = scorer.f1(CANDIDATES, REFERENCES)
+    backwards = scorer.f1(CANDIDATES[::-1], REFERENCES[::-1])[::-1]
+    np.testing.assert_allclose(forwards, backwards, atol=1e-6)
+    assert scorer.f1([], []) == []
+    with pytest.raises(UserError, match=r"layer 4 is not in 0\.\.3"):
+        BertScorer(roberta, layer=4)
+
+
+def test_every_distinct_text_is_embedded_once(roberta: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = BertScorer(roberta, layer=1, batch_size=1)
+    seen: list[str] = []
+    original = scorer._embed
+    monkeypatch.setattr(scorer, "_embed", lambda texts, states: (seen.extend(texts), original(texts, states)))
+    scorer.f1(CANDIDATES, REFERENCES)
+    distinct = {text.strip() for text in [*CANDIDATES, *REFERENCES]}
+    assert sorted(seen) == sorted(distinct)
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
+    prompts = pd.DataFrame(
+        [(1, "a", "a-1-1", "the cat sat on a mat"), (1, "b", "b-1-1", "we drove to the sea in the rain")],
+        columns=["seed", "client", "prompt_id", "gold_text"],
+    )
+    generations = pd.DataFrame(
+        [
+            (1, "m", "a", "a-1-1", "the cat sat on a mat"),
+            (1, "m", "b", "b-1-1", ""),
+            (1, "n", "a", "a-1-1", "a big dog"),
+        ],
+        columns=["seed", "method", "client", "prompt_id", "text"],
+    )
+    return generations, prompts
+
+
+def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    generations, prompts = runs
+    settings = {"bertscore_source": roberta, "bertscore_layer": 2}
+    table = utility(generations, prompts, settings).set_index(["method", "prompt_id"])
+    assert sorted(table.index) == [
+        ("m", "a-1-1"),
+        ("m", "b-1-1"),
+        ("n", "a-1-1"),
+        ("shuffled", "a-1-1"),
+        ("shuffled", "b-1-1"),
+    ]
+    assert table.loc[("m", "a-1-1"), "bertscore_f1"] == pytest.approx(1.0, abs=1e-5)
+    assert table.loc[("m", "a-1-1"), "semantic_similarity"] == pytest.approx(1.0, abs=1e-5)
+    assert table.loc[("m", "b-1-1"), ["bertscore_f1", "semantic_similarity"]].tolist() == [0.0, 0.0]
+    encoder = load_encoder({"kind": "sentence"})
+    rows = encoder.encode(["a big dog", "the cat sat on a mat", "we drove to the sea in the rain"])
+    assert table.loc[("n", "a-1-1"), "semantic_similarity"] == pytest.approx(float(rows[0] @ rows[1]), abs=1e-6)
+    assert table.loc[("shuffled", "a-1-1"), "semantic_similarity"] == pytest.approx(float(rows[1] @ rows[2]), abs=1e-6)
+    # the same from embeddings the experiment already has
+    keys = ["seed", "method", "client", "prompt_id"]
+    made = generations[keys].assign(embedding=list(encoder.encode(generations["text"].tolist())))
+    gold = pd.DataFrame(
+        {"client": prompts["client"], "item": prompts["prompt_id"], "kind": "gold", "topic": "t"}
+    ).assign(embedding=list(rows[1:]))
+    reused = utility(generations, prompts, settings, (made, gold)).set_index(["method", "prompt_id"])
+    pd.testing.assert_frame_equal(reused, table, atol=1e-6)
+    with pytest.raises(UserError, match="none for prompt 'a-1-1'"):
+        utility(generations, prompts, settings, (made.iloc[1:], gold))
+    with pytest.raises(UserError, match="has no prompt"):
+        utility(generations, prompts.iloc[:1], settings)
+
+
+def test_family(three_authors, score_value) -> None:
+    keys = ["seed", "method", "client", "prompt_id"]
+    table = three_authors.generations[keys].assign(bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5)
+    shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
+    inputs = type(three_authors)(
+        three_authors.generations,
+        three_authors.prompts,
+        three_authors.generation_embeddings,
+        three_authors.source_embeddings,
+        pd.concat([table, shuffled]),
+    )
+    scores = family.score(inputs, {})
+    assert score_value(scores, "bertscore_f1") == pytest.approx(0.3)  # the five survivors
+    assert score_value(scores, "bertscore_f1", "all_outputs") == pytest.approx(0.25)
+    assert score_value(scores, "bertscore_f1", method="gold") == 1.0
+    assert score_value(scores, "bertscore_f1", method="shuffled") == pytest.approx(0.05)
+    with pytest.raises(UserError, match="needs the utility table"):
+        family.score(three_authors, {})

@@ -1,0 +1,160 @@
+"""Pairs, AUC and EER: by hand and against scikit-learn and torchmetrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from torchmetrics.functional.classification import binary_eer
+
+from favor.scores import verification
+from favor.scores.verification import (
+    Pairs,
+    auc,
+    equal_error_rate,
+    generated_pairs,
+    roc,
+    sampled_negatives,
+    source_pairs,
+    topic_balanced_auc,
+)
+
+
+def run_of(inputs, method: str = "m"):
+    return next(run for run in inputs.runs if run.method == method)
+
+
+def test_four_pairs_by_hand() -> None:
+    scores = np.array([0.9, 0.6, 0.6, 0.1])
+    positive = np.array([True, True, False, False])
+    # positive-negative pairs: .9>.6, .9>.1, .6=.6 (half), .6>.1 = 3.5 of 4
+    assert auc(scores, positive) == 0.875
+    # thresholds inf, .9, .6, .1: (FPR, FNR) = (0, 1), (0, 1/2), (1/2, 0), (1, 0)
+    false_positive, false_negative = roc(scores, positive)
+    assert false_positive.tolist() == [0, 0, 0.5, 1]
+    assert false_negative.tolist() == [1, 0.5, 0, 0]
+    # |gap| is 1/2 at the second and the third; the first of them counts: (0 + 1/2) / 2
+    assert equal_error_rate(scores, positive) == 0.25
+    # the straight line from (0, 1/2) to (1/2, 0) meets FPR = FNR at 1/4
+    assert equal_error_rate(scores, positive, interpolated=True) == 0.25
+
+
+def test_interpolated_eer_by_hand() -> None:
+    # scores .9+ .8- .7+ .6+ : points (0,1), (0,2/3), (1,2/3), (1,1/3), (1,0); with one negative the ROC jumps from
+    # FPR 0 to 1 at FNR 2/3, so the lines meet at 2/3; the nearest threshold is |1 - 2/3| = 1/3: EER 5/6
+    scores, positive = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, False, True, True])
+    assert equal_error_rate(scores, positive, interpolated=True) == pytest.approx(2 / 3)
+    assert equal_error_rate(scores, positive) == pytest.approx((1 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("decimals", [1, 2, 9])
+def test_against_scikit_learn_and_torchmetrics(seed: int, decimals: int) -> None:
+    generator = np.random.default_rng(seed)
+    positive = generator.random(400) < 0.2
+    scores = np.clip(np.round(generator.normal(0.4, 0.2, 400) + 0.2 * positive, decimals), 0, 1)  # ties
+    assert auc(scores, positive) == pytest.approx(roc_auc_score(positive, scores), abs=1e-12)
+    torch.set_default_dtype(torch.float64)  # torchmetrics divides its counts in the default type
+    try:
+        oracle = binary_eer(torch.tensor(scores), torch.tensor(positive.astype(int)))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert equal_error_rate(scores, positive) == pytest.approx(float(oracle), abs=1e-9)
+
+
+def test_extremes() -> None:
+    positive = np.array([True, True, False])
+    assert auc(np.array([2.0, 3.0, 1.0]), positive) == 1.0
+    assert equal_error_rate(np.array([2.0, 3.0, 1.0]), positive) == 0.0
+    assert auc(np.array([0.0, 0.0, 1.0]), positive) == 0.0
+    assert equal_error_rate(np.array([0.0, 0.0, 1.0]), positive) == 1.0
+    assert auc(np.ones(3), positive) == 0.5
+    assert equal_error_rate(np.ones(3), positive) == 0.5
+    assert np.isnan(auc(np.ones(3), np.ones(3, dtype=bool)))
+    assert np.isnan(equal_error_rate(np.ones(3), np.zeros(3, dtype=bool)))
+
+
+def test_generated_pairs_are_all_pairs_of_survivors(three_authors) -> None:
+    run = run_of(three_authors)
+    pairs = generated_pairs(three_authors.vectors("e", run), run)
+    # five survivors: 10 pairs, of which a-a and b-b are positive
+    assert len(pairs) == 10
+    assert pairs.positive.sum() == 2
+    # a-a: 0 and 20 degrees apart, b-b: 90 and 30
+    np.testing.assert_allclose(np.sort(pairs.scores[pairs.positive]), np.cos(np.radians([60, 20])), atol=1e-12)
+
+
+def test_source_pairs_by_hand(inputs_maker) -> None:
+    # topics: a, b Student; c Arts; d unknown. One run, two prompts an author, all pass.
+    inputs = inputs_maker(
+        train={name: [angle] for name, angle in zip("abcd", (0, 90, 180, 270), strict=True)},
+        gold={"a": [0, 10], "b": [90, 100], "c": [180, 190], "d": [270, 280]},
+        generated={"a": [0, 1], "b": [90, 91], "c": [180, 181], "d": [270, 271]},
+        topics={"a": "Student", "b": "Student", "c": "Arts", "d": "indUnk"},
+    )
+    run = run_of(inputs)
+    vectors, gold = inputs.vectors("e", run), inputs.sources("e", "gold", 1)
+    pairs = source_pairs(vectors, run, gold)
+    # positives: every output with the author's other gold, 8. Negatives: a and b only, 2 outputs x 2 golds each way
+    assert pairs.positive.sum() == 8
+    assert (~pairs.positive).sum() == 8
+    assert set(pairs.left[~pairs.positive]) == {"a", "b"}
+    # a's first output (0 degrees) pairs with a's second gold (10), never with its own gold (0)
+    np.testing.assert_allclose(pairs.scores[pairs.positive][:2], np.cos(np.radians([10, 1])), atol=1e-12)
+    # any topic: each of 8 outputs meets 6 golds of others
+    assert (~source_pairs(vectors, run, gold, same_topic=False).positive).sum() == 48
+    # training texts: one an author, none is left out; negatives a-b and b-a: 2 outputs x 1
+    train = source_pairs(vectors, run, inputs.sources("e", "train"))
+    assert (train.positive.sum(), (~train.positive).sum()) == (8, 4)
+
+
+def test_shuffled_control_never_meets_itself(inputs_maker) -> None:
+    angles = {name: [i * 40.0, i * 40.0 + 3] for i, name in enumerate("abcdef")}
+    inputs = inputs_maker(train=angles, gold=angles, generated={name: list(v) for name, v in angles.items()})
+    run = run_of(inputs, "shuffled")
+    pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
+    assert pairs.scores.max() < 1 - 1e-6  # cosine 1 would be a text compared with itself
+
+
+def test_negative_sampling_is_the_released_one() -> None:
+    left = np.array(["a"] * 6000, dtype=object)
+    right = np.array(["a"] * 100 + ["b"] * 5900, dtype=object)
+    pairs = Pairs(np.arange(6000.0), left, right, left)
+    drawn = sampled_negatives(pairs)
+    assert (drawn.positive.sum(), (~drawn.positive).sum()) == (100, 5000)
+    assert len(set(drawn.scores)) == 5100
+    np.testing.assert_array_equal(drawn.scores, sampled_negatives(pairs).scores)
+    few = sampled_negatives(pairs.chosen(np.arange(500)))
+    assert len(few) == 500
+
+
+def test_topic_balanced_auc_by_hand() -> None:
+    # topic s: positive .9 against .1, .2: AUC 1; topic t: positive .3 against .5: AUC 0; topic u: no negatives, left out
+    pairs = Pairs(
+        np.array([0.9, 0.1, 0.2, 0.3, 0.5, 0.7]),
+        np.array(["a", "a", "a", "b", "b", "c"], dtype=object),
+        np.array(["a", "x", "y", "b", "z", "c"], dtype=object),
+        np.array(["s", "s", "s", "t", "t", "u"], dtype=object),
+    )
+    assert topic_balanced_auc(pairs) == 0.5
+
+
+def test_family(three_authors, score_value) -> None:
+    scores = verification.score(three_authors, {})
+    # pairs by hand: positives cos 20 = .940 and cos 60 = .5; negatives: a0-b90 0, a0-b30 .866, a0-c -1, a20-b90 .342,
+    # a20-b30 .985, a20-c -.940, b90-c 0, b30-c -.866. .940 beats 7 of 8, .5 beats 6 of 8: 13 / 16
+    assert score_value(scores, "generated_auc") == pytest.approx(13 / 16)
+    assert score_value(scores, "generated_source_auc", method="gold") == 1.0
+    assert not scores.duplicated(["seed", "method", "encoder", "metric", "variant"]).any()
+    variants = set(scores.loc[scores["metric"] == "generated_source_auc", "variant"])
+    assert variants == {"", "train_texts", "all_different", "topic_balanced"}
+    assert set(scores.loc[scores["metric"] == "generated_eer", "variant"]) == {"", "sampled5000", "interpolated"}
+
+
+def test_missing_class_is_a_dash_with_its_reason(inputs_maker) -> None:
+    inputs = inputs_maker(train={"a": [0], "b": [90]}, gold={"a": [0], "b": [9]}, generated={"a": [1], "b": [2]})
+    scores = verification.score(inputs, {})
+    row = scores[(scores["method"] == "m") & (scores["metric"] == "generated_auc") & (scores["variant"] == "")].iloc[0]
+    assert np.isnan(row["value"])
+    assert row["note"] == "no same-author pairs"

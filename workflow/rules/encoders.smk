@@ -1,0 +1,107 @@
+# Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
+
+
+def pretraining(wildcards):
+    return CONFIG["base_models"][wildcards.model]["pretrain"]
+
+
+rule train_tokenizer:
+    input:
+        documents=lambda w: corpus_file(pretraining(w)["corpus"], "documents.parquet"),
+        background=lambda w: background_file(pretraining(w)["corpus"]),
+    output:
+        tokenizer=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer.json",
+        settings=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer_config.json",
+    log:
+        f"{RESULTS}/logs/train_tokenizer/{{model}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_tokenizer/{{model}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(**pick(pretraining(w), "vocabulary_size")),
+        code=code("train_tokenizer"),
+    script:
+        "../scripts/train_tokenizer.py"
+
+
+rule pretrain_base:
+    input:
+        documents=lambda w: corpus_file(pretraining(w)["corpus"], "documents.parquet"),
+        background=lambda w: background_file(pretraining(w)["corpus"]),
+        tokenizer=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer.json",
+    output:
+        weights=f"{RESULTS}/models/{{model}}/base/model.safetensors",
+        settings=f"{RESULTS}/models/{{model}}/base/config.json",
+        tokenizer=f"{RESULTS}/models/{{model}}/base/tokenizer.json",
+    log:
+        f"{RESULTS}/logs/pretrain_base/{{model}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/pretrain_base/{{model}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["pretraining"]
+    params:
+        cfg=lambda w: cfg(
+            **{key: value for key, value in pretraining(w).items() if key != "corpus"}
+        ),
+        code=code("pretrain_base"),
+    script:
+        "../scripts/pretrain_base.py"
+
+
+def asce_training(wildcards):
+    return CONFIG["encoders"][wildcards.encoder]["training"]
+
+
+def encoder_corpus(wildcards, file):
+    return corpus_file(asce_training(wildcards)["corpus"], file)
+
+
+rule train_asce:
+    input:
+        documents=lambda w: encoder_corpus(w, "documents.parquet"),
+        splits=lambda w: encoder_corpus(w, "splits.parquet"),
+        roster=lambda w: encoder_corpus(w, "roster.parquet"),
+    output:
+        weights=f"{RESULTS}/encoders/{{encoder}}/encoder.safetensors",
+        settings=f"{RESULTS}/encoders/{{encoder}}/encoder.json",
+    log:
+        f"{RESULTS}/logs/train_asce/{{encoder}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_asce/{{encoder}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["encoder"]
+    params:
+        cfg=lambda w: cfg(source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)),
+        code=code("train_asce"),
+    script:
+        "../scripts/train_asce.py"
+
+
+rule embed_sources:
+    input:
+        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        prompts=lambda w: [
+            f"{seed_folder(w.experiment, s)}/prompts.parquet"
+            for s in experiment_of(w)["seeds"]
+        ],
+        encoder=lambda w: encoder_files(w.encoder),
+    output:
+        embeddings=f"{RESULTS}/{{experiment}}/clients/embeddings/{{encoder}}.parquet",
+    log:
+        f"{RESULTS}/logs/embed_sources/{{experiment}}-{{encoder}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/embed_sources/{{experiment}}-{{encoder}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["scoring"]
+    params:
+        cfg=lambda w: cfg(
+            encoder=encoder_settings(w.encoder),
+            limit=experiment_of(w)["evaluation"]["source_texts"],
+        ),
+        code=lambda w: code("embed_sources", encoder_module(w.encoder)),
+    script:
+        "../scripts/embed_sources.py"

@@ -1,0 +1,205 @@
+# Rounds of federated training. The data-locality boundary can be read off the paths: what is under clients/ stays with
+# the clients, and no server rule (initialise_server, aggregate) takes it as input.
+
+
+rule make_schedule:
+    output:
+        schedule=f"{RESULTS}/{{experiment}}/seed{{seed}}/schedule/{{sampling}}.parquet",
+    log:
+        f"{RESULTS}/logs/make_schedule/{{experiment}}-seed{{seed}}-{{sampling}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/make_schedule/{{experiment}}-seed{{seed}}-{{sampling}}.tsv"
+    wildcard_constraints:
+        sampling="coverage_first|uniform",
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            clients=experiment_of(w)["clients"],
+            **pick(experiment_of(w)["federation"], "rounds", "clients_per_round"),
+        ),
+        code=code("make_schedule"),
+    script:
+        "../scripts/make_schedule.py"
+
+
+rule initialise_server:
+    input:
+        lambda w: model_files(experiment_of(w)["base_model"]),
+    output:
+        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/round0/adapter.safetensors",
+    log:
+        f"{RESULTS}/logs/initialise_server/{{experiment}}-seed{{seed}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/initialise_server/{{experiment}}-seed{{seed}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            model=model_settings(experiment_of(w)["base_model"]),
+            lora=experiment_of(w)["lora"],
+            protocol=experiment_of(w)["protocol"],
+        ),
+        code=code("initialise_server"),
+    script:
+        "../scripts/initialise_server.py"
+
+
+def stage_settings(wildcards, stage):
+    """What both kinds of local stage read."""
+    experiment = experiment_of(wildcards)
+    return {
+        "model": model_settings(experiment["base_model"]),
+        **pick(experiment, "lora", "training", "protocol"),
+        "alignment": experiment["alignment"] if stage.objective.alignment else None,
+        "prefix_tokens": experiment["prompts"]["prefix_tokens"],
+        **pick(experiment["federation"], "clients_per_job"),
+    }
+
+
+def alignment_files(wildcards, stage):
+    """The clients' own style embeddings, where the stage aligns with them."""
+    if not stage.objective.alignment:
+        return []
+    experiment = experiment_of(wildcards)
+    return [
+        f"{RESULTS}/{wildcards.experiment}/clients/embeddings/{experiment['style_encoder']}.parquet"
+    ]
+
+
+def endpoints_needed(wildcards):
+    """Clients whose shared endpoint of this round some method keeps: those that never take part again."""
+    rounds = rounds_of(
+        wildcards.experiment, wildcards.seed, stage_of(wildcards).sampling
+    )
+    last = last_participation(rounds)
+    return [
+        client
+        for client in rounds[int(wildcards.round)]
+        if last[client] == int(wildcards.round)
+    ]
+
+
+rule train_shared:
+    input:
+        adapter=lambda w: server_file(w, stage_of(w), w.round),
+        schedule=lambda w: schedule_file(w, stage_of(w)),
+        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        style=lambda w: alignment_files(w, stage_of(w)),
+        model=lambda w: model_files(experiment_of(w)["base_model"]),
+    output:
+        upload=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/uploads/round{{round}}/batch{{batch}}.safetensors",
+        endpoints=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors",
+        training_log=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.log.parquet",
+    log:
+        f"{RESULTS}/logs/train_shared/{{experiment}}-seed{{seed}}-{{track}}-round{{round}}-batch{{batch}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_shared/{{experiment}}-seed{{seed}}-{{track}}-round{{round}}-batch{{batch}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["training"]
+    params:
+        cfg=lambda w: cfg(
+            **stage_settings(w, stage_of(w)),
+            stage=plan_values(stage_of(w)),
+            keep_endpoints=endpoints_needed(w),
+        ),
+        code=code("train_shared"),
+    script:
+        "../scripts/train_shared.py"
+
+
+rule aggregate:
+    input:
+        adapter=lambda w: server_file(w, stage_of(w), int(w.next_round) - 1),
+        uploads=lambda w: upload_files(w, stage_of(w), int(w.next_round) - 1),
+    output:
+        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/server/round{{next_round}}/adapter.safetensors",
+    log:
+        f"{RESULTS}/logs/aggregate/{{experiment}}-seed{{seed}}-{{track}}-round{{next_round}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/aggregate/{{experiment}}-seed{{seed}}-{{track}}-round{{next_round}}.tsv"
+    wildcard_constraints:
+        next_round=r"[1-9]\d*",
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            server_learning_rate=experiment_of(w)["federation"][
+                "server_learning_rate"
+            ],
+            weighting=stage_of(w).weighting,
+        ),
+        code=code("aggregate"),
+    script:
+        "../scripts/aggregate.py"
+
+
+def personal_batch(wildcards):
+    clients = personal_clients(wildcards, plan_of(wildcards), wildcards.phase)
+    return batches(clients, per_job(wildcards))[int(wildcards.batch)]
+
+
+def personal_start_files(wildcards):
+    """The adapters a personal stage starts from: endpoints, the clients' own earlier packs, or the initial adapter."""
+    plan = plan_of(wildcards)
+    clients = personal_batch(wildcards)
+    if plan.personal.start in ("initial", "pooled"):
+        return [
+            f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
+        ]
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+    if plan.personal.start == "endpoint":
+        last = last_participation(rounds)
+        return list(
+            dict.fromkeys(
+                endpoint_file(wildcards, plan.shared, client, last[client])
+                for client in clients
+            )
+        )
+    now = int(wildcards.phase.removeprefix("round"))
+    before = last_participation(rounds[:now])
+    packs = [
+        personal_pack_of(
+            wildcards, wildcards.method, plan, client, f"round{before[client]}"
+        )
+        for client in clients
+        if client in before
+    ]
+    return list(dict.fromkeys(packs))
+
+
+def anchor_files(wildcards):
+    """The server's adapter at the start of the round, for stages that carry over and for their proximal term."""
+    plan = plan_of(wildcards)
+    if not plan.personal.chained:
+        return []
+    return [server_file(wildcards, plan.shared, wildcards.phase.removeprefix("round"))]
+
+
+rule train_personal:
+    input:
+        start=personal_start_files,
+        anchor=anchor_files,
+        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        style=lambda w: alignment_files(w, plan_of(w).personal),
+        model=lambda w: model_files(experiment_of(w)["base_model"]),
+    output:
+        pack=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/{{phase}}/batch{{batch}}.safetensors",
+        training_log=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/{{phase}}/batch{{batch}}.log.parquet",
+    log:
+        f"{RESULTS}/logs/train_personal/{{experiment}}-seed{{seed}}-{{method}}-{{phase}}-batch{{batch}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_personal/{{experiment}}-seed{{seed}}-{{method}}-{{phase}}-batch{{batch}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["training"]
+    params:
+        cfg=lambda w: cfg(
+            **stage_settings(w, plan_of(w).personal),
+            stage=plan_values(plan_of(w).personal),
+            clients=personal_batch(w),
+        ),
+        code=code("train_personal"),
+    script:
+        "../scripts/train_personal.py"

@@ -1,0 +1,26 @@
+"""Give every client its word budget and the texts it trains on."""
+
+from pathlib import Path
+
+from favor.corpora.allocation import AllocationSettings
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.materialising import materialise
+from favor.federation.schedule import client_names
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+
+with job(snakemake) as cfg:
+    roster = read_parquet(snakemake.input.roster, "roster")
+    roster = roster[roster["client"].isin(client_names(cfg["clients"]))]
+    settings = AllocationSettings(
+        level=cfg["shape"],
+        alpha=cfg["alpha"],
+        total_words=cfg["total_words"] or 0,
+        shuffle_seed=cfg["seed"],
+        enforce=cfg["enforce"],
+    )
+    splits = read_parquet(snakemake.input.splits, "splits")
+    cleaning = CleaningSettings(word_expression=cfg["word_pattern"])
+    made = materialise(Path(snakemake.input.documents), splits, roster, settings, cleaning, cfg["seed"])
+    write_parquet(made.allocation, snakemake.output.allocation, "allocation")
+    write_parquet(made.texts, snakemake.output.texts, "client_texts")

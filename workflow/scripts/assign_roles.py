@@ -1,0 +1,24 @@
+"""Give every author one role: client, style encoder A or B, background, or none; show that no two roles overlap."""
+
+from pathlib import Path
+
+from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+
+with job(snakemake) as cfg:
+    documents = Path(snakemake.input.documents)
+    roles = {name: count for name, count in cfg["roles"].items() if name != "background"}
+    settings = RosterSettings(
+        **roles,
+        minimum_tokens=cfg["minimum_tokens"],
+        selection=cfg["selection"],
+        clusters=cfg["style_clusters"],
+        seed=cfg["seed"],
+    )
+    background = [name for path in snakemake.input.background for name in read_parquet(path, "authors")["author"]]
+    authors = read_parquet(snakemake.input.authors, "authors")
+    splits = read_parquet(snakemake.input.splits, "splits")
+    roster = select_roster(authors, splits, background, documents, settings)
+    write_parquet(measure_overlap(roster, documents), snakemake.output.overlap, "overlap")
+    write_parquet(roster, snakemake.output.roster, "roster")

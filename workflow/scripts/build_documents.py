@@ -1,0 +1,23 @@
+"""Read a raw corpus, clean it, and count every dropped row by reason."""
+
+from pathlib import Path
+
+from favor.corpora.building import build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.foundation.job import job
+from favor.foundation.progress import Progress
+
+with job(snakemake) as cfg:
+    progress = Progress("documents", 0, "posts")
+    build_documents(
+        Path(snakemake.input[0]),
+        open_reader(cfg["reader"]),
+        CleaningSettings(word_expression=cfg["word_pattern"], shared_authors=cfg["shared_authors"]),
+        Path(snakemake.output.documents),
+        Path(snakemake.output.dropped),
+        progress,
+        ReaderSettings(encoding=cfg["encoding"], columns=cfg["columns"]),
+    )
+    progress.close()

@@ -1,0 +1,27 @@
+"""Draw an experiment's training curves, its retention-utility plane and its allocation."""
+
+import pandas as pd
+
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+from favor.report.figures.allocation import draw_allocation
+from favor.report.figures.curves import draw_training_curves
+from favor.report.figures.retention_utility import draw_retention_utility
+
+with job(snakemake) as cfg:
+    logs = {}
+    for method in cfg["methods"]:
+        own = (f"/shared/{cfg['tracks'].get(method)}/", f"/{method}/clients/")
+        files = [path for path in snakemake.input.logs if any(part in path for part in own)]
+        if files:
+            logs[method] = pd.concat([read_parquet(path, "training_log") for path in files], ignore_index=True)
+    families = [read_parquet(path, "scores") for path in (snakemake.input.prototypes, snakemake.input.utility)]
+
+    def paths(figure):
+        return [str(path) for path in snakemake.output if f"/{figure}." in str(path)]
+
+    draw_training_curves(logs, *paths("training_curves"))
+    draw_retention_utility(
+        pd.concat(families, ignore_index=True), cfg["style_encoder"], cfg["methods"], *paths("retention_utility")
+    )
+    draw_allocation(read_parquet(snakemake.input.allocation, "allocation"), *paths("allocation"))

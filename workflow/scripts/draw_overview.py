@@ -1,0 +1,10 @@
+"""Draw the method and the pipeline."""
+
+from favor.foundation.job import job
+from favor.report.figures.pipeline import draw_pipeline
+from favor.report.figures.workflow import draw_workflow
+
+with job(snakemake):
+    paths = [str(path) for path in snakemake.output]
+    draw_workflow(*(path for path in paths if "favor_overview" in path))
+    draw_pipeline(*(path for path in paths if "pipeline" in path))

@@ -1,0 +1,20 @@
+"""Print one table of the paper from its declared specification: Parquet, LaTeX and HTML."""
+
+import pandas as pd
+
+from favor.foundation.files import read_parquet, write_parquet, write_text
+from favor.foundation.job import job
+from favor.report.build import Context, build_table
+from favor.report.html import html_document
+from favor.report.latex import latex_table
+from favor.report.paper import load_paper_values
+from favor.report.specs import load_spec
+
+with job(snakemake) as cfg:
+    spec = load_spec(snakemake.wildcards.label)
+    scores = pd.concat([read_parquet(path, "scores") for path in snakemake.input.scores], ignore_index=True)
+    paper = load_paper_values(spec.label) if snakemake.input.paper else None
+    cells = build_table(spec, scores, Context(**cfg), paper)
+    write_parquet(cells, snakemake.output.cells, "table_cells")
+    write_text(latex_table(spec, cells), snakemake.output.tex)
+    write_text(html_document(spec, cells), snakemake.output.html)

@@ -1,0 +1,25 @@
+"""Compare every continuation with the author's own: BERTScore and semantic similarity, once a text."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.scores.inputs import load_prompts
+from favor.scores.utility_table import utility
+
+with job(snakemake) as cfg:
+    frames = [read_parquet(path, "generations") for path in snakemake.input.generations]
+    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    settings = {
+        "bertscore_source": cfg["bertscore"]["model"],
+        "bertscore_layer": cfg["bertscore"]["layer"],
+        "bertscore_tokens": cfg["bertscore"]["maximum_tokens"],
+    }
+    embeddings = (
+        read_parquet(snakemake.input.embeddings, "generation_embeddings"),
+        read_parquet(snakemake.input.sources, "source_embeddings"),
+    )
+    table = utility(pd.concat(frames, ignore_index=True), prompts, settings, embeddings)
+    write_parquet(table, snakemake.output.utility, "utility")

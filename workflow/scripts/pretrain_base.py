@@ -1,0 +1,22 @@
+"""Pretrain a small base model from scratch on the background authors of a corpus."""
+
+import sys
+from pathlib import Path
+
+from favor.corpora.documents import stream_documents
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+from favor.foundation.progress import Progress
+from favor.lm.pretrain import PretrainSettings, pretrain
+
+with job(snakemake) as cfg:
+    background = set(read_parquet(snakemake.input.background[0], "authors")["author"])
+    batches = stream_documents(Path(snakemake.input.documents), ("author", "text"))
+    texts = [text for batch in batches for text in batch.loc[batch["author"].isin(background), "text"]]
+    settings = {key: value for key, value in cfg.items() if key not in ("seed", "vocabulary_size")}
+    folder = Path(snakemake.output.weights).parent
+    progress = Progress("pretraining", cfg["tokens"], "tokens")
+    tokenizer = Path(snakemake.input.tokenizer).parent
+    report = pretrain(texts, tokenizer, PretrainSettings(**settings), cfg["seed"], folder, progress)
+    progress.close()
+    print(f"{report.parameters:,} parameters, held-out loss {report.held_out_loss:.3f} nats a token", file=sys.stderr)

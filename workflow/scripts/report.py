@@ -1,0 +1,13 @@
+"""Write the report: one HTML page and, where LaTeX is installed, one PDF."""
+
+from pathlib import Path
+
+from favor.foundation.job import job
+from favor.report.assembly import assemble
+from favor.report.page import write_html_report
+from favor.report.pdf import write_pdf_report
+
+with job(snakemake) as cfg:
+    report = assemble(Path(cfg["results"]), cfg["experiments"])
+    for path in snakemake.output:
+        (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)

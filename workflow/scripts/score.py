@@ -1,0 +1,19 @@
+"""Score every run of an experiment, and the controls, with one metric family."""
+
+import importlib
+from pathlib import Path
+
+from favor.foundation.files import write_parquet
+from favor.foundation.job import job
+from favor.scores.inputs import ScoreInputs
+
+with job(snakemake) as cfg:
+    inputs = ScoreInputs.load(
+        [Path(path) for path in snakemake.input.generations],
+        dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
+        dict(zip(cfg["encoders"], map(Path, snakemake.input.embeddings), strict=True)),
+        dict(zip(cfg["encoders"], map(Path, snakemake.input.sources), strict=True)),
+        Path(snakemake.input.utility),
+    )
+    family = importlib.import_module(f"favor.scores.{cfg['family']}")
+    write_parquet(family.score(inputs, {}), snakemake.output.scores, "scores")

@@ -1,0 +1,20 @@
+"""Cut held-out posts into evaluation prompts and the authors' own continuations, for one seed."""
+
+import sys
+
+from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+
+with job(snakemake) as cfg:
+    settings = PromptSettings(
+        prompts_per_client=cfg["per_client"],
+        prefix_tokens=cfg["prefix_tokens"],
+        minimum_gold_tokens=cfg["minimum_gold_tokens"],
+        max_new_tokens=cfg["max_new_tokens"],
+    )
+    texts = read_parquet(snakemake.input.texts, "client_texts")
+    made = select_prompts(texts, cfg["tokenizer"], settings, int(snakemake.wildcards.seed))
+    for row in made.shortfall.itertuples():
+        print(f"{row.client}: {row.prompts} prompts instead of {row.wanted}, for want of long test posts", file=sys.stderr)
+    write_parquet(made.prompts, snakemake.output.prompts, "prompts")

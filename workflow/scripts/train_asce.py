@@ -1,0 +1,26 @@
+"""Train an Angular Style Classification Encoder on authors that have no other role."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.corpora.documents import stream_documents
+from favor.encoders.asce_training import AsceSettings, train_asce
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+
+with job(snakemake) as cfg:
+    training = cfg["training"]
+    roster = read_parquet(snakemake.input.roster, "roster")
+    members = sorted(roster.loc[roster["role"] == training["role"], "author"])[: training["authors"]]
+    others = roster.loc[~roster["role"].isin([training["role"], "unused", "too_small"]), "author"]
+    splits = read_parquet(snakemake.input.splits, "splits")
+    batches = stream_documents(Path(snakemake.input.documents), ("author", "document_id", "text"))
+    texts = pd.concat([batch[batch["author"].isin(members)] for batch in batches], ignore_index=True)
+    texts = texts.merge(splits[["document_id", "split"]], on="document_id")
+    own = ("corpus", "role", "authors", "seed")
+    values = {key: value for key, value in training.items() if key not in own}
+    if cfg["source"] is not None:
+        values["backbone"] = cfg["source"]
+    folder = Path(snakemake.output.weights).parent
+    train_asce(texts, AsceSettings.from_mapping(values), training["seed"], folder, set(others))

@@ -1,0 +1,37 @@
+"""Train the personal stage of the clients of one job; nothing of it is uploaded."""
+
+from favor.federation.local import StageClient, run_stage, training_log
+from favor.federation.packs import compose, read_packs, write_pack
+from favor.federation.targets import style_targets
+from favor.foundation.files import read_parquet, read_safetensors, write_parquet
+from favor.foundation.job import job
+from favor.lm.base import load_base
+
+with job(snakemake) as cfg:
+    seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
+    stage, names = cfg["stage"], cfg["clients"]
+    round_number = int(phase.removeprefix("round")) if stage["start"] == "own" else 0
+    texts = read_parquet(snakemake.input.texts, "client_texts")
+    anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
+    if stage["start"] in ("initial", "pooled"):
+        starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
+    else:
+        packs = read_packs(snakemake.input.start)
+        # A client that carries its adapter over begins, at its first participation, with the server's adapter.
+        starts = {name: compose(packs[name]) if packs.get(name) else anchor for name in names}
+    targets = {}
+    if snakemake.input.style:
+        targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
+
+    base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
+    clients = [StageClient(name, round_number, starts[name], anchor, targets.get(name)) for name in names]
+    results = run_stage(base, clients, texts, stage, cfg, "personal", seed)
+
+    pack = {}
+    for result in results:
+        trained = {key: value.numpy() for key, value in (result.residual if stage["residual"] else result.state).items()}
+        parts = {"endpoint": starts[result.name], "residual": trained} if stage["residual"] else {"adapter": trained}
+        pack[result.name] = parts
+    header = {"kind": "personal adapters", "seed": str(seed), "round": str(round_number)}
+    write_pack(snakemake.output.pack, pack, header)
+    write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")

@@ -1,0 +1,17 @@
+"""Train the byte-level BPE of a base model that is pretrained here, on background authors only."""
+
+from pathlib import Path
+
+from favor.corpora.documents import stream_documents
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+from favor.lm.tokenizer import train_tokenizer
+
+with job(snakemake) as cfg:
+    background = set(read_parquet(snakemake.input.background[0], "authors")["author"])
+    texts = (
+        text
+        for batch in stream_documents(Path(snakemake.input.documents), ("author", "text"))
+        for text in batch.loc[batch["author"].isin(background), "text"]
+    )
+    train_tokenizer(texts, cfg["vocabulary_size"], Path(snakemake.output.tokenizer).parent)
