@@ -23,7 +23,7 @@ def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
         [tmp_path / "g.parquet"],
         {1: tmp_path / "p.parquet"},
         {"e": tmp_path / "ge.parquet"},
-        {"e": tmp_path / "se.parquet"},
+        {"e": [tmp_path / "se.parquet"]},
     )
     assert [(run.seed, run.method) for run in loaded.runs] == [(1, "m"), (1, "gold"), (1, "shuffled")]
     for left, right in zip(loaded.runs, three_authors.runs, strict=True):

@@ -130,7 +130,7 @@ def test_negative_sampling_is_the_released_one() -> None:
 
 
 def test_topic_balanced_auc_by_hand() -> None:
-    # topic s: positive .9 against .1, .2: AUC 1; topic t: positive .3 against .5: AUC 0; topic u: no negatives, left out
+    # topic s: positive .9 against .1, .2: AUC 1; topic t: positive .3 against .5: AUC 0; u: no negatives, out
     pairs = Pairs(
         np.array([0.9, 0.1, 0.2, 0.3, 0.5, 0.7]),
         np.array(["a", "a", "a", "b", "b", "c"], dtype=object),

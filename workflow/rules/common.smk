@@ -17,7 +17,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 sys.path.insert(0, str(SOURCE))
 
-from favor.federation.method import load_method, plan_values
+from favor.federation.method import load_method, plan_values, row_title
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, resolve
 from favor.foundation.errors import UserError
@@ -142,7 +142,10 @@ def encoder_files(name):
     """Files a job that loads the encoder waits for (none for an encoder that is not trained here)."""
     if CONFIG["encoders"][name]["training"] is None:
         return []
-    return [f"{RESULTS}/encoders/{name}/{file}" for file in ("encoder.safetensors", "encoder.json")]
+    return [
+        f"{RESULTS}/encoders/{name}/{file}"
+        for file in ("encoder.safetensors", "encoder.json")
+    ]
 
 
 def encoder_settings(name):
@@ -151,7 +154,10 @@ def encoder_settings(name):
     spec = {"kind": encoder["kind"], **encoder["options"]}
     if encoder["training"] is None and encoder["source"] is not None:
         spec["source"] = encoder["source"]
-    return {"spec": spec, "folder": f"{RESULTS}/encoders/{name}" if encoder["training"] else None}
+    return {
+        "spec": spec,
+        "folder": f"{RESULTS}/encoders/{name}" if encoder["training"] else None,
+    }
 
 
 def encoder_module(name):
@@ -287,3 +293,12 @@ def personal_phases(wildcards, plan):
         f"round{number}"
         for number in range(experiment_of(wildcards)["federation"]["rounds"])
     ]
+
+
+def titles_of(name):
+    """Printed names of an experiment's rows, where they are not the paper's own."""
+    return {
+        row: row_title(row, overrides, PLANS[name, row][1])
+        for row, overrides in EXPERIMENTS[name]["methods"].items()
+        if row_title(row, overrides, PLANS[name, row][1]) != PLANS[name, row][1].display
+    }

@@ -74,7 +74,9 @@ rule train_asce:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
     params:
-        cfg=lambda w: cfg(source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)),
+        cfg=lambda w: cfg(
+            source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)
+        ),
         code=code("train_asce"),
     script:
         "../scripts/train_asce.py"

@@ -77,9 +77,11 @@ def prompt_files(wildcards):
 rule embed_generations:
     input:
         generations=generation_files,
+        prompts=prompt_files,
         encoder=lambda w: encoder_files(w.encoder),
     output:
         embeddings=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.parquet",
+        golds=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.gold.parquet",
     log:
         f"{RESULTS}/logs/embed_generations/{{experiment}}-{{encoder}}.log",
     benchmark:
@@ -103,7 +105,7 @@ rule measure_utility:
         generations=generation_files,
         prompts=prompt_files,
         embeddings=lambda w: f"{RESULTS}/{w.experiment}/embeddings/{semantic_encoder(w)}.parquet",
-        sources=lambda w: f"{RESULTS}/{w.experiment}/clients/embeddings/{semantic_encoder(w)}.parquet",
+        golds=lambda w: f"{RESULTS}/{w.experiment}/embeddings/{semantic_encoder(w)}.gold.parquet",
     output:
         utility=f"{RESULTS}/{{experiment}}/utility.parquet",
     log:

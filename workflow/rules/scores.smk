@@ -20,6 +20,10 @@ rule score:
             f"{RESULTS}/{w.experiment}/clients/embeddings/{encoder}.parquet"
             for encoder in experiment_encoders(w.experiment)
         ],
+        golds=lambda w: [
+            f"{RESULTS}/{w.experiment}/embeddings/{encoder}.gold.parquet"
+            for encoder in experiment_encoders(w.experiment)
+        ],
         embeddings=lambda w: [
             f"{RESULTS}/{w.experiment}/embeddings/{encoder}.parquet"
             for encoder in experiment_encoders(w.experiment)

@@ -37,6 +37,15 @@ def table_module(label):
     return f"favor.report.tables.{label.replace('-', '_')}"
 
 
+def independent_encoder(name):
+    """The second style encoder, trained on authors of role asce_b, where an experiment has one."""
+    for encoder in EXPERIMENTS[name]["evaluation"]["encoders"]:
+        training = CONFIG["encoders"][encoder]["training"]
+        if training is not None and training["role"] == "asce_b":
+            return {"independent": encoder}
+    return {}
+
+
 def table_context(name):
     """What a table prints besides scores."""
     experiment = EXPERIMENTS[name]
@@ -46,7 +55,8 @@ def table_context(name):
         "methods": list(experiment["methods"]),
         "dataset": corpus["title"],
         "paper_dataset": corpus["paper_dataset"] or "",
-        "encoders": {"style": experiment["style_encoder"]},
+        "encoders": {"style": experiment["style_encoder"], **independent_encoder(name)},
+        "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": {},
     }

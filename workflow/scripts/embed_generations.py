@@ -1,4 +1,4 @@
-"""Embed the continuations of every run of an experiment in one encoder's space."""
+"""Embed the continuations of every run, and the authors' own continuations, in one encoder's space."""
 
 from pathlib import Path
 
@@ -10,12 +10,16 @@ from favor.foundation.job import job
 from favor.foundation.progress import Progress
 
 with job(snakemake) as cfg:
-    frames = [read_parquet(path, "generations") for path in snakemake.input.generations]
-    generations = pd.concat(frames, ignore_index=True)
+    generations = pd.concat([read_parquet(p, "generations") for p in snakemake.input.generations], ignore_index=True)
+    prompts = pd.concat([read_parquet(p, "prompts") for p in snakemake.input.prompts], ignore_index=True)
+    texts = generations["text"].tolist() + prompts["gold_text"].tolist()
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
-    progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", generations["text"].nunique(), "texts")
-    vectors = encoder.encode(generations["text"].tolist(), progress)
+    progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len(set(texts)), "texts")
+    vectors = list(encoder.encode(texts, progress))
     progress.close()
-    frame = generations[["seed", "method", "client", "prompt_id"]].assign(embedding=list(vectors))
-    write_parquet(frame, snakemake.output.embeddings, "generation_embeddings")
+    runs = generations[["seed", "method", "client", "prompt_id"]].assign(embedding=vectors[: len(generations)])
+    golds = prompts.rename(columns={"prompt_id": "item"})[["client", "item", "topic"]]
+    golds = golds.assign(kind="gold", embedding=vectors[len(generations) :])
+    write_parquet(runs, snakemake.output.embeddings, "generation_embeddings")
+    write_parquet(golds, snakemake.output.golds, "source_embeddings")

@@ -19,7 +19,7 @@ with job(snakemake) as cfg:
     }
     embeddings = (
         read_parquet(snakemake.input.embeddings, "generation_embeddings"),
-        read_parquet(snakemake.input.sources, "source_embeddings"),
+        read_parquet(snakemake.input.golds, "source_embeddings"),
     )
     table = utility(pd.concat(frames, ignore_index=True), prompts, settings, embeddings)
     write_parquet(table, snakemake.output.utility, "utility")

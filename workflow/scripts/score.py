@@ -12,7 +12,7 @@ with job(snakemake) as cfg:
         [Path(path) for path in snakemake.input.generations],
         dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
         dict(zip(cfg["encoders"], map(Path, snakemake.input.embeddings), strict=True)),
-        dict(zip(cfg["encoders"], map(Path, snakemake.input.sources), strict=True)),
+        dict(zip(cfg["encoders"], zip(snakemake.input.sources, snakemake.input.golds, strict=True), strict=True)),
         Path(snakemake.input.utility),
     )
     family = importlib.import_module(f"favor.scores.{cfg['family']}")

@@ -55,7 +55,7 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, prefix_toke
     own = own.sort_values(["client", "document_id"])
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
-        tokens = base.encode(language_model_text(prompt, text))
+        tokens = base.tokenizer.encode(language_model_text(prompt, text))
         pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length)
     if not pieces:
         raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
@@ -91,7 +91,7 @@ def run_stage(
             ClientTask(
                 name=client.name,
                 pieces=client_pieces(base, texts, client.name, cfg["prefix_tokens"], cfg["training"]["max_length"]),
-                start={key: torch.zeros_like(value) for key, value in start.items()} if residual else start,
+                start=start,
                 offset=start if residual else None,
                 anchor=_tensors(client.anchor) if objective["proximal"] and client.anchor is not None else None,
                 proximal=objective["proximal"],

@@ -22,6 +22,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 
 Sampling = Literal["coverage_first", "uniform"]
+ROW_KEYS = ("method", "title")  # keys of a row that are no hyper-parameters: its method file, its printed name
 
 
 @dataclass(frozen=True)
@@ -118,10 +119,10 @@ def load_method(row: str, overrides: Mapping[str, Any], protocol: str) -> tuple[
     fields = {item.name: item for item in dataclasses.fields(module.Hyperparameters)}
     values = dict(module.RELEASED) if protocol == "released" and hasattr(module, "RELEASED") else {}
     for key, value in overrides.items():
-        if key == "method":
+        if key in ROW_KEYS:
             continue
         if key not in fields:
-            raise UserError(f"unknown config key 'methods.{row}.{key}'; {nearest(key, [*fields, 'method'])}")
+            raise UserError(f"unknown config key 'methods.{row}.{key}'; {nearest(key, [*fields, *ROW_KEYS])}")
         values[key] = _converted(row, key, value, fields[key].type)
     hyperparameters = module.Hyperparameters(**values)
     try:
@@ -145,11 +146,13 @@ def _converted(row: str, key: str, value: Any, annotation: Any) -> Any:
     raise UserError(f"config key 'methods.{row}.{key}': expected {kind}, found {value!r}")
 
 
+def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:
+    """Return the printed name of a row: its own title, or the method's name (with the row's where they differ)."""
+    if "title" in overrides:
+        return str(overrides["title"])
+    return plan.display if overrides.get("method", row) == row else f"{plan.display} ({row})"
+
+
 def plan_values(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain values, for rule parameters and run records."""
     return dataclasses.asdict(plan)
-
-
-def objective_from(values: Mapping[str, Any]) -> Objective:
-    """Return the objective stored in a plan's plain values."""
-    return Objective(**values)

@@ -10,12 +10,13 @@ from favor.foundation.files import read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.specs import load_spec
 
-OVERVIEW = Figure(
-    "FAVoR workflow",
-    "Clients upload shared-adapter deltas only; texts, style targets, endpoints and residual packs stay with them.",
-    Path("favor_overview.svg"),
-    Path("favor_overview.pdf"),
-)
+OVERVIEW = {
+    "favor_overview": (
+        "FAVoR",
+        "Clients upload shared-adapter deltas only; texts, style targets, endpoints and residual packs stay with them.",
+    ),
+    "pipeline": ("The workflow", "From raw posts to tables; each step is a job that reruns when what it reads changes."),
+}
 FIGURES = {
     "training_curves": (
         "Training curves",
@@ -36,11 +37,11 @@ def assemble(results: Path, experiments: Mapping[str, Mapping[str, Any]]) -> Rep
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
     the labels of its tables.
     """
-    overview = Figure(OVERVIEW.title, OVERVIEW.caption, *_files(results / "figures", "favor_overview"))
+    overview = [Figure(title, caption, *_files(results / "figures", name)) for name, (title, caption) in OVERVIEW.items()]
     return Report(
         title="FAVoR Workflow",
         experiments=[_experiment(results, name, values) for name, values in experiments.items()],
-        figures=[overview],
+        figures=overview,
         rerun=["snakemake --cores all"],
     )
 
@@ -80,6 +81,7 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
             for figure, (title, caption) in FIGURES.items()
         ],
         is_demo=bool(corpus["demo"]),
+        display=values["display"],
     )
 
 

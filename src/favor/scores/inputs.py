@@ -53,7 +53,8 @@ class ScoreInputs:
     generations: table ``generations``, all runs. prompts: table ``prompts`` of all seeds with a column seed.
     generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
-    utility: table ``utility``, or None. Rows may come in any order. Missing rows raise ``UserError``.
+    utility: table ``utility``, or None. client_texts: table ``client_texts``, or None. Rows may come in any order.
+    Missing rows raise ``UserError``.
     """
 
     generations: pd.DataFrame
@@ -61,6 +62,7 @@ class ScoreInputs:
     generation_embeddings: Mapping[str, pd.DataFrame]
     source_embeddings: Mapping[str, pd.DataFrame]
     utility: pd.DataFrame | None = None
+    client_texts: pd.DataFrame | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,22 +86,33 @@ class ScoreInputs:
             _require(self.prompts[["client"]], train, "clients' training texts", where)
         if self.utility is not None:
             _require(passed, self.utility[RUN_KEYS], "generations", "the utility table")
+        if self.client_texts is not None:
+            _require(self.prompts[["client"]], self.client_texts[["client"]], "clients", "the clients' texts")
 
     @staticmethod
     def load(
         generations: Sequence[Path],
         prompts: Mapping[int, Path],
         generation_embeddings: Mapping[str, Path],
-        source_embeddings: Mapping[str, Path],
+        source_embeddings: Mapping[str, Sequence[Path]],
         utility: Path | None = None,
+        client_texts: Path | None = None,
     ) -> ScoreInputs:
-        """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, utility."""
+        """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
+
+        The human texts of an encoder may stand in several files.
+        """
+        sources = {
+            name: pd.concat([read_parquet(path, "source_embeddings") for path in paths], ignore_index=True)
+            for name, paths in source_embeddings.items()
+        }
         return ScoreInputs(
             pd.concat([read_parquet(path, "generations") for path in generations], ignore_index=True),
             load_prompts(prompts),
             {name: read_parquet(path, "generation_embeddings") for name, path in generation_embeddings.items()},
-            {name: read_parquet(path, "source_embeddings") for name, path in source_embeddings.items()},
+            sources,
             read_parquet(utility, "utility") if utility is not None else None,
+            read_parquet(client_texts, "client_texts") if client_texts is not None else None,
         )
 
     @property
@@ -169,8 +182,25 @@ class ScoreInputs:
                 frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
                 frame = run.survivors[["prompt_id"]].merge(frame, on="prompt_id", how="left", validate="one_to_one")
                 self._cache[key] = unit_rows(frame["embedding"])
+                if frame.empty:  # every output failed the filter: no rows, in the space's own dimension
+                    self._cache[key] = np.zeros((0, len(self.source_embeddings[encoder]["embedding"].iloc[0])))
         found: np.ndarray = self._cache[key]
         return found
+
+    def texts(self, run: Run) -> list[str]:
+        """Texts of the surviving outputs of ``run``, in the order of ``run.survivors``."""
+        if run.method in CONTROLS:
+            known = self.prompts.set_index("prompt_id")["gold_text"]
+            return [str(known[item]) for item in run.survivors["text_item"]]
+        frame = self.generations[(self.generations["seed"] == run.seed) & (self.generations["method"] == run.method)]
+        known = frame.set_index("prompt_id")["text"]
+        return [str(known[item]) for item in run.survivors["prompt_id"]]
+
+    def gold_vectors(self, encoder: str, run: Run) -> np.ndarray:
+        """Unit rows of the gold continuations of the surviving outputs' prompts, in the order of ``run.survivors``."""
+        gold = self.sources(encoder, "gold")
+        position = {item: index for index, item in enumerate(gold.frame["item"])}
+        return gold.vectors[[position[item] for item in run.survivors["prompt_id"]]]
 
 
 def load_prompts(prompts: Mapping[int, Path]) -> pd.DataFrame:

@@ -20,13 +20,17 @@ def distinct_bigram_ratio(text: str) -> float:
     return len(set(pairwise(tokens))) / (len(tokens) - 1)
 
 
-def quality_columns(texts: Sequence[str]) -> pd.DataFrame:
+def quality_columns(
+    texts: Sequence[str],
+    minimum_words: int = MINIMUM_WORDS,
+    minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO,
+) -> pd.DataFrame:
     """Return the columns words (int32), distinct_bigram_ratio (float64) and passed (bool), one row per text.
 
     A text fails with fewer than 20 whitespace-delimited tokens (the empty text included) or a distinct-bigram ratio
-    below 0.15 (paper, "Data preprocessing and metrics").
+    below 0.15 (paper, "Data preprocessing and metrics"), unless other limits are given.
     """
     words = np.array([len(text.split()) for text in texts], dtype=np.int32)
     ratios = np.array([distinct_bigram_ratio(text) for text in texts], dtype=np.float64)
-    passed = (words >= MINIMUM_WORDS) & (ratios >= MINIMUM_DISTINCT_BIGRAM_RATIO)
+    passed = (words >= minimum_words) & (ratios >= minimum_distinct_bigram_ratio)
     return pd.DataFrame({"words": words, "distinct_bigram_ratio": ratios, "passed": passed})

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.foundation.errors import UserError
 from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
 from favor.report.names import REFERENCES, method_name
 
@@ -32,17 +31,17 @@ def draw_retention_utility(
     """Draw the ``scores`` of ``methods`` (and of the controls, where scored) to each of ``paths``.
 
     ``style_encoder``: encoder key of ``retention``; ``utility_encoder``: of ``utility``. Methods without both values
-    are left out of the drawing. Raises ``UserError`` where none has both.
+    are left out of the drawing; where none has both, it says so.
     """
     across = _summary(scores, utility, utility_encoder)
     up = _summary(scores, retention, style_encoder)
     shown = [method for method in methods if method in across.index and method in up.index]
-    if not shown:
-        raise UserError(
-            f"retention-utility figure: no method has both {retention} and {utility}; compute both families"
-        )
     with drawing(6.6, 4.0) as (figure, axes):
         axis = axes[0]
+        if not shown:
+            # Every output of every method failed the filter: a result to see, not a reason to stop.
+            message = f"No method has both {retention} and {utility}:\nno output passed the filter."
+            axis.text(0.5, 0.5, message, ha="center", va="center", transform=axis.transAxes)
         for number, method in enumerate(shown):
             places = {"x": across["mean"][method], "y": up["mean"][method]}
             spreads = {"xerr": np.nan_to_num(across["std"][method]), "yerr": np.nan_to_num(up["std"][method])}

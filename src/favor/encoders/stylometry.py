@@ -1,0 +1,121 @@
+"""The stylometric space: n-gram TF-IDF, function words and structure, fitted on source-train texts only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from favor.encoders.base import TextEncoder
+from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, WORD, function_word_rates, structure_rates
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_json, read_safetensors, write_json, write_safetensors
+from favor.foundation.progress import Progress
+
+FORMAT = "favor-stylometry-1"
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class StylometrySettings:
+    """How many n-grams are kept (the most frequent ones of the fitting texts), and in how many texts one must occur."""
+
+    character_features: int = 2000  # 2- to 4-grams, case kept
+    word_features: int = 1000  # 1- and 2-grams, lower-cased
+    minimum_texts: int = 2
+
+
+class StylometryEncoder(TextEncoder):
+    """Four blocks, each of unit L2 length: character 2-4-gram TF-IDF, word 1-2-gram TF-IDF, function-word rates and
+    structure rates (both standardised by the fitting texts). Their concatenation is scaled to unit length."""
+
+    def __init__(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.state, self.arrays = state, arrays
+        self.vectorizers = [_fitted(kind, state[kind], arrays[kind]) for kind in ("character", "word")]
+        self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(FUNCTION_WORDS) + len(STRUCTURE)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What every coordinate measures, in order."""
+        grams = [f"{kind} {gram!r}" for kind in ("character", "word") for gram in self.state[kind]]
+        return [*grams, *(f"function word {word}" for word in FUNCTION_WORDS), *STRUCTURE]
+
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
+        """See :meth:`TextEncoder.encode`."""
+        distinct = sorted(set(texts))
+        rows = np.zeros((len(distinct), self.dimension), dtype=np.float32)
+        for start in range(0, len(distinct), _BATCH):
+            part = distinct[start : start + _BATCH]
+            rows[start : start + len(part)] = self._blocks(part)
+            if progress is not None:
+                progress.update(len(part))
+        position = {text: index for index, text in enumerate(distinct)}
+        return rows[np.array([position[text] for text in texts], dtype=np.int64)]
+
+    def _blocks(self, texts: list[str]) -> np.ndarray:
+        blocks = [vectorizer.transform(texts).toarray() for vectorizer in self.vectorizers]
+        for name, rates in (("function", function_word_rates), ("structure", structure_rates)):
+            raw = np.stack([rates(text) for text in texts])
+            blocks.append((raw - self.arrays[f"{name}_mean"]) / self.arrays[f"{name}_deviation"])
+        return _unit(np.concatenate([_unit(block) for block in blocks], axis=1))
+
+
+def fit_stylometry(texts: Sequence[str], settings: StylometrySettings, folder: Path) -> StylometryEncoder:
+    """Fit the space on ``texts`` (source-train texts only), save it into ``folder`` and return it.
+
+    Files: ``encoder.json`` (settings, n-grams) and ``encoder.safetensors`` (idf, means, deviations).
+    """
+    if len(texts) < 2:
+        raise UserError(f"stylometry needs at least 2 texts to be fitted on, found {len(texts)}; add training texts")
+    ordered = sorted(texts)
+    state: dict[str, Any] = {"format": FORMAT, "settings": asdict(settings), "fitted_texts": len(ordered)}
+    arrays: dict[str, np.ndarray] = {}
+    for kind, limit in (("character", settings.character_features), ("word", settings.word_features)):
+        vectorizer = _vectorizer(kind, max_features=limit, min_df=min(settings.minimum_texts, len(ordered)))
+        try:
+            vectorizer.fit(ordered)
+        except ValueError as error:
+            raise UserError(f"stylometry: no {kind} n-gram can be kept ({error}); lower 'minimum_texts'") from None
+        state[kind] = vectorizer.get_feature_names_out().tolist()
+        arrays[kind] = vectorizer.idf_
+    for name, rates in (("function", function_word_rates), ("structure", structure_rates)):
+        raw = np.stack([rates(text) for text in ordered])
+        deviation = raw.std(axis=0)
+        arrays[f"{name}_mean"] = raw.mean(axis=0)
+        arrays[f"{name}_deviation"] = np.where(deviation > 1e-12, deviation, 1.0)  # a constant feature stays at 0
+    write_safetensors(arrays, folder / "encoder.safetensors", {"format": FORMAT})
+    write_json(state, folder / "encoder.json")
+    return StylometryEncoder(state, arrays)
+
+
+def load_stylometry(folder: Path) -> StylometryEncoder:
+    """Load a space written by :func:`fit_stylometry`."""
+    state = read_json(folder / "encoder.json")
+    if state.get("format") != FORMAT:
+        raise UserError(
+            f"{folder / 'encoder.json'}: not a stylometry space of format {FORMAT}; delete it and run again"
+        )
+    arrays, _ = read_safetensors(folder / "encoder.safetensors")
+    return StylometryEncoder(state, arrays)
+
+
+def _vectorizer(kind: str, **options: Any) -> TfidfVectorizer:
+    if kind == "character":
+        return TfidfVectorizer(analyzer="char", ngram_range=(2, 4), lowercase=False, sublinear_tf=True, **options)
+    return TfidfVectorizer(token_pattern=WORD.pattern, ngram_range=(1, 2), sublinear_tf=True, **options)
+
+
+def _fitted(kind: str, grams: list[str], idf: np.ndarray) -> TfidfVectorizer:
+    vectorizer = _vectorizer(kind, vocabulary=grams)
+    vectorizer.idf_ = idf
+    return vectorizer
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: np.ndarray = rows / np.where(lengths > 0, lengths, 1.0)
+    return unit

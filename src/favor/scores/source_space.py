@@ -1,0 +1,119 @@
+"""Source-space family: does an encoder carry the author in human text? Probe, effect sizes, strict verification.
+
+It looks at human texts only, so its rows belong to no run: their method is "source" and their seed 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+
+from favor.scores.effect_sizes import effect_sizes, permuted_author_effect
+from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
+from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.prototypes import macro_f1
+from favor.scores.verification import UNKNOWN_TOPIC, Pairs, auc, equal_error_rate
+
+_REFERENCE = "paper, Source-Space Controls"
+_INFINITE = float("inf")
+METRICS = (
+    Metric("dimension", "Dim.", 0.0, _INFINITE, "none", _REFERENCE),
+    Metric("probe_accuracy", "Author Acc.", 0.0, 1.0, "higher", f"{_REFERENCE}; multinomial logistic regression"),
+    Metric("probe_macro_f1", "Macro-F1", 0.0, 1.0, "higher", f"{_REFERENCE}; multinomial logistic regression"),
+    Metric("author_effect", "Author-in-topic ω²", -1.0, 1.0, "higher", _REFERENCE),
+    Metric("topic_effect", "Topic ω²", -1.0, 1.0, "lower", _REFERENCE),
+    Metric("effect_ratio", "A/T ratio", -_INFINITE, _INFINITE, "higher", _REFERENCE),
+    Metric("origin_slope", "Topic-author slope", -_INFINITE, _INFINITE, "lower", _REFERENCE),
+    Metric("source_auc", "Source AUC", 0.0, 1.0, "higher", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
+    Metric("source_eer", "Source EER", 0.0, 1.0, "lower", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
+)
+DEFAULTS: dict[str, Any] = {
+    "encoders": None,
+    "regularisation": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],  # the probe's C
+    "iterations": 2000,
+    "permutations": 20,
+    "effect_kind": "test",  # human texts the effect sizes are taken over
+}
+
+
+def human_pairs(sources: Sources) -> Pairs:
+    """All unordered pairs of human texts: same author, or another author of the same, known topic."""
+    author, topic = sources.frame["client"].to_numpy(dtype=object), sources.frame["topic"].to_numpy(dtype=object)
+    first, second = np.triu_indices(len(author), k=1)
+    same_topic = (topic[first] == topic[second]) & (topic[first] != UNKNOWN_TOPIC)
+    keep = (author[first] == author[second]) | same_topic
+    first, second = first[keep], second[keep]
+    cosines = np.einsum("nd,nd->n", sources.vectors[first], sources.vectors[second])
+    return Pairs(cosines, author[first], author[second], topic[first])
+
+
+def probe(
+    train: Sources, validation: Sources, test: Sources, strengths: list[float], iterations: int
+) -> tuple[float, float, float]:
+    """Return (accuracy, macro-F1, C) on ``test`` of a class-balanced multinomial logistic regression.
+
+    It is fitted on the unit rows of ``train``; C is the one of best macro-F1 on ``validation`` (the smallest
+    on a tie), without refit. Macro-F1 runs over the authors present in the scored texts.
+    """
+    wanted = validation.frame["client"].to_numpy()
+    best: tuple[float, float, LogisticRegression] | None = None
+    for strength in sorted(strengths):
+        model = LogisticRegression(C=strength, class_weight="balanced", max_iter=iterations)
+        model.fit(train.vectors, train.frame["client"])
+        value = macro_f1(wanted, model.predict(validation.vectors), sorted(set(wanted)))
+        if best is None or value > best[0]:
+            best = (value, strength, model)
+    assert best is not None
+    predicted = best[2].predict(test.vectors)
+    true = test.frame["client"].to_numpy()
+    return float(accuracy_score(true, predicted)), macro_f1(true, predicted, sorted(set(true))), best[1]
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every encoder on the clients' human texts; the settings and their defaults are ``DEFAULTS``."""
+    checked = read_settings("source_space", settings, DEFAULTS)
+    scores: list[Score] = []
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        scores += _score_encoder(inputs, encoder, checked)
+    return scores_frame(scores)
+
+
+def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any]) -> Iterator[Score]:
+    def row(metric: str, value: float, n: int, note: str = "", variant: str = "") -> Score:
+        return Score(0, "source", encoder, metric, variant, value, n, note if value != value else "")
+
+    train, validation, test = (inputs.sources(encoder, kind) for kind in ("train", "validation", "test"))
+    yield row("dimension", float(train.vectors.shape[1]), len(train.frame))
+    if len(validation.frame) and len(test.frame):
+        accuracy, f1, _ = probe(train, validation, test, settings["regularisation"], settings["iterations"])
+    else:
+        accuracy = f1 = float("nan")
+    note = "no validation or test texts were embedded"
+    yield row("probe_accuracy", accuracy, len(test.frame), note)
+    yield row("probe_macro_f1", f1, len(test.frame), note)
+    pairs = human_pairs(test)
+    missing = "needs same-author and same-topic pairs of test texts"
+    yield row("source_auc", auc(pairs.scores, pairs.positive), len(pairs), missing)
+    yield row("source_eer", equal_error_rate(pairs.scores, pairs.positive), len(pairs), missing)
+    yield from _effects(inputs.sources(encoder, settings["effect_kind"]), settings, row)
+
+
+def _effects(sources: Sources, settings: Mapping[str, Any], row: Any) -> Iterator[Score]:
+    authors, topics = (sources.frame[name].to_numpy(dtype=object).astype(str) for name in ("client", "topic"))
+    found = effect_sizes(sources.vectors, authors, topics)
+    note = "needs two topics with at least three authors, and more texts than authors"
+    nan = float("nan")
+    n = found.texts if found else 0
+    yield row("author_effect", float(found.author.mean()) if found else nan, n, note)
+    yield row("topic_effect", float(found.topic.mean()) if found else nan, n, note)
+    yield row("effect_ratio", found.ratio if found else nan, n, note)
+    yield row("effect_ratio", found.mean_of_ratios if found else nan, n, note, "mean_of_ratios")
+    yield row("origin_slope", found.slope if found else nan, n, note)
+    if settings["permutations"]:
+        null = permuted_author_effect(sources.vectors, authors, topics, 0, settings["permutations"]) if found else [nan]
+        yield row("author_effect", float(np.mean(null)), n, note, "author_permutation")

@@ -1,0 +1,43 @@
+"""Paired tests on matched outputs: McNemar's exact test, Wilcoxon's signed-rank test, Holm's correction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import binomtest, wilcoxon
+
+
+def mcnemar_exact(left_correct: np.ndarray, right_correct: np.ndarray) -> float:
+    """Two-sided exact McNemar p-value of two boolean arrays [n]: a fair coin over the pairs that disagree.
+
+    1.0 where no pair disagrees.
+    """
+    only_left = int((left_correct & ~right_correct).sum())
+    only_right = int((~left_correct & right_correct).sum())
+    if only_left + only_right == 0:
+        return 1.0
+    return float(binomtest(only_left, only_left + only_right, 0.5).pvalue)
+
+
+def wilcoxon_signed_rank(left: np.ndarray, right: np.ndarray) -> float:
+    """Two-sided Wilcoxon signed-rank p-value of paired values [n]; zero differences are dropped.
+
+    1.0 where all differences are zero. Exact for at most 50 untied differences, a normal approximation beyond
+    (SciPy's rule).
+    """
+    differences = np.asarray(left, dtype=np.float64) - np.asarray(right, dtype=np.float64)
+    if not differences.any():
+        return 1.0
+    return float(wilcoxon(differences[differences != 0]).pvalue)
+
+
+def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Holm-adjusted p-values of one family, in the order given; NaN stays NaN and is not counted as a test."""
+    values = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(len(values), np.nan)
+    tested = np.flatnonzero(~np.isnan(values))
+    order = tested[np.argsort(values[tested], kind="stable")]
+    scaled = values[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if len(order) else scaled
+    return adjusted

@@ -1,0 +1,91 @@
+"""The stylometric space: features by hand, blocks, fitting, saving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.encoders.base import load_encoder
+from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, function_word_rates, structure_rates
+from favor.encoders.stylometry import StylometrySettings, fit_stylometry
+from favor.foundation.errors import UserError
+
+SETTINGS = StylometrySettings(character_features=300, word_features=100)
+
+
+@pytest.fixture(scope="module")
+def fitted(styled_texts: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stylometry")
+    train = styled_texts[styled_texts["split"] == "train"]["text"].tolist()
+    fit_stylometry(train, SETTINGS, folder)
+    return folder
+
+
+def test_function_words_by_hand() -> None:
+    # "The cat and the dog don't" has 6 words: the 2, and 1, don't 1
+    rates = dict(zip(FUNCTION_WORDS, function_word_rates("The cat and the dog don’t"), strict=True))
+    assert (rates["the"], rates["and"], rates["don't"], rates["of"]) == (2 / 6, 1 / 6, 1 / 6, 0)
+    assert len(set(FUNCTION_WORDS)) == len(FUNCTION_WORDS)
+    assert not function_word_rates("").any()
+
+
+def test_structure_by_hand() -> None:
+    # 22 characters, words "i", "am", "SO", "glad", "Yes" (5), sentences of 4 and 1 words
+    text = "i am SO glad!!  Yes :)"
+    rates = dict(zip(STRUCTURE, structure_rates(text), strict=True))
+    assert len(text) == 22
+    assert rates["rate of !"] == 2 / 22
+    assert rates["repeated marks"] == 1 / 22
+    assert rates["double spaces"] == 1 / 22
+    assert rates["emoticons"] == 1 / 22
+    assert rates["upper case"] == 3 / 22
+    assert rates["capitalised words"] == 2 / 5
+    assert rates["all-capital words"] == 1 / 5
+    assert rates["lone lower-case i"] == 1 / 5
+    assert rates["lower-case sentence starts"] == 1 / 5
+    assert rates["word length"] == 12 / 5
+    assert (rates["sentence length"], rates["sentence length deviation"]) == (2.5, 1.5)
+    assert rates["distinct words"] == 5 / np.sqrt(5)
+    assert np.isfinite(structure_rates("")).all()
+
+
+def test_rows_are_four_unit_blocks(fitted: Path, styled_texts: pd.DataFrame) -> None:
+    encoder = load_encoder({"kind": "stylometry"}, fitted)
+    rows = encoder.encode([*styled_texts["text"], ""])
+    assert rows.dtype == np.float32
+    assert rows.shape == (len(styled_texts) + 1, encoder.dimension)
+    assert len(encoder.feature_names) == encoder.dimension
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-5)
+    # each block has length 1 of a total of sqrt(4): 0.5
+    structure = rows[:-1, -len(STRUCTURE) :]
+    np.testing.assert_allclose(np.linalg.norm(structure, axis=1), 0.5, atol=1e-5)
+    np.testing.assert_allclose(encoder.encode([styled_texts["text"][3]])[0], rows[3], atol=1e-7)
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+def test_it_knows_the_authors(fitted: Path, styled_texts: pd.DataFrame) -> None:
+    held_out = styled_texts[styled_texts["split"] == "validation"]
+    rows = load_encoder({"kind": "stylometry"}, fitted).encode(held_out["text"].tolist())
+    same = held_out["author"].to_numpy()[:, None] == held_out["author"].to_numpy()[None, :]
+    assert (rows @ rows.T)[same].mean() > (rows @ rows.T)[~same].mean() + 0.2
+
+
+def test_fitting_is_independent_of_order_and_repeatable(
+    fitted: Path, styled_texts: pd.DataFrame, tmp_path: Path
+) -> None:
+    train = styled_texts[styled_texts["split"] == "train"]["text"].tolist()
+    fit_stylometry(train[::-1], SETTINGS, tmp_path)
+    for name in ("encoder.json", "encoder.safetensors"):
+        assert (tmp_path / name).read_bytes() == (fitted / name).read_bytes()
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="at least 2 texts"):
+        fit_stylometry(["one"], SETTINGS, tmp_path)
+    with pytest.raises(UserError, match="no word n-gram can be kept"):
+        fit_stylometry(["12 34", "12 34"], SETTINGS, tmp_path)
+    with pytest.raises(UserError, match="needs the folder"):
+        load_encoder({"kind": "stylometry"})

@@ -1,0 +1,45 @@
+"""Silhouette, centroid distance and gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from favor.scores import geometry
+from favor.scores.geometry import centroid_distance, silhouette
+
+
+def rows(*degrees: float) -> np.ndarray:
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def test_silhouette_by_hand() -> None:
+    # a at 0 and 0, b at 90 and 90 degrees: own distance 0, other distance 1: silhouette 1 for each
+    authors = np.array(["a", "a", "b", "b"], dtype=object)
+    assert silhouette(rows(0, 0, 90, 90), authors) == pytest.approx(1.0)
+    # interleaved, a at 0 and 90, b at 0 and 90: own 1, other (0 + 1) / 2: (0.5 - 1) / 1 = -0.5
+    assert silhouette(rows(0, 90, 0, 90), authors) == pytest.approx(-0.5)
+    # b alone counts 0; a: own 0, other 1: mean of 1, 1, 0
+    assert silhouette(rows(0, 0, 90), authors[:3]) == pytest.approx(2 / 3)
+    assert np.isnan(silhouette(rows(0, 90), np.array(["a", "b"], dtype=object)))
+    assert np.isnan(silhouette(rows(0, 90), np.array(["a", "a"], dtype=object)))
+    assert np.isnan(silhouette(np.zeros((0, 1)), np.array([], dtype=object)))
+
+
+def test_centroid_distance_by_hand() -> None:
+    # centroids at 10, 70 and 190 degrees: cosines of 60, 120 and 180 degrees = .5, -.5, -1; mean -1/3
+    authors = np.array(["a", "a", "b", "c"], dtype=object)
+    assert centroid_distance(rows(0, 20, 70, 190), authors) == pytest.approx(1 + 1 / 3)
+    assert np.isnan(centroid_distance(rows(0, 1), np.array(["a", "a"], dtype=object)))
+
+
+def test_family(three_authors, score_value) -> None:
+    scores = geometry.score(three_authors, {})
+    # centroids of the survivors: a at 10, b at 60, c at 180; of their gold: a 2.5, b 92.5, c 180
+    made = 1 - np.cos(np.radians([50, 170, 120])).mean()
+    human = 1 - np.cos(np.radians([90, 177.5, 87.5])).mean()
+    assert score_value(scores, "centroid_distance") == pytest.approx(made)
+    assert score_value(scores, "centroid_gap") == pytest.approx(made - human)
+    assert score_value(scores, "silhouette") < score_value(scores, "silhouette", method="gold")
+    assert set(scores.loc[scores["metric"] == "silhouette_gap", "method"]) == {"m"}

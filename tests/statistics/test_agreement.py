@@ -1,0 +1,31 @@
+"""Fleiss' kappa and pairwise agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from statsmodels.stats.inter_rater import fleiss_kappa as oracle
+
+from favor.foundation.errors import UserError
+from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
+
+
+def test_the_papers_audit() -> None:
+    # 50 items, 3 raters, 34 unanimous, 89 votes against 61: with a of the 34 unanimous for A and b of the 16 split
+    # 2:1 for A, 3 a + 2 b + (16 - b) = 89, so b = 73 - 3 a; a = 21, b = 10
+    votes = np.array([[3, 0]] * 21 + [[0, 3]] * 13 + [[2, 1]] * 10 + [[1, 2]] * 6)
+    assert votes.sum(axis=0).tolist() == [89, 61]
+    # (34 * 1 + 16 / 3) / 50 = 0.7867; expected (89/150)^2 + (61/150)^2 = 0.5174; (0.7867 - 0.5174) / 0.4826 = 0.5579
+    assert pairwise_agreement(votes) == pytest.approx(0.7867, abs=5e-5)
+    assert fleiss_kappa(votes) == pytest.approx(0.5579, abs=5e-5)
+
+
+def test_against_statsmodels() -> None:
+    votes = np.random.default_rng(0).multinomial(5, [0.2, 0.3, 0.5], size=40)
+    assert fleiss_kappa(votes) == pytest.approx(oracle(votes), abs=1e-12)
+
+
+def test_edges() -> None:
+    assert np.isnan(fleiss_kappa(np.array([[3, 0], [3, 0]])))
+    with pytest.raises(UserError, match="same number"):
+        fleiss_kappa(np.array([[3, 0], [1, 1]]))

@@ -1,0 +1,112 @@
+"""The closed-form cluster bootstrap against resampling the pairs themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from favor.scores.verification import auc, equal_error_rate
+from favor.statistics.bootstrap import (
+    auc_draws,
+    bootstrap_p,
+    compare,
+    eer_draws,
+    interval,
+    mean_draws,
+    observed,
+    resample_counts,
+    win_counts,
+)
+
+
+@pytest.fixture(scope="module", params=[1, 9])
+def pairs(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """400 pairs in 12 clusters; rounded to one decimal there are many ties."""
+    generator = np.random.default_rng(5)
+    positive = generator.random(400) < 0.3
+    scores = np.round(generator.normal(0, 0.4, 400) + 0.3 * positive, request.param)
+    return scores, positive, generator.integers(0, 12, 400)
+
+
+def resampled(counts: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Indices of the pairs of one draw, every pair as often as its cluster."""
+    return np.repeat(np.arange(len(cluster)), counts[cluster].astype(int))
+
+
+def test_counts() -> None:
+    counts = resample_counts(7, seed=1, draws=500)
+    assert counts.shape == (500, 7)
+    assert (counts.sum(axis=1) == 7).all()
+    np.testing.assert_array_equal(counts, resample_counts(7, seed=1, draws=500))
+    assert (counts != resample_counts(7, seed=2, draws=500)).any()
+
+
+def test_win_counts_by_hand() -> None:
+    # cluster 0: positives .9 .4, negative .4; cluster 1: positive .2, negatives .1 .9
+    scores = np.array([0.9, 0.4, 0.4, 0.2, 0.1, 0.9])
+    positive = np.array([True, True, False, True, False, False])
+    cluster = np.array([0, 0, 0, 1, 1, 1])
+    # W[0,0]: .9>.4, .4=.4 -> 1.5; W[0,1]: .9>.1, .9=.9, .4>.1 -> 2.5; W[1,0]: 0; W[1,1]: .2>.1 -> 1
+    assert win_counts(scores, positive, cluster, 2).tolist() == [[1.5, 2.5], [0.0, 1.0]]
+    # cluster 0 twice, cluster 1 once: wins 4*1.5 + 2*2.5 + 0 + 1 = 12; pairs (2*2+1)(2*1+2) = 20
+    assert auc_draws(scores, positive, cluster, np.array([[2.0, 1.0]]))[0] == pytest.approx(12 / 20)
+
+
+def test_auc_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    scores, positive, cluster = pairs
+    counts = resample_counts(12, seed=3, draws=60)
+    draws = auc_draws(scores, positive, cluster, counts)
+    for row, value in zip(counts, draws, strict=True):
+        chosen = resampled(row, cluster)
+        assert value == pytest.approx(roc_auc_score(positive[chosen], scores[chosen]), abs=1e-12)
+    assert auc_draws(scores, positive, cluster, observed(12))[0] == pytest.approx(auc(scores, positive), abs=1e-12)
+
+
+def test_eer_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    scores, positive, cluster = pairs
+    counts = resample_counts(12, seed=4, draws=300)
+    draws = eer_draws(scores, positive, cluster, counts)
+    for row, value in zip(counts, draws, strict=True):
+        chosen = resampled(row, cluster)
+        assert value == pytest.approx(equal_error_rate(scores[chosen], positive[chosen]), abs=1e-12)
+    assert eer_draws(scores, positive, cluster, observed(12))[0] == pytest.approx(equal_error_rate(scores, positive))
+
+
+def test_means_equal_the_loop(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    scores, _, cluster = pairs
+    counts = resample_counts(12, seed=5, draws=40)
+    expected = [scores[resampled(row, cluster)].mean() for row in counts]
+    np.testing.assert_allclose(mean_draws(scores, cluster, counts), expected, atol=1e-12)
+
+
+def test_draws_without_a_class_are_missing() -> None:
+    # cluster 0 holds the only positive: draws without it have no AUC
+    scores, positive, cluster = np.array([0.5, 0.1, 0.2]), np.array([True, False, False]), np.array([0, 1, 1])
+    counts = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(auc_draws(scores, positive, cluster, counts), [np.nan, np.nan, 1.0])
+    eer = eer_draws(scores, positive, cluster, counts)
+    np.testing.assert_array_equal(eer, [np.nan, np.nan, 0.0])
+    assert np.isnan(mean_draws(scores, np.array([0, 0, 0]), np.array([[0.0, 2.0]]))[0])
+
+
+def test_p_value_by_hand() -> None:
+    # B = 9 differences, one of them <= 0: 2 * (1 + 1) / 10 = 0.4
+    assert bootstrap_p(np.array([1, 2, 3, 4, 5, 6, 7, 8, -1.0])) == pytest.approx(0.4)
+    # none <= 0: 2 * 1 / 10; the smallest value B = 9 can give
+    assert bootstrap_p(np.arange(1.0, 10.0)) == pytest.approx(0.2)
+    # zeros count on both sides: min(10, 10) * 2 / 10 > 1
+    assert bootstrap_p(np.zeros(9)) == 1.0
+    assert bootstrap_p(np.array([np.nan, *np.arange(1.0, 10.0)])) == pytest.approx(0.2)
+    assert np.isnan(bootstrap_p(np.array([np.nan])))
+
+
+def test_comparison_is_signed_towards_the_left() -> None:
+    left, right = np.array([0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.36, 0.34])
+    lower = compare(0.30, 0.35, left, right, higher_is_better=False)
+    assert lower.delta == pytest.approx(0.05)
+    assert (lower.low, lower.high) == pytest.approx(tuple(np.percentile([0.05, 0.04, 0.07, 0.04], [2.5, 97.5])))
+    higher = compare(0.30, 0.35, left, right)
+    assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
+    assert lower.p == higher.p == pytest.approx(2 * 1 / 5)
+    assert interval(np.array([1.0, np.nan, 3.0])) == pytest.approx((1.05, 2.95))

@@ -1,0 +1,93 @@
+"""Copies of the project to run Snakemake in, away from the checkout."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COPIED = ("Snakefile", "config", "envs", "src", "workflow")
+
+# Does in no time what the real script does in minutes: it leaves its outputs, as files that count as whole. The real
+# script stands below "if False", so its imports still count for the code fingerprint.
+STUB = '''
+from pathlib import Path
+
+WHOLE = {{".parquet": b"PAR1" + bytes(4) + b"PAR1", ".safetensors": (2).to_bytes(8, "little") + b"{{}}"}}
+for path in map(Path, snakemake.output):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(WHOLE.get(path.suffix, str(path).encode()))
+if False:
+{original}
+'''
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project in ``folder``."""
+
+    folder: Path
+
+    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy and return what it printed (standard error merged in)."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
+        return done
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Return the jobs a dry run plans, by rule (the target rule left out)."""
+        return planned_jobs(self.snakemake("-n", *arguments).stdout)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace ``old``, which must stand in the file once, by ``new``."""
+        path = self.folder / name
+        text = path.read_text()
+        assert text.count(old) == 1, f"{name}: {text.count(old)} times {old!r}"
+        path.write_text(text.replace(old, new))
+
+
+def planned_jobs(output: str) -> dict[str, int]:
+    """Return the last table of job counts in Snakemake's output."""
+    jobs: dict[str, int] = {}
+    for block in output.split("Job stats:")[1:]:
+        rows = [line.split() for line in block.splitlines()[3:]]
+        jobs = {}
+        for row in rows:
+            if len(row) != 2 or row[0] == "total":
+                break
+            jobs[row[0]] = int(row[1])
+    jobs.pop("all", None)
+    return jobs
+
+
+def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED) -> Project:
+    """Copy the parts of the project that a run needs."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in only:
+        source = repository / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, folder / name)
+    return Project(folder)
+
+
+@pytest.fixture(scope="session")
+def stubbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project whose scripts leave their outputs at once, after one whole run of the demo."""
+    project = copy_project(repository, tmp_path_factory.mktemp("stubbed") / "project")
+    for script in (project.folder / "workflow" / "scripts").glob("*.py"):
+        script.write_text(STUB.format(original=textwrap.indent(script.read_text(), "    ")))
+    project.snakemake("--cores", "4")
+    return project

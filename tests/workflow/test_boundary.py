@@ -1,0 +1,49 @@
+"""The data-locality boundary, proved from the planned jobs: no server rule reads what belongs to a client."""
+
+from __future__ import annotations
+
+import re
+
+SERVER_RULES = {"aggregate", "initialise_server"}
+
+
+def jobs(project):
+    """(rule, inputs, outputs) of every job of a whole run."""
+    output = project.snakemake("-n", "--forceall").stdout
+    for block in re.split(r"\n\[.*\]\n", output):
+        rule = re.match(r"(?:local)?rule (\w+):", block)
+        if rule:
+            fields = dict(re.findall(r"^    (\w+): (.*)$", block, flags=re.MULTILINE))
+            yield rule[1], fields.get("input", "").split(", "), fields.get("output", "").split(", ")
+
+
+def is_private(path):
+    return "/clients/" in path
+
+
+def test_no_server_rule_reads_a_file_of_a_client(stubbed):
+    seen = {}
+    for rule, inputs, outputs in jobs(stubbed):
+        if rule in SERVER_RULES:
+            seen[rule] = seen.get(rule, 0) + 1
+            assert not [path for path in inputs + outputs if is_private(path)]
+        # Whatever writes to the server's folder is a server rule.
+        if any("/server/" in path for path in outputs):
+            assert rule in SERVER_RULES
+    assert seen == {"aggregate": 12, "initialise_server": 2}
+
+
+def test_what_the_server_reads_of_clients_is_uploads_only(stubbed):
+    for rule, inputs, _ in jobs(stubbed):
+        if rule == "aggregate":
+            assert all("/uploads/" in path or "/server/" in path for path in inputs)
+
+
+def test_personal_adapters_and_residuals_are_private_files(stubbed):
+    for rule, _, outputs in jobs(stubbed):
+        if rule == "train_personal":
+            assert all(is_private(path) for path in outputs)
+        if rule == "train_shared":
+            public = [path for path in outputs if not is_private(path)]
+            assert len(public) == 1
+            assert "/uploads/" in public[0]

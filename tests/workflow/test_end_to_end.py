@@ -1,0 +1,124 @@
+"""The whole workflow for real, at its smallest: results, resumption with the same bytes, and recovery from damage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from favor.federation.packs import compose, read_pack
+from favor.federation.server import aggregate
+from favor.foundation.files import read_parquet, read_safetensors
+from tests.workflow.conftest import copy_project
+
+MICRO = ("--configfile", "micro.yaml")
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def run(repository, tmp_path_factory):
+    """A finished run of the micro configuration."""
+    project = copy_project(repository, tmp_path_factory.mktemp("run") / "project")
+    shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
+    os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
+    project.snakemake(*MICRO)
+    return project
+
+
+@pytest.fixture
+def seed_folder(run):
+    return run.folder / "results" / "micro" / "seed1"
+
+
+def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
+    cells = read_parquet(run.folder / "results/micro/tables/main_federated_results.parquet", "table_cells")
+    assert {"FedAvg", "Ditto", "FAVoR"} <= set(cells["row"])
+    for cell in cells.itertuples():
+        assert math.isfinite(cell.value) or cell.reason, (cell.row, cell.column)
+    for kind in ("tex", "html"):
+        assert "FAVoR" in (run.folder / f"results/micro/tables/main_federated_results.{kind}").read_text()
+    assert "FAVoR" in (run.folder / "results/report.html").read_text()
+
+
+def test_nothing_is_left_to_do(run):
+    assert "Nothing to be done" in run.snakemake(*MICRO).stdout
+
+
+def test_no_author_and_no_text_reaches_the_report(run):
+    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", "roster")
+    texts = read_parquet(run.folder / "results/micro/clients/texts.parquet", "client_texts")
+    published = (run.folder / "results/report.html").read_text()
+    assert not [author for author in roster["author"] if author in published]
+    assert not [text for text in texts["text"] if text[:40] in published]
+
+
+def test_the_server_step_is_the_mean_of_the_uploads(seed_folder):
+    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" not in path.name]
+    before, _ = read_safetensors(seed_folder / "server/round0/adapter.safetensors")
+    after, _ = read_safetensors(track / "server/round1/adapter.safetensors")
+    pack, _ = read_pack(track / "uploads/round0/batch0.safetensors")
+    assert len(pack) == 2
+    deltas = {client: parts["delta"] for client, parts in pack.items()}
+    assert all(set(parts) == {"delta"} for parts in pack.values())
+    expected = aggregate(before, deltas, dict.fromkeys(deltas, 1.0), 1.0)
+    assert all((expected[key] == after[key]).all() for key in after)
+    assert any((after[key] != before[key]).any() for key in after)
+
+
+def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(seed_folder):
+    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" in path.name]
+    pack, _ = read_pack(seed_folder / "favor/clients/last/batch0.safetensors")
+    assert len(pack) == 4
+    for client, parts in pack.items():
+        assert set(parts) == {"endpoint", "residual"}
+        endpoints = [read_pack(path)[0] for path in sorted(track.glob("clients/round*/*.endpoints.safetensors"))]
+        (endpoint,) = [found[client]["endpoint"] for found in endpoints if client in found]
+        assert all((parts["endpoint"][key] == endpoint[key]).all() for key in endpoint)
+        assert any(parts["residual"][key].any() for key in endpoint)
+        assert any((compose(parts)[key] != endpoint[key]).any() for key in endpoint)
+
+
+def test_training_logs_say_what_was_trained(seed_folder):
+    log = read_parquet(seed_folder / "favor/clients/last/batch0.log.parquet", "training_log")
+    assert log["client"].nunique() == 4
+    assert log["task_loss"].notna().all()
+    assert log["cosine"].between(-1, 1).all()
+    assert (log.groupby("client")["kappa"].first() == 0).all()
+    assert (log["learning_rate"] > 0).all()
+
+
+def test_deleting_an_upload_rebuilds_the_same_bytes(run, seed_folder):
+    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" not in path.name]
+    upload = track / "uploads/round0/batch0.safetensors"
+    table = run.folder / "results/micro/tables/main_federated_results.parquet"
+    before = {path: digest(path) for path in (upload, track / "server/round2/adapter.safetensors", table)}
+    upload.unlink()
+    run.snakemake(*MICRO)
+    assert {path: digest(path) for path in before} == before
+
+
+def test_truncated_files_are_set_aside_and_made_again(run, seed_folder):
+    generations = seed_folder / "favor/generations.parquet"
+    before = digest(generations)
+    generations.write_bytes(generations.read_bytes()[:-50])
+    output = run.snakemake(*MICRO).stdout
+    assert "generations.parquet: truncated; set aside" in output
+    assert digest(generations) == before
+
+
+def test_logs_and_benchmarks_are_kept(run):
+    assert "steps" in next((run.folder / "results/logs/train_shared").glob("*.log")).read_text()
+    assert len(list((run.folder / "results/benchmarks").rglob("*.tsv"))) > 15
+
+
+def test_the_base_model_is_a_whole_transformers_folder(run):
+    configuration = json.loads((run.folder / "results/models/micro/base/config.json").read_text())
+    assert configuration["model_type"] == "qwen2"
