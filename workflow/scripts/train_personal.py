@@ -25,7 +25,7 @@ with job(snakemake) as cfg:
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = [StageClient(name, round_number, starts[name], anchor, targets.get(name)) for name in names]
-    results = run_stage(base, clients, texts, stage, cfg, "personal", seed)
+    results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
 
     pack = {}
     for result in results:

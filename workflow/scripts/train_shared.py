@@ -23,7 +23,7 @@ with job(snakemake) as cfg:
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = [StageClient(name, round_number, shared, anchor=shared, target=targets.get(name)) for name in names]
-    results = run_stage(base, clients, texts, stage, cfg, "shared", seed)
+    results = run_stage(base, clients, texts, stage, cfg, "shared", seed, f"shared stage, round {round_number}")
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     endpoints = {result.name: {key: value.numpy() for key, value in result.state.items()} for result in results}

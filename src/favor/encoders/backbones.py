@@ -76,11 +76,14 @@ def resolve_source(source: str) -> str:
     return str(Path(found.origin).parent / "model")
 
 
-def load_backbone(source: str) -> Backbone:
-    """Load the backbone named by ``source`` (see :func:`resolve_source`); weights are float32."""
+def load_backbone(source: str, tokenizer: str | None = None, keep_pooler: bool = False) -> Backbone:
+    """Load the backbone named by ``source`` (see :func:`resolve_source`); weights are float32.
+
+    ``tokenizer`` names the tokenizer where it does not stand beside the weights.
+    """
     location = resolve_source(source)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(location, trust_remote_code=False)
+        words = AutoTokenizer.from_pretrained(resolve_source(tokenizer or source), trust_remote_code=False)
         model = AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
@@ -88,10 +91,10 @@ def load_backbone(source: str) -> Backbone:
             f"encoder source '{source}': cannot be loaded ({reason}); give a local folder with config.json, "
             "tokenizer.json and model.safetensors, or a Hugging Face id that is in the cache"
         ) from None
-    if hasattr(model, "pooler"):
+    if hasattr(model, "pooler") and not keep_pooler:
         model.pooler = None  # mean pooling replaces it; unused weights would be trained and saved
-    frame = tuple(sorted({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}))
-    return Backbone(model, tokenizer.backend_tokenizer, int(tokenizer.pad_token_id), frame)
+    frame = tuple(sorted({words.cls_token_id, words.sep_token_id} - {None}))
+    return Backbone(model, words.backend_tokenizer, int(words.pad_token_id), frame)
 
 
 def make_small_backbone(sizes: SmallBackbone, texts: Iterable[str], maximum_tokens: int) -> Backbone:

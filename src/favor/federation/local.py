@@ -22,7 +22,7 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraSettings
 from favor.lm.settings import AlignmentSettings, TrainingSettings
-from favor.lm.training import ClientResult, ClientTask, train
+from favor.lm.training import ClientResult, ClientTask, count_steps, train
 
 State = Mapping[str, np.ndarray]
 POOLED = "pooled"
@@ -75,11 +75,12 @@ def run_stage(
     cfg: Mapping[str, Any],
     name: str,
     seed: int,
+    label: str = "",
 ) -> list[ClientResult]:
     """Train ``clients`` and return their results in the same order.
 
     ``stage`` holds the plain values of a shared or personal stage, ``cfg`` the training configuration of the rule,
-    ``name`` is "shared" or "personal". Every random stream is named by (seed, name, round, client), so that neither
+    ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. Every random stream is named by (seed, name, round, client), so that neither
     the method nor the packing of clients into jobs changes a draw.
     """
     objective = stage["objective"]
@@ -103,9 +104,12 @@ def run_stage(
     alignment = None
     if objective["alignment"]:
         alignment = AlignmentSettings(weight=objective["alignment"], **alignment_options(cfg))
-    progress = Progress(f"{name} stage, {len(tasks)} clients", 0, "steps")
+    settings = training_settings(cfg)
+    progress = Progress(f"{label or name}, {len(tasks)} clients", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]
-    return train(base, lora_settings(cfg), tasks, training_settings(cfg), alignment, progress, max_rows_per_forward=rows)
+    results = train(base, lora_settings(cfg), tasks, settings, alignment, progress, max_rows_per_forward=rows)
+    progress.close()
+    return results
 
 
 def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:

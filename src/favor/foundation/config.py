@@ -26,6 +26,20 @@ def load_schema(path: Path) -> dict[str, Any]:
     return schema
 
 
+def require_writable(results: Path) -> None:
+    """Check that the results folder can be made and written to. Raises ``UserError`` naming it."""
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        probe = results / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UserError(
+            f"results folder '{results}': cannot write there ({error.strerror}); "
+            "mend its permissions or set another with --config results=..."
+        ) from None
+
+
 def resolve(config: Mapping[str, Any], schema: Mapping[str, Any], source_root: Path) -> dict[str, Any]:
     """Return ``config`` with every default filled in, after checking it.
 
@@ -151,6 +165,10 @@ def _cross_check(config: dict[str, Any], source_root: Path) -> None:
         where = f"base_models.{name}"
         if (model["source"] is None) == (model["pretrain"] is None):
             raise UserError(f"config key '{where}': give either 'source' or 'pretrain'")
+        if model["source"] is not None and model["source"].startswith((".", "/", "~")):
+            folder = Path(model["source"]).expanduser()
+            if not (folder / "config.json").is_file():
+                raise UserError(f"config key '{where}.source': no model in {folder} (config.json is missing); correct it")
         if model["pretrain"] is not None:
             corpus_name = model["pretrain"]["corpus"]
             _known(corpus_name, config["corpora"], f"{where}.pretrain.corpus")

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from favor.lm.arithmetic import fast_products
+
 # Logits held at once: about 4 MiB in float32 on a CPU; large products on a GPU.
 _CHUNK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}
 
@@ -31,22 +33,26 @@ class TokenCrossEntropy(torch.autograd.Function):
         need_hidden, need_weight = ctx.needs_input_grad[:2]
         grad_hidden = torch.empty_like(hidden) if need_hidden else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if need_weight else None
-        for start in range(0, len(labels), chunk):
-            part = slice(start, start + chunk)
-            rows, target = hidden[part], labels[part, None]
-            logits = torch.nn.functional.linear(rows, weight, bias).float()
-            normaliser = logits.logsumexp(dim=-1, keepdim=True)
-            losses[part] = (normaliser - logits.gather(1, target)).squeeze(1)
-            if not (need_hidden or need_weight):
-                continue
-            # d loss / d logits = softmax - one-hot, times the token's weight; in place of the logits.
-            slope = logits.sub_(normaliser).exp_()
-            slope.scatter_add_(1, target, slope.new_full((1, 1), -1.0).expand(len(rows), 1))
-            slope = slope.mul_(token_weights[part, None]).to(weight.dtype)
-            if grad_hidden is not None:
-                grad_hidden[part] = slope @ weight
-            if grad_weight is not None:
-                grad_weight += slope.t() @ rows
+        with fast_products():
+            for start in range(0, len(labels), chunk):
+                part = slice(start, start + chunk)
+                rows, target = hidden[part], labels[part, None]
+                logits = torch.nn.functional.linear(rows, weight, bias).float()
+                # In place of the logits: exp(logit - largest); their sums give the loss, and scaled the softmax.
+                largest = logits.amax(dim=-1, keepdim=True)
+                chosen = logits.gather(1, target)
+                exponentials = logits.sub_(largest).exp_()
+                sums = exponentials.sum(dim=-1, keepdim=True)
+                losses[part] = (sums.log() + largest - chosen).squeeze(1)
+                if not (need_hidden or need_weight):
+                    continue
+                # d loss / d logits = softmax - one-hot, times the token's weight.
+                weights = token_weights[part, None]
+                slope = exponentials.mul_(weights / sums).scatter_add_(1, target, -weights).to(weight.dtype)
+                if grad_hidden is not None:
+                    grad_hidden[part] = slope @ weight
+                if grad_weight is not None:
+                    grad_weight += slope.t() @ rows
         ctx.gradients = (grad_hidden, grad_weight)
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses

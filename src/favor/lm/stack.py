@@ -1,8 +1,8 @@
 """Many LoRA adapters over one frozen base: K clients' factors as batched tensors, one forward pass for all rows.
 
-Rows are grouped by client, the same number each. Every adapted linear layer gets a forward hook that adds
-``(alpha / r) B_k A_k dropout(x)`` to the rows of client k; the layer itself (plain or 4-bit) stays untouched, and the
-hooks can be taken off again. Running clients one after another is the same code with K = 1.
+Rows are grouped by client, the same number each. While a stack is attached, every adapted linear layer (plain or
+4-bit) also adds ``(alpha / r) B_k A_k dropout(x)`` to the rows of client k; its weights stay untouched. Running clients
+one after another is the same code with K = 1.
 
 A forward pass may add several adapter sets ("components"), each with an optional weight per row, such as FedDPA's
 ``g * global + (1 - g) * local``.
@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.hooks import RemovableHandle
 
+from favor.lm.arithmetic import fast_products
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import LoraSettings
 
@@ -116,95 +119,154 @@ class LoraStack:
 
     @contextmanager
     def attached(self) -> Iterator[LoraStack]:
-        """Hook the adapted layers for the duration of the context; the model is as before afterwards."""
-        hooks = [
-            layer.register_forward_hook(self._hook(index)) for index, layer in enumerate(self._layers.values())
-        ]
+        """Adapt the layers for the duration of the context; the model is as before afterwards.
+
+        A plain layer's forward is replaced by one function for base and adapters; a quantised layer gets a hook.
+        """
+        hooks: list[RemovableHandle] = []
+        plain: list[nn.Linear] = []
         try:
+            for index, layer in enumerate(self._layers.values()):
+                if type(layer) is nn.Linear:
+                    layer.forward = partial(self._plain, index, layer)  # type: ignore[method-assign]
+                    plain.append(layer)
+                else:
+                    hooks.append(layer.register_forward_hook(partial(self._quantised, index)))
             yield self
         finally:
             for hook in hooks:
                 hook.remove()
+            for layer in plain:
+                del layer.forward
             self._pass = _Pass()
 
     def set(self, components: Sequence[Component], masks: MaskSource | None = None, dropout: float = 0.0) -> None:
         """Set what forward passes add from now on: ``components``, with dropout ``masks`` at rate ``dropout``."""
         self._pass = _Pass(components, masks, 1.0 - dropout)
 
-    def _hook(self, index: int) -> Callable[[nn.Module, tuple[Any, ...], torch.Tensor], torch.Tensor]:
-        def add(module: nn.Module, inputs: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor:
-            (source,) = inputs
-            for component in self._pass.components:
-                factor_a, factor_b = component.factors[index]
-                mask = None
-                scaling = self.settings.scaling
-                if component.dropout and self._pass.masks is not None:
-                    mask = self._pass.masks(index, source.shape[-1])
-                    scaling /= self._pass.keep
-                # A plain layer's output is nobody else's; bitsandbytes may return a view, which autograd guards.
-                in_place = type(module) is nn.Linear
-                output = _AddAdapters.apply(
-                    output, source, factor_a, factor_b, scaling, mask, component.weight, in_place
-                )
-            return output
+    def _plain(self, index: int, layer: nn.Linear, source: torch.Tensor) -> torch.Tensor:
+        components = self._pass.components
+        first = self._terms(index, components[0], source) if components else None
+        output = _AdaptedLinear.apply(source, layer.weight, layer.bias, *(first or _NO_TERMS))
+        for component in components[1:]:
+            output = _AddAdapters.apply(output, source, *self._terms(index, component, source))
+        return output
 
-        return add
+    def _quantised(self, index: int, module: nn.Module, inputs: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor:
+        (source,) = inputs
+        for component in self._pass.components:
+            output = _AddAdapters.apply(output, source, *self._terms(index, component, source))
+        return output
+
+    def _terms(self, index: int, component: Component, source: torch.Tensor) -> _Terms:
+        factor_a, factor_b = component.factors[index]
+        scaling, mask = self.settings.scaling, None
+        if component.dropout and self._pass.masks is not None:
+            mask = self._pass.masks(index, source.shape[-1])
+            # The 1 / keep of dropout goes into the scaling: the masks stay 0 and 1.
+            scaling /= self._pass.keep
+        return factor_a, factor_b, scaling, mask, component.weight
 
 
-class _AddAdapters(torch.autograd.Function):
-    """base + scaling * weight * B_k A_k (mask * x) for the rows of each client k, with its gradient.
+# A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [K, tokens, d_in] of 0 and 1, weight per row [rows].
+_Terms = tuple["torch.Tensor | None", "torch.Tensor | None", float, "torch.Tensor | None", "torch.Tensor | None"]
+_NO_TERMS: _Terms = (None, None, 1.0, None, None)
 
-    One function instead of a chain of operations: the masked input is not kept (only x and the mask, which other
-    layers share), the base's gradient passes through untouched, and the scaling costs nothing.
+
+def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return (weight * A_k (mask * x) [K, tokens, r], the weights per token [K, tokens, 1] or None)."""
+    factor_a, _, _, mask, weight = terms
+    assert factor_a is not None
+    inputs = source.reshape(factor_a.shape[0], -1, source.shape[-1])
+    low = torch.bmm(inputs if mask is None else inputs * mask, factor_a.to(source.dtype).transpose(1, 2))
+    if weight is not None:
+        tokens = source[..., 0].numel() // weight.numel()
+        weight = weight.to(source.dtype).repeat_interleave(tokens).view(low.shape[0], -1, 1)
+        low = low * weight
+    return low, weight
+
+
+def _adapter_gradients(
+    saved: Sequence[Any], scaling: float, gradient: torch.Tensor, source_needed: bool, factors_needed: bool
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """Return the gradients of the adapters' term: (source [K, tokens, d_in], A, B)."""
+    source, factor_a, factor_b, mask, weight, low = saved
+    gradient = gradient.reshape(factor_a.shape[0], -1, gradient.shape[-1])
+    # The scaling goes onto the low-rank side, the smallest tensors at hand.
+    gradient_low = torch.bmm(gradient, factor_b.to(gradient.dtype)) * scaling
+    gradient_source = gradient_a = gradient_b = None
+    if weight is not None:
+        gradient_low = gradient_low * weight
+    if factors_needed:
+        gradient_b = torch.bmm(gradient.transpose(1, 2), low * scaling).to(factor_b.dtype)
+        inputs = source.reshape(factor_a.shape[0], -1, source.shape[-1])
+        kept = inputs if mask is None else inputs * mask
+        gradient_a = torch.bmm(gradient_low.transpose(1, 2), kept).to(factor_a.dtype)
+    if source_needed:
+        gradient_source = torch.bmm(gradient_low, factor_a.to(gradient.dtype))
+        if mask is not None:
+            gradient_source.mul_(mask)
+    return gradient_source, gradient_a, gradient_b
+
+
+class _AdaptedLinear(torch.autograd.Function):
+    """x W^T + b + scaling * weight * B_k A_k (mask * x) for the rows of each client k, W and b frozen.
+
+    One function instead of a chain of operations: neither the masked input nor the scaled output exists, the
+    adapters' term is added in place, and float32 products on a CPU take the fastest exact route.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        base: torch.Tensor,
-        source: torch.Tensor,
-        factor_a: torch.Tensor,
-        factor_b: torch.Tensor,
-        scaling: float,
-        mask: torch.Tensor | None,
-        weight: torch.Tensor | None,
-        in_place: bool,
+    def forward(  # type: ignore[override]
+        ctx: Any, source: torch.Tensor, frozen: torch.Tensor, bias: torch.Tensor | None, *terms: Any
     ) -> torch.Tensor:
-        clients = factor_a.shape[0]
-        inputs = source.reshape(clients, -1, source.shape[-1])
-        kept = inputs if mask is None else inputs * mask
-        low = torch.bmm(kept, factor_a.to(source.dtype).transpose(1, 2))
-        if weight is not None:
-            per_row = source[..., 0].numel() // weight.numel()
-            weight = weight.to(source.dtype).repeat_interleave(per_row).view(clients, -1, 1)
-            low = low * weight
-        ctx.save_for_backward(source, factor_a, factor_b, mask, weight, low)
+        factor_a, factor_b, scaling, mask, _ = terms
+        with fast_products():
+            output = nn.functional.linear(source, frozen, bias)
+            ctx.adapted = factor_a is not None
+            if factor_a is None:
+                ctx.save_for_backward(frozen)
+                return output
+            low, weight = _low_rank(source, terms)
+            flat = output.view(factor_a.shape[0], -1, output.shape[-1])
+            flat.baddbmm_(low, factor_b.to(source.dtype).transpose(1, 2), alpha=scaling)
         ctx.scaling = scaling
-        flat = base.view(clients, -1, base.shape[-1])
+        ctx.save_for_backward(frozen, source, factor_a, factor_b, mask, weight, low)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+        frozen, *saved = ctx.saved_tensors
+        gradient_source = gradient_a = gradient_b = None
+        with fast_products():
+            if ctx.needs_input_grad[0]:
+                gradient_source = gradient @ frozen
+            if ctx.adapted:
+                through, gradient_a, gradient_b = _adapter_gradients(
+                    saved, ctx.scaling, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
+                )
+                if through is not None and gradient_source is not None:
+                    gradient_source += through.view(gradient_source.shape)
+        return gradient_source, None, None, gradient_a, gradient_b, None, None, None
+
+
+class _AddAdapters(torch.autograd.Function):
+    """base + scaling * weight * B_k A_k (mask * x): the adapters' term on an output that another layer computed."""
+
+    @staticmethod
+    def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
+        factor_a, factor_b, scaling, mask, _ = terms
+        low, weight = _low_rank(source, terms)
+        ctx.scaling = scaling
+        ctx.save_for_backward(source, factor_a, factor_b, mask, weight, low)
+        flat = base.reshape(factor_a.shape[0], -1, base.shape[-1])
         up = factor_b.to(source.dtype).transpose(1, 2)
-        if in_place:
-            ctx.mark_dirty(base)
-            flat.baddbmm_(low, up, alpha=scaling)
-            return base
         return torch.baddbmm(flat, low, up, alpha=scaling).view(base.shape)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
-        source, factor_a, factor_b, mask, weight, low = ctx.saved_tensors
-        clients = factor_a.shape[0]
-        grad = gradient.reshape(clients, -1, gradient.shape[-1])
-        # The scaling goes onto the low-rank side, the smallest tensors at hand.
-        grad_low = torch.bmm(grad, factor_b.to(grad.dtype)) * ctx.scaling
-        grad_source = grad_a = grad_b = None
-        if ctx.needs_input_grad[3]:
-            grad_b = torch.bmm(grad.transpose(1, 2), low * ctx.scaling).to(factor_b.dtype)
-        if weight is not None:
-            grad_low = grad_low * weight
-        if ctx.needs_input_grad[2]:
-            inputs = source.reshape(clients, -1, source.shape[-1])
-            kept = inputs if mask is None else inputs * mask
-            grad_a = torch.bmm(grad_low.transpose(1, 2), kept).to(factor_a.dtype)
-        if ctx.needs_input_grad[1]:
-            through = torch.bmm(grad_low, factor_a.to(grad.dtype))
-            grad_source = (through if mask is None else through.mul_(mask)).view(source.shape)
-        return gradient, grad_source, grad_a, grad_b, None, None, None, None
+        through, gradient_a, gradient_b = _adapter_gradients(
+            ctx.saved_tensors, ctx.scaling, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
+        )
+        source = None if through is None else through.view(*gradient.shape[:-1], through.shape[-1])
+        return gradient, source, gradient_a, gradient_b, None, None, None

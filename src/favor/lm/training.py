@@ -26,7 +26,7 @@ from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
 
 # Padded tokens of one forward pass where the caller sets no number of rows.
-_TOKENS_PER_FORWARD = {"cpu": 8192, "cuda": 32768}
+_TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}
 _LARGE_MODEL = 1_000_000_000
 
 

@@ -1,0 +1,62 @@
+"""MAUVE family: how far the distribution of a run's outputs is from that of the human continuations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from mauve import compute_mauve
+
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import Metric, Score, scores_frame
+
+_REFERENCE = "Pillutla et al. 2021, on the encoder's unit rows"
+METRICS = (
+    Metric("mauve", "MAUVE", 0.0, 1.0, "higher", f"{_REFERENCE}; mean over k-means seeds"),
+    Metric("mauve_deviation", "MAUVE sd", 0.0, 1.0, "none", f"{_REFERENCE}; sample deviation over k-means seeds"),
+    Metric("mauve_buckets", "Buckets", 2.0, float("inf"), "none", "n / 10, at least 2"),
+)
+DEFAULTS: dict[str, Any] = {"encoders": None, "kmeans_seeds": [1, 2, 3, 4, 5]}
+MINIMUM_TEXTS = 20  # fewer texts than this make two buckets of noise
+
+
+def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tuple[list[float], int]:
+    """(MAUVE for each k-means seed, number of buckets) of two samples of unit rows [n, d] and [m, d]."""
+    buckets = max(2, round(min(len(outputs), len(human)) / 10))
+    features = [rows.astype(np.float32) for rows in (outputs, human)]
+    values = []
+    for seed in seeds:
+        found = compute_mauve(*features, num_buckets=buckets, seed=seed)
+        # equal histograms have MAUVE 1; the library's area under its curve may then say 0.75, as all points tie
+        values.append(1.0 if np.array_equal(found.p_hist, found.q_hist) else float(found.mauve))
+    return values, buckets
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Compare each run's surviving outputs with the human continuations of all prompts of its seed.
+
+    Settings: ``encoders`` (None: all) and ``kmeans_seeds``. The value depends on encoder, n and buckets: it is
+    comparable within one experiment only. The control ``shuffled`` is the same set of texts as ``gold``: left out.
+    """
+    checked = read_settings("mauve", settings, DEFAULTS)
+    scores: list[Score] = []
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        for run in inputs.runs:
+            if run.method != "shuffled":
+                scores += _score_run(inputs, encoder, run, checked["kmeans_seeds"])
+    return scores_frame(scores)
+
+
+def _score_run(inputs: ScoreInputs, encoder: str, run: Run, seeds: list[int]) -> Iterator[Score]:
+    outputs, human = inputs.vectors(encoder, run), inputs.sources(encoder, "gold", run.seed).vectors
+    figures = dict.fromkeys((metric.name for metric in METRICS), float("nan"))
+    note = f"fewer than {MINIMUM_TEXTS} outputs passed the filter"
+    if min(len(outputs), len(human)) >= MINIMUM_TEXTS:
+        values, buckets = mauve_values(outputs, human, seeds)
+        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        figures = {"mauve": float(np.mean(values)), "mauve_deviation": deviation, "mauve_buckets": float(buckets)}
+        note = ""
+    for metric, value in figures.items():
+        yield Score(run.seed, run.method, encoder, metric, "", value, len(outputs), note)

@@ -1,0 +1,40 @@
+"""MAUVE on unit rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from favor.scores import mauve
+from favor.scores.mauve import mauve_values
+
+
+def rows(seed: int, shift: float, n: int = 120) -> np.ndarray:
+    made = np.random.default_rng(seed).normal(size=(n, 8))
+    made[:, 0] += shift
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def test_near_distributions_score_higher_than_far_ones() -> None:
+    near, buckets = mauve_values(rows(0, 0.0), rows(1, 0.0), [1, 2, 3])
+    far, _ = mauve_values(rows(0, 0.0), rows(1, 8.0), [1, 2, 3])
+    assert buckets == 12
+    assert np.mean(near) > 0.8 > 0.2 > np.mean(far)
+    assert mauve_values(rows(0, 0.0), rows(1, 0.0), [1, 2, 3])[0] == near
+
+
+def test_equal_histograms_score_one() -> None:
+    angles = np.radians([20.0 * i + shift for i in range(12) for shift in (0, 7)])
+    same = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    assert mauve_values(same, same, [1, 2]) == ([1.0, 1.0], 2)
+
+
+def test_family(inputs_maker, three_authors, score_value) -> None:
+    names = [f"c{i:02d}" for i in range(12)]
+    angles = {name: [20.0 * i, 20.0 * i + 7] for i, name in enumerate(names)}
+    inputs = inputs_maker(train=angles, gold=angles, generated={name: [5.0, 8.0] for name in names})
+    scores = mauve.score(inputs, {"kmeans_seeds": [1, 2]})
+    assert score_value(scores, "mauve") < score_value(scores, "mauve", method="gold")
+    assert score_value(scores, "mauve", method="gold") == 1.0
+    assert score_value(scores, "mauve_buckets") == 2
+    few = mauve.score(three_authors, {})
+    assert set(few["note"]) == {"fewer than 20 outputs passed the filter"}

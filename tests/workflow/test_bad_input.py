@@ -1,0 +1,81 @@
+"""A wrong configuration or a broken input ends in one clear line, early, and without a Python traceback."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.workflow.conftest import copy_project
+
+
+@pytest.fixture
+def project(repository, tmp_path):
+    """A fresh copy with the micro configuration."""
+    made = copy_project(repository, tmp_path / "project")
+    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
+    return made
+
+
+def refused(project, *arguments):
+    """The output of a run that must fail without a traceback."""
+    done = project.snakemake("--configfile", "micro.yaml", *arguments, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("learning_rate: 0.002", "learning_rat: 0.002", "did you mean 'learning_rate'?"),
+        ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
+        ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
+        ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
+        ("favor: {} }", "favor: { lambda_aling: 1 } }", "did you mean 'lambda_align'?"),
+    ],
+)
+def test_a_wrong_configuration_stops_before_any_job(project, old, new, message):
+    project.edit("micro.yaml", old, new)
+    output = refused(project)
+    assert message in output
+    assert "rule " not in output
+    assert not (project.folder / "results").exists()
+
+
+def test_a_missing_corpus_is_named(project):
+    project.edit("micro.yaml", "demo: { authors: 20,", "path: missing.csv\n    demo: null # { authors: 20,")
+    assert "missing.csv does not exist" in refused(project)
+
+
+def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository, project):
+    shutil.copy(repository / "config" / "blogtext.yaml", project.folder / "micro.yaml")
+    assert "--config corpus_path=" in refused(project)
+
+
+def test_a_corpus_with_a_missing_column_is_named(project):
+    (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
+    project.edit("micro.yaml", "demo: { authors: 20,", "path: raw.csv\n    demo: null # { authors: 20,")
+    output = refused(project)
+    assert "error in build_documents:" in output
+    assert "topic" in output
+
+
+def test_too_few_authors_say_how_many_there_are(project):
+    project.edit("micro.yaml", "clients: 4, asce_a: 4", "clients: 40, asce_a: 4")
+    output = refused(project)
+    assert "error in assign_roles: roster:" in output
+    assert "lower 'clients'" in output
+
+
+def test_an_unwritable_results_folder_is_named(project):
+    (project.folder / "results").write_text("a file where the folder should be")
+    done = project.snakemake("--configfile", "micro.yaml", check=False)
+    assert done.returncode == 1
+    assert "results" in done.stdout
+    assert "cannot write there" in done.stdout
+
+
+def test_a_missing_model_folder_is_named(project):
+    project.edit("micro.yaml", "    pretrain:\n      corpus: micro", "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro")
+    assert "no-such-model" in refused(project)
