@@ -25,13 +25,17 @@ demo: install
 	@echo "Where to look:"
 	@ls results/demo/tables/main_federated_results.* results/report.* | sed 's/^/  /'
 
+# Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
+test: export OMP_NUM_THREADS := 1
 test: install lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/test_extending.py
 
 lint: install
 	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check --quiet Snakefile workflow
+	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
 clean:

@@ -58,7 +58,9 @@ def _quantise(model: torch.nn.Module, dtype: torch.dtype) -> None:
             layer.in_features, layer.out_features, layer.bias is not None, compute_dtype=dtype, quant_type="nf4"
         )
         weight = layer.weight.detach().cpu()
-        small.weight = bitsandbytes.nn.Params4bit(weight, requires_grad=False, quant_type="nf4", compress_statistics=True)
+        small.weight = bitsandbytes.nn.Params4bit(
+            weight, requires_grad=False, quant_type="nf4", compress_statistics=True
+        )
         small.bias = layer.bias
         small.support_avx512bf16_for_cpu = False
         parent, _, name = path.rpartition(".")

@@ -74,7 +74,10 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
         adapted = get_peft_model(
             model,
             LoraConfig(
-                r=LORA.rank, lora_alpha=int(LORA.alpha), lora_dropout=LORA.dropout, target_modules=list(LORA.target_modules)
+                r=LORA.rank,
+                lora_alpha=int(LORA.alpha),
+                lora_dropout=LORA.dropout,
+                target_modules=list(LORA.target_modules),
             ),
         )
         set_peft_model_state_dict(adapted, task.start)

@@ -44,7 +44,9 @@ def test_defaults_are_the_papers():
         {
             "corpora": {"c": {"demo": {}}},
             "base_models": {"m": {"source": "owner/model"}},
-            "encoders": {"e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}}},
+            "encoders": {
+                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}}
+            },
             "experiments": {"x": experiment},
         }
     )["experiments"]["x"]
@@ -83,7 +85,7 @@ def test_defaults_are_the_papers():
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
         ("encoders.asce_a.kind", "asci", "'asci'"),
-        ("corpora.demo.demo", None, "no path; add --config corpus_path="),
+        ("corpora.demo.demo", None, "--config corpus_path="),
         ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
         ("corpora.demo.roles.background", 0, "has no background authors"),
         ("base_models.tiny.source", "a/b", "give either 'source' or 'pretrain'"),

@@ -74,7 +74,7 @@ def test_a_docstring_alone_in_a_function_keeps_the_function(project):
 
 
 def test_unknown_modules_relative_imports_and_broken_syntax_are_named(project):
-    with pytest.raises(UserError, match="no module 'favor.scores.missing'"):
+    with pytest.raises(UserError, match=r"no module 'favor\.scores\.missing'"):
         taken(project, "favor.scores.missing")
     (project / "favor/ground.py").write_text("from . import scores\n")
     with pytest.raises(UserError, match="relative import"):

@@ -64,12 +64,8 @@ def one_by_one(model, prompt, penalty):
 def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_models, penalty, lengths):
     generator = np.random.default_rng(3)
     prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
-    requests = [
-        GenerationRequest(f"{row}", prompt, adapters[(row // 3) % 4]) for row, prompt in enumerate(prompts)
-    ]
-    expected = [
-        one_by_one(peft_models[(row // 3) % 4], prompt, penalty) for row, prompt in enumerate(prompts)
-    ]
+    requests = [GenerationRequest(f"{row}", prompt, adapters[(row // 3) % 4]) for row, prompt in enumerate(prompts)]
+    expected = [one_by_one(peft_models[(row // 3) % 4], prompt, penalty) for row, prompt in enumerate(prompts)]
     for rows in (64, 3, 1):
         assert generate(base, LORA, requests, NEW, penalty, rows_per_batch=rows) == expected
 
@@ -95,9 +91,7 @@ def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):
     gated = generate(
         base, LORA, [GenerationRequest("a", p, adapters[1], companion=adapters[0], gate=0.3) for p in prompts], NEW
     )
-    single = generate(
-        base, LoraSettings(rank=6, alpha=12), [GenerationRequest("a", p, joined) for p in prompts], NEW
-    )
+    single = generate(base, LoraSettings(rank=6, alpha=12), [GenerationRequest("a", p, joined) for p in prompts], NEW)
     assert gated == single
 
 

@@ -1,4 +1,4 @@
-"""The stacked engine against an independent oracle: a PEFT model, torch's AdamW and plain losses, one client at a time."""
+"""The stacked engine against an independent oracle: PEFT modules, torch's AdamW, plain losses, one client at a time."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def oracle(model_folder, lora, task, settings, alignment=None):
     )
     counter, losses, cosines, norms = 0, [], [], []
     for number, step in enumerate(steps):
-        first = {i: 0 if settings.supervised == "all" else task.pieces[i].response_start for group in step for i in group}
+        everything = settings.supervised == "all"
+        first = {i: 0 if everything else task.pieces[i].response_start for group in step for i in group}
         supervised = sum(lengths[i] - max(1, first[i]) for group in step for i in group)
         kappa = min(1.0, number / math.ceil(alignment.ramp_fraction * len(steps))) if alignment else 0.0
         optimiser.zero_grad()
@@ -178,7 +179,9 @@ def assert_close(left, right, **tolerance):
     """Assert that two states agree."""
     assert left.keys() == right.keys()
     for name in left:
-        torch.testing.assert_close(left[name], right[name], **(tolerance or TOLERANCE), msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            left[name], right[name], **(tolerance or TOLERANCE), msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 CASES = {

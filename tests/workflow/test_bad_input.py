@@ -77,5 +77,9 @@ def test_an_unwritable_results_folder_is_named(project):
 
 
 def test_a_missing_model_folder_is_named(project):
-    project.edit("micro.yaml", "    pretrain:\n      corpus: micro", "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro")
+    project.edit(
+        "micro.yaml",
+        "    pretrain:\n      corpus: micro",
+        "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro",
+    )
     assert "no-such-model" in refused(project)

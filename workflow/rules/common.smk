@@ -11,15 +11,13 @@ ROOT = Path(workflow.basedir)
 SOURCE = ROOT / "src"
 SCRIPTS = ROOT / "workflow" / "scripts"
 
-# Scripts and this file import the package from the checkout, whichever environment runs them.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")])
-)
+# This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(SOURCE))
 
 from favor.federation.method import load_method, plan_values, row_title
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
+from favor.foundation.environment import export_source
 from favor.foundation.errors import UserError
 from favor.foundation.fingerprint import fingerprint
 from favor.foundation.leftovers import set_aside_truncated
@@ -30,6 +28,8 @@ def stop(error):
     print(f"\nerror: {error}\n", file=sys.stderr)
     os._exit(1)
 
+
+export_source(SOURCE)
 
 try:
     CONFIG = resolve(
@@ -73,7 +73,7 @@ def code(script, *modules):
     try:
         return fingerprint(SCRIPTS / f"{script}.py", SOURCE, tuple(modules))
     except UserError as error:
-        stop(error)
+        raise WorkflowError(str(error)) from None
 
 
 def cfg(**values):
@@ -176,131 +176,40 @@ def experiment_encoders(name):
     )
 
 
-# Runs: which clients train where, known from the configuration alone.
+# Corpora and what is trained on them
 
 
-def plan_of(wildcards):
-    return PLANS[wildcards.experiment, wildcards.method][1]
-
-
-@cache
-def rounds_of(name, seed, sampling):
-    """Cohorts of an experiment's rounds."""
-    experiment = EXPERIMENTS[name]
-    federation = experiment["federation"]
-    return cohorts(
-        int(seed),
-        client_names(experiment["clients"]),
-        federation["rounds"],
-        federation["clients_per_round"],
-        sampling,
+def raw_corpus(wildcards):
+    corpus = CONFIG["corpora"][wildcards.corpus]
+    return (
+        corpus_file(wildcards.corpus, "raw.csv") if corpus["demo"] else corpus["path"]
     )
 
 
-def stage_of(wildcards):
-    """The shared stage behind a track."""
-    for (name, _), (_, plan, _) in PLANS.items():
-        if (
-            name == wildcards.experiment
-            and plan.shared is not None
-            and plan.shared.track == wildcards.track
-        ):
-            return plan.shared
-    raise WorkflowError(
-        f"no method of experiment '{wildcards.experiment}' has the shared track '{wildcards.track}'"
+def reader_module(wildcards):
+    return f"favor.corpora.readers.{CONFIG['corpora'][wildcards.corpus]['reader']}"
+
+
+def background_file(corpus):
+    """The background authors of a corpus, where it has any."""
+    return (
+        [corpus_file(corpus, "background.parquet")]
+        if CONFIG["corpora"][corpus]["roles"]["background"]
+        else []
     )
 
 
-def seed_folder(name, seed):
-    return f"{RESULTS}/{name}/seed{seed}"
+def experiment_corpus(wildcards, file):
+    return corpus_file(experiment_of(wildcards)["corpus"], file)
 
 
-def track_folder(wildcards, stage):
-    return f"{seed_folder(wildcards.experiment, wildcards.seed)}/shared/{stage.track}"
+def pretraining(wildcards):
+    return CONFIG["base_models"][wildcards.model]["pretrain"]
 
 
-def schedule_file(wildcards, stage):
-    return f"{seed_folder(wildcards.experiment, wildcards.seed)}/schedule/{stage.sampling}.parquet"
+def asce_training(wildcards):
+    return CONFIG["encoders"][wildcards.encoder]["training"]
 
 
-def server_file(wildcards, stage, round_number):
-    """The shared adapter at the start of a round; round 0 is the same for every track of a seed."""
-    if int(round_number) == 0:
-        return f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
-    return f"{track_folder(wildcards, stage)}/server/round{round_number}/adapter.safetensors"
-
-
-def per_job(wildcards):
-    return experiment_of(wildcards)["federation"]["clients_per_job"]
-
-
-def upload_files(wildcards, stage, round_number):
-    cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
-        int(round_number)
-    ]
-    count = len(batches(cohort, per_job(wildcards)))
-    return [
-        f"{track_folder(wildcards, stage)}/uploads/round{round_number}/batch{b}.safetensors"
-        for b in range(count)
-    ]
-
-
-def endpoint_file(wildcards, stage, client, round_number):
-    """The pack that holds a client's shared endpoint of a round."""
-    cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
-        int(round_number)
-    ]
-    batch = cohort.index(client) // per_job(wildcards)
-    return f"{track_folder(wildcards, stage)}/clients/round{round_number}/batch{batch}.endpoints.safetensors"
-
-
-def personal_clients(wildcards, plan, phase):
-    """Clients of one phase of a personal stage, in the order that is cut into jobs."""
-    everyone = client_names(experiment_of(wildcards)["clients"])
-    if plan.personal.start == "pooled":
-        return ["pooled"]
-    if plan.personal.start == "initial":
-        return everyone
-    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
-    if plan.personal.chained:
-        return rounds[int(phase.removeprefix("round"))]
-    return sorted(last_participation(rounds))
-
-
-def personal_file(wildcards, method, phase, batch):
-    folder = f"{seed_folder(wildcards.experiment, wildcards.seed)}/{method}/clients"
-    return f"{folder}/{phase}/batch{batch}.safetensors"
-
-
-def personal_pack_of(wildcards, method, plan, client, phase):
-    batch = personal_clients(wildcards, plan, phase).index(client) // per_job(wildcards)
-    return personal_file(wildcards, method, phase, batch)
-
-
-def runs_of(name):
-    """(seed, method) of every run of an experiment."""
-    experiment = EXPERIMENTS[name]
-    return [
-        (seed, method)
-        for seed in experiment["seeds"]
-        for method in experiment["methods"]
-    ]
-
-
-def personal_phases(wildcards, plan):
-    """The phases of a personal stage: one a round where participations build on one another, else the last alone."""
-    if not plan.personal.chained:
-        return ["last"]
-    return [
-        f"round{number}"
-        for number in range(experiment_of(wildcards)["federation"]["rounds"])
-    ]
-
-
-def titles_of(name):
-    """Printed names of an experiment's rows, where they are not the paper's own."""
-    return {
-        row: row_title(row, overrides, PLANS[name, row][1])
-        for row, overrides in EXPERIMENTS[name]["methods"].items()
-        if row_title(row, overrides, PLANS[name, row][1]) != PLANS[name, row][1].display
-    }
+def encoder_corpus(wildcards, file):
+    return corpus_file(asce_training(wildcards)["corpus"], file)

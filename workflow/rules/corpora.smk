@@ -1,26 +1,6 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
 
 
-def raw_corpus(wildcards):
-    corpus = CONFIG["corpora"][wildcards.corpus]
-    return (
-        corpus_file(wildcards.corpus, "raw.csv") if corpus["demo"] else corpus["path"]
-    )
-
-
-def reader_module(wildcards):
-    return f"favor.corpora.readers.{CONFIG['corpora'][wildcards.corpus]['reader']}"
-
-
-def background_file(corpus):
-    """The background authors of a corpus, where it has any."""
-    return (
-        [corpus_file(corpus, "background.parquet")]
-        if CONFIG["corpora"][corpus]["roles"]["background"]
-        else []
-    )
-
-
 rule make_demo_corpus:
     output:
         f"{RESULTS}/corpora/{{corpus}}/raw.csv",
@@ -154,10 +134,6 @@ rule assign_roles:
         code=code("assign_roles"),
     script:
         "../scripts/assign_roles.py"
-
-
-def experiment_corpus(wildcards, file):
-    return corpus_file(experiment_of(wildcards)["corpus"], file)
 
 
 rule allocate_texts:

@@ -1,10 +1,6 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
 
 
-def pretraining(wildcards):
-    return CONFIG["base_models"][wildcards.model]["pretrain"]
-
-
 rule train_tokenizer:
     input:
         documents=lambda w: corpus_file(pretraining(w)["corpus"], "documents.parquet"),
@@ -48,14 +44,6 @@ rule pretrain_base:
         code=code("pretrain_base"),
     script:
         "../scripts/pretrain_base.py"
-
-
-def asce_training(wildcards):
-    return CONFIG["encoders"][wildcards.encoder]["training"]
-
-
-def encoder_corpus(wildcards, file):
-    return corpus_file(asce_training(wildcards)["corpus"], file)
 
 
 rule train_asce:

@@ -45,41 +45,6 @@ rule initialise_server:
         "../scripts/initialise_server.py"
 
 
-def stage_settings(wildcards, stage):
-    """What both kinds of local stage read."""
-    experiment = experiment_of(wildcards)
-    return {
-        "model": model_settings(experiment["base_model"]),
-        **pick(experiment, "lora", "training", "protocol"),
-        "alignment": experiment["alignment"] if stage.objective.alignment else None,
-        "prefix_tokens": experiment["prompts"]["prefix_tokens"],
-        **pick(experiment["federation"], "clients_per_job"),
-    }
-
-
-def alignment_files(wildcards, stage):
-    """The clients' own style embeddings, where the stage aligns with them."""
-    if not stage.objective.alignment:
-        return []
-    experiment = experiment_of(wildcards)
-    return [
-        f"{RESULTS}/{wildcards.experiment}/clients/embeddings/{experiment['style_encoder']}.parquet"
-    ]
-
-
-def endpoints_needed(wildcards):
-    """Clients whose shared endpoint of this round some method keeps: those that never take part again."""
-    rounds = rounds_of(
-        wildcards.experiment, wildcards.seed, stage_of(wildcards).sampling
-    )
-    last = last_participation(rounds)
-    return [
-        client
-        for client in rounds[int(wildcards.round)]
-        if last[client] == int(wildcards.round)
-    ]
-
-
 rule train_shared:
     input:
         adapter=lambda w: server_file(w, stage_of(w), w.round),
@@ -133,48 +98,6 @@ rule aggregate:
         code=code("aggregate"),
     script:
         "../scripts/aggregate.py"
-
-
-def personal_batch(wildcards):
-    clients = personal_clients(wildcards, plan_of(wildcards), wildcards.phase)
-    return batches(clients, per_job(wildcards))[int(wildcards.batch)]
-
-
-def personal_start_files(wildcards):
-    """The adapters a personal stage starts from: endpoints, the clients' own earlier packs, or the initial adapter."""
-    plan = plan_of(wildcards)
-    clients = personal_batch(wildcards)
-    if plan.personal.start in ("initial", "pooled"):
-        return [
-            f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
-        ]
-    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
-    if plan.personal.start == "endpoint":
-        last = last_participation(rounds)
-        return list(
-            dict.fromkeys(
-                endpoint_file(wildcards, plan.shared, client, last[client])
-                for client in clients
-            )
-        )
-    now = int(wildcards.phase.removeprefix("round"))
-    before = last_participation(rounds[:now])
-    packs = [
-        personal_pack_of(
-            wildcards, wildcards.method, plan, client, f"round{before[client]}"
-        )
-        for client in clients
-        if client in before
-    ]
-    return list(dict.fromkeys(packs))
-
-
-def anchor_files(wildcards):
-    """The server's adapter at the start of the round, for stages that carry over and for their proximal term."""
-    plan = plan_of(wildcards)
-    if not plan.personal.chained:
-        return []
-    return [server_file(wildcards, plan.shared, wildcards.phase.removeprefix("round"))]
 
 
 rule train_personal:

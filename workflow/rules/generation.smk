@@ -1,40 +1,6 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
 
 
-def adapter_files(wildcards):
-    """Packs and shared adapters that the clients of a run generate with."""
-    plan = plan_of(wildcards)
-    everyone = client_names(experiment_of(wildcards)["clients"])
-    if plan.inference == "base":
-        return []
-    files = []
-    if plan.shared is not None:
-        files.append(
-            server_file(
-                wildcards, plan.shared, experiment_of(wildcards)["federation"]["rounds"]
-            )
-        )
-    if plan.inference == "server":
-        return files
-    if plan.inference == "personal" and plan.personal.start == "pooled":
-        return [personal_file(wildcards, wildcards.method, "last", 0)]
-    if plan.shared is None:
-        last = dict.fromkeys(everyone, None)
-    else:
-        last = last_participation(
-            rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
-        )
-    for client, round_number in sorted(last.items()):
-        if plan.inference == "endpoint":
-            files.append(endpoint_file(wildcards, plan.shared, client, round_number))
-        else:
-            phase = f"round{round_number}" if plan.personal.chained else "last"
-            files.append(
-                personal_pack_of(wildcards, wildcards.method, plan, client, phase)
-            )
-    return list(dict.fromkeys(files))
-
-
 rule generate:
     input:
         adapters=adapter_files,
@@ -60,20 +26,6 @@ rule generate:
         "../scripts/generate.py"
 
 
-def generation_files(wildcards):
-    return [
-        f"{seed_folder(wildcards.experiment, seed)}/{method}/generations.parquet"
-        for seed, method in runs_of(wildcards.experiment)
-    ]
-
-
-def prompt_files(wildcards):
-    return [
-        f"{seed_folder(wildcards.experiment, seed)}/prompts.parquet"
-        for seed in experiment_of(wildcards)["seeds"]
-    ]
-
-
 rule embed_generations:
     input:
         generations=generation_files,
@@ -94,10 +46,6 @@ rule embed_generations:
         code=lambda w: code("embed_generations", encoder_module(w.encoder)),
     script:
         "../scripts/embed_generations.py"
-
-
-def semantic_encoder(wildcards):
-    return experiment_of(wildcards)["evaluation"]["semantic_encoder"]
 
 
 rule measure_utility:

@@ -1,16 +1,5 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file a metric family.
 
-from favor.report.specs import load_spec
-
-
-def families_of(name):
-    """Metric families behind the tables of an experiment."""
-    try:
-        specs = [load_spec(label) for label in EXPERIMENTS[name]["tables"]]
-    except UserError as error:
-        stop(error)
-    return sorted({family for spec in specs for family in spec.sources})
-
 
 rule score:
     input:

@@ -1,66 +1,5 @@
 # Tables, figures and the report.
 
-import shutil
-
-LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
-FIGURES = ("training_curves", "retention_utility", "allocation")
-
-
-def table_targets():
-    return [
-        f"{RESULTS}/{name}/tables/{label}.{kind}"
-        for name, experiment in EXPERIMENTS.items()
-        for label in experiment["tables"]
-        for kind in ("parquet", "tex", "html")
-    ]
-
-
-def report_targets():
-    if not LATEX and workflow.is_main_process:
-        print(
-            "LaTeX (latexmk, pdflatex) is not installed: report.pdf is left out.",
-            file=sys.stderr,
-        )
-    return [f"{RESULTS}/report.html", *([f"{RESULTS}/report.pdf"] if LATEX else [])]
-
-
-def paper_file(label):
-    path = SOURCE / "favor" / "report" / "paper_values" / f"{label}.csv"
-    return (
-        [str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)]
-        if path.is_file()
-        else []
-    )
-
-
-def table_module(label):
-    return f"favor.report.tables.{label.replace('-', '_')}"
-
-
-def independent_encoder(name):
-    """The second style encoder, trained on authors of role asce_b, where an experiment has one."""
-    for encoder in EXPERIMENTS[name]["evaluation"]["encoders"]:
-        training = CONFIG["encoders"][encoder]["training"]
-        if training is not None and training["role"] == "asce_b":
-            return {"independent": encoder}
-    return {}
-
-
-def table_context(name):
-    """What a table prints besides scores."""
-    experiment = EXPERIMENTS[name]
-    corpus = CONFIG["corpora"][experiment["corpus"]]
-    return {
-        "experiment": name,
-        "methods": list(experiment["methods"]),
-        "dataset": corpus["title"],
-        "paper_dataset": corpus["paper_dataset"] or "",
-        "encoders": {"style": experiment["style_encoder"], **independent_encoder(name)},
-        "display": titles_of(name),
-        "seeds": experiment["seeds"],
-        "absences": {},
-    }
-
 
 rule make_table:
     input:
@@ -84,31 +23,6 @@ rule make_table:
         code=lambda w: code("make_table", table_module(w.label)),
     script:
         "../scripts/make_table.py"
-
-
-def training_logs(wildcards):
-    """Training logs of every run of an experiment: shared tracks first, then personal stages."""
-    logs = {}
-    for seed, method in runs_of(wildcards.experiment):
-        plan = PLANS[wildcards.experiment, method][1]
-        place = Namespace(
-            experiment=wildcards.experiment, seed=str(seed), method=method
-        )
-        if plan.shared is not None:
-            for number, cohort in enumerate(
-                rounds_of(wildcards.experiment, seed, plan.shared.sampling)
-            ):
-                for batch in range(len(batches(cohort, per_job(place)))):
-                    folder = f"{track_folder(place, plan.shared)}/clients/round{number}"
-                    logs[f"{folder}/batch{batch}.log.parquet"] = None
-        if plan.personal is not None:
-            for phase in personal_phases(place, plan):
-                for batch in range(
-                    len(batches(personal_clients(place, plan, phase), per_job(place)))
-                ):
-                    pack = personal_file(place, method, phase, batch)
-                    logs[pack.replace(".safetensors", ".log.parquet")] = None
-    return list(logs)
 
 
 rule draw_figures:
@@ -161,44 +75,6 @@ rule draw_overview:
         code=code("draw_overview"),
     script:
         "../scripts/draw_overview.py"
-
-
-def report_settings():
-    """Resolved values the report prints, by experiment; no paths of this machine."""
-    settings = {}
-    for name, experiment in EXPERIMENTS.items():
-        base = CONFIG["base_models"][experiment["base_model"]]
-        settings[name] = {
-            "experiment": {
-                key: value
-                for key, value in experiment.items()
-                if key not in ("methods", "tables")
-            },
-            "methods": {row: PLANS[name, row][2] for row in experiment["methods"]},
-            "display": {
-                row: PLANS[name, row][1].display for row in experiment["methods"]
-            },
-            "tables": experiment["tables"],
-            "corpus": {
-                k: v
-                for k, v in CONFIG["corpora"][experiment["corpus"]].items()
-                if k != "path"
-            },
-            "base_model": base["title"]
-            or (
-                Path(base["source"]).name
-                if base["source"]
-                else experiment["base_model"]
-            ),
-        }
-    return settings
-
-
-def report_inputs(file):
-    """One file of every experiment's corpus."""
-    return [
-        corpus_file(experiment["corpus"], file) for experiment in EXPERIMENTS.values()
-    ]
 
 
 rule report:

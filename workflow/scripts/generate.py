@@ -1,4 +1,4 @@
-"""Continue every held-out prompt with its client's adapter, many adapters in one batch, and apply the quality filter."""
+"""Continue every held-out prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
 import pandas as pd
 

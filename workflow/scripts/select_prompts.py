@@ -16,5 +16,5 @@ with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, "client_texts")
     made = select_prompts(texts, cfg["tokenizer"], settings, int(snakemake.wildcards.seed))
     for row in made.shortfall.itertuples():
-        print(f"{row.client}: {row.prompts} prompts instead of {row.wanted}, for want of long test posts", file=sys.stderr)
+        print(f"{row.client}: {row.prompts} prompts, not {row.wanted}, for want of long test posts", file=sys.stderr)
     write_parquet(made.prompts, snakemake.output.prompts, "prompts")

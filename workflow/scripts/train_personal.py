@@ -1,6 +1,6 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.federation.local import StageClient, run_stage, training_log
+from favor.federation.local import StageClient, arrays, run_stage, training_log
 from favor.federation.packs import compose, read_packs, write_pack
 from favor.federation.targets import style_targets
 from favor.foundation.files import read_parquet, read_safetensors, write_parquet
@@ -29,9 +29,10 @@ with job(snakemake) as cfg:
 
     pack = {}
     for result in results:
-        trained = {key: value.numpy() for key, value in (result.residual if stage["residual"] else result.state).items()}
-        parts = {"endpoint": starts[result.name], "residual": trained} if stage["residual"] else {"adapter": trained}
-        pack[result.name] = parts
+        if stage["residual"]:
+            pack[result.name] = {"endpoint": starts[result.name], "residual": arrays(result.residual)}
+        else:
+            pack[result.name] = {"adapter": arrays(result.state)}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(round_number)}
     write_pack(snakemake.output.pack, pack, header)
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")

@@ -1,6 +1,6 @@
 """Train the shared stage of one round for the clients of one job; write what they upload and what they keep."""
 
-from favor.federation.local import StageClient, run_stage, training_log
+from favor.federation.local import StageClient, arrays, run_stage, training_log
 from favor.federation.packs import write_pack
 from favor.federation.schedule import batches
 from favor.federation.server import delta
@@ -26,7 +26,7 @@ with job(snakemake) as cfg:
     results = run_stage(base, clients, texts, stage, cfg, "shared", seed, f"shared stage, round {round_number}")
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
-    endpoints = {result.name: {key: value.numpy() for key, value in result.state.items()} for result in results}
+    endpoints = {result.name: arrays(result.state) for result in results}
     uploads = {name: {"delta": delta(state, shared, stage["upload_scale"])} for name, state in endpoints.items()}
     words = texts.groupby("client")["allocated_words"].sum()
     weights = {f"words of {name}": str(int(words[name])) for name in names}

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 from tokenizers import Tokenizer
 
-from favor.corpora.authors import load_tokenizer
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.tokenizer import open_tokenizer
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: 
     are taken: one prompt a post, never a second window of the same post, so a client with few long test posts has
     fewer prompts (``shortfall``). Raises ``UserError`` where a client has none.
     """
-    model = load_tokenizer(tokenizer)
+    model = open_tokenizer(tokenizer)
     rows, short = [], []
     test = client_texts[client_texts["split"] == "test"]
     for client in sorted(set(test["client"])):

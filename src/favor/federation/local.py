@@ -43,7 +43,9 @@ class StageClient:
     target: np.ndarray | None = None
 
 
-def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, prefix_tokens: int, max_length: int) -> list[Piece]:
+def client_pieces(
+    base: BaseModel, texts: pd.DataFrame, client: str, prefix_tokens: int, max_length: int
+) -> list[Piece]:
     """Cut the texts a client trains on into pieces of at most ``max_length`` tokens.
 
     ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them. Raises ``UserError`` where a
@@ -80,8 +82,8 @@ def run_stage(
     """Train ``clients`` and return their results in the same order.
 
     ``stage`` holds the plain values of a shared or personal stage, ``cfg`` the training configuration of the rule,
-    ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. Every random stream is named by (seed, name, round, client), so that neither
-    the method nor the packing of clients into jobs changes a draw.
+    ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. Every random stream is named by
+    (seed, name, round, client), so that neither the method nor the packing of clients into jobs changes a draw.
     """
     objective = stage["objective"]
     residual = bool(stage.get("residual", False))
@@ -145,6 +147,11 @@ def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient]
         for row in result.log
     ]
     return pd.DataFrame(rows, columns=TABLES["training_log"].schema.names)
+
+
+def arrays(state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """Return an adapter as arrays, for writing."""
+    return {key: value.detach().cpu().numpy() for key, value in state.items()}
 
 
 def _tensors(state: State) -> dict[str, torch.Tensor]:

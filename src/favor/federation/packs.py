@@ -20,7 +20,9 @@ State = dict[str, np.ndarray]
 Pack = dict[str, dict[str, State]]
 
 
-def write_pack(path: str | Path, pack: Mapping[str, Mapping[str, Mapping[str, object]]], header: Mapping[str, str]) -> None:
+def write_pack(
+    path: str | Path, pack: Mapping[str, Mapping[str, Mapping[str, object]]], header: Mapping[str, str]
+) -> None:
     """Write ``pack``, client -> part -> LoRA state, with ``header`` and the clients' names."""
     tensors = {
         f"{client}/{part}/{key}": tensor

@@ -202,7 +202,9 @@ _TABLES = (
             CLIENT,
             PROMPT_ID,
             Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation"),
-            Column("semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"),
+            Column(
+                "semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"
+            ),
         ),
         ("seed", "method", "client", "prompt_id"),
     ),

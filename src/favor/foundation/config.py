@@ -168,7 +168,9 @@ def _cross_check(config: dict[str, Any], source_root: Path) -> None:
         if model["source"] is not None and model["source"].startswith((".", "/", "~")):
             folder = Path(model["source"]).expanduser()
             if not (folder / "config.json").is_file():
-                raise UserError(f"config key '{where}.source': no model in {folder} (config.json is missing); correct it")
+                raise UserError(
+                    f"config key '{where}.source': no model in {folder} (config.json is missing); correct it"
+                )
         if model["pretrain"] is not None:
             corpus_name = model["pretrain"]["corpus"]
             _known(corpus_name, config["corpora"], f"{where}.pretrain.corpus")
@@ -194,7 +196,7 @@ def _fill_corpus_path(config: dict[str, Any]) -> None:
     for name in waiting:
         if config["corpus_path"] is None:
             raise UserError(
-                f"config key 'corpora.{name}.path': no path; add --config corpus_path=/path/of/the/corpus or set the key"
+                f"config key 'corpora.{name}.path': no path; set it, or add --config corpus_path=/path/of/the/corpus"
             )
         config["corpora"][name]["path"] = config["corpus_path"]
     for name, corpus in config["corpora"].items():
@@ -258,7 +260,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
     # A table's file carries its label with underscores for hyphens.
-    tables = {module for module in modules_in(package / "report" / "tables")}
+    tables = set(modules_in(package / "report" / "tables"))
     for label in experiment["tables"]:
         if label.replace("-", "_") not in tables:
             _known(label, tables, f"{where}.tables")
@@ -286,8 +288,8 @@ def _check_context(where: str, experiment: Mapping[str, Any], context: int) -> N
     new = experiment["generation"]["max_new_tokens"]
     if prefix >= context:
         raise UserError(
-            f"config key '{where}.prompts.prefix_tokens': a prefix of {prefix} tokens does not fit the model's context of "
-            f"{context}; shorten it or raise base_models.{experiment['base_model']}.pretrain.context_length"
+            f"config key '{where}.prompts.prefix_tokens': a prefix of {prefix} tokens does not fit the model's context "
+            f"of {context}; shorten it or raise base_models.{experiment['base_model']}.pretrain.context_length"
         )
     if prefix + new > context:
         raise UserError(

@@ -31,7 +31,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
-        raise UserError(f"{target}: cannot write there ({error.strerror}); mend the folder's permissions or space") from None
+        raise UserError(
+            f"{target}: cannot write there ({error.strerror}); mend the folder's permissions or space"
+        ) from None
     os.close(handle)
     temporary = Path(name)
     try:
@@ -39,7 +41,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
-        raise UserError(f"{target}: cannot be written ({error.strerror or error}); free space or mend the folder, then run again") from None
+        raise UserError(
+            f"{target}: cannot be written ({error.strerror or error}); free space or mend the folder, then run again"
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
@@ -37,7 +37,7 @@ def first_party_modules(script: Path, source_root: Path, modules: Sequence[str] 
     return list(_reachable(script, source_root, tuple(modules)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reachable(script: Path, source_root: Path, modules: tuple[str, ...]) -> tuple[str, ...]:
     for name in modules:
         if _module_path(name, source_root) is None:
@@ -64,7 +64,7 @@ def _module_path(name: str, source_root: Path) -> Path | None:
     return None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tree(path: Path) -> tuple[str, tuple[str, ...]]:
     """Return (canonical text of the code, dotted names it may import)."""
     try:
@@ -89,7 +89,9 @@ def _imports(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == PACKAGE)
         elif isinstance(node, ast.ImportFrom) and node.level:
-            raise UserError(f"relative import of '{node.module}': write it as '{PACKAGE}....' so that it can be followed")
+            raise UserError(
+                f"relative import of '{node.module}': write it as '{PACKAGE}....' so that it can be followed"
+            )
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             yield str(node.module)
             # "from favor.lm import stack" names a module or a value; a name without a file is dropped later.

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import torch
+from torch import nn
+
+# How torch may compute float32 matrix products in oneDNN: "ieee", or with leave to round, "bf16".
+_PRODUCTS: Any = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
 
 
 @cache
@@ -21,12 +26,12 @@ def _onednn_is_exact() -> bool:
         return False
     generator = torch.Generator().manual_seed(0)
     left, right = (torch.randn(96, 96, generator=generator) for _ in range(2))
-    before = torch.backends.mkldnn.matmul.fp32_precision
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+    before = _PRODUCTS.fp32_precision
+    _PRODUCTS.fp32_precision = "bf16"
     try:
         error = (left @ right - left.double() @ right.double()).abs().max()
     finally:
-        torch.backends.mkldnn.matmul.fp32_precision = before
+        _PRODUCTS.fp32_precision = before
     # bfloat16 inputs would give errors near 0.1, float32 ones near 1e-5.
     return bool(error < 1e-3)
 
@@ -40,9 +45,47 @@ def fast_products() -> Iterator[None]:
     if not _onednn_is_exact():
         yield
         return
-    before = torch.backends.mkldnn.matmul.fp32_precision
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+    before = _PRODUCTS.fp32_precision
+    _PRODUCTS.fp32_precision = "bf16"
     try:
         yield
     finally:
-        torch.backends.mkldnn.matmul.fp32_precision = before
+        _PRODUCTS.fp32_precision = before
+
+
+@contextmanager
+def fast_linear_layers(model: nn.Module) -> Iterator[None]:
+    """Let the plain linear layers of a trained float32 CPU model run through :func:`fast_products`."""
+    layers = [module for module in model.modules() if type(module) is nn.Linear]
+    for layer in layers:
+        layer.forward = partial(_fast_linear, layer)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.forward
+
+
+def _fast_linear(layer: nn.Linear, source: torch.Tensor) -> torch.Tensor:
+    return _TrainedLinear.apply(source, layer.weight, layer.bias)
+
+
+class _TrainedLinear(torch.autograd.Function):
+    """x W^T + b with its gradients."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, source: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
+    ) -> torch.Tensor:
+        ctx.save_for_backward(source, weight)
+        with fast_products():
+            return nn.functional.linear(source, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+        source, weight = ctx.saved_tensors
+        rows = gradient.reshape(-1, gradient.shape[-1])
+        with fast_products():
+            gradient_source = gradient @ weight if ctx.needs_input_grad[0] else None
+            gradient_weight = rows.t() @ source.reshape(-1, source.shape[-1])
+        return gradient_source, gradient_weight, rows.sum(0) if ctx.needs_input_grad[2] else None

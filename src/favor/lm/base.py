@@ -14,9 +14,10 @@ from torch import nn
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
+from favor.foundation.tokenizer import is_local
 from favor.lm.lora import target_layers
 from favor.lm.settings import LoraSettings
-from favor.lm.tokenizer import TextTokenizer, is_local, load_tokenizer
+from favor.lm.tokenizer import TextTokenizer, load_tokenizer
 
 Quantisation = Literal["none", "nf4"]
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
@@ -140,7 +141,9 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
         model = AutoModelForCausalLM.from_pretrained(source, **options)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"model '{source}': cannot be loaded ({reason}); check the name, the files or the network") from None
+        raise UserError(
+            f"model '{source}': cannot be loaded ({reason}); check its name, files or the network"
+        ) from None
     if quantisation == "nf4":
         _keep_weights_unpacked(model)
         return model
@@ -152,7 +155,7 @@ def _keep_weights_unpacked(model: nn.Module) -> None:
     # which they can be neither trained through nor saved.
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
-            module.support_avx512bf16_for_cpu = False
+            setattr(module, "support_avx512bf16_for_cpu", False)  # noqa: B010 - the type of modules forbids the plain form
 
 
 def save_base(base: BaseModel, folder: str | Path) -> None:

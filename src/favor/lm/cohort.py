@@ -55,7 +55,9 @@ class Cohort:
             self.values[position, : self.size] = factors if self.offset is None else factors - self.offset[position]
             if self.head is not None:
                 self.values[position, self.size :] = self.head.initial(task.stage_seed).to(self.device)
-        self.effective = self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
+        self.effective = (
+            self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
+        )
         self.anchors = [
             self._shared(task.anchor) if task.proximal and task.anchor is not None else None for task in tasks
         ]

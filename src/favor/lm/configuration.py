@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.lm.tokenizer import is_local
+from favor.foundation.tokenizer import is_local
 
 
 def load_configuration(source: str) -> Any:

@@ -12,6 +12,8 @@ from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
+_LENGTH_MULTIPLE = 16
+
 
 @dataclass
 class Share:
@@ -63,7 +65,9 @@ def build_batch(
     per_group = max(len(group.indices) for share in shares for group in share.groups)
     per_client = per_group * len(shares[0].groups)
     rows = per_client * len(shares)
-    length = max(len(share.plan.task.pieces[i]) for share in shares for group in share.groups for i in group.indices)
+    longest = max(len(share.plan.task.pieces[i]) for share in shares for group in share.groups for i in group.indices)
+    # Rounded up, so that few shapes occur: oneDNN and cuBLAS prepare (and keep) code for every new one.
+    length = -(-longest // _LENGTH_MULTIPLE) * _LENGTH_MULTIPLE
     tokens = np.zeros((rows, length), dtype=np.int64)
     gates = np.zeros(rows, dtype=np.float32)
     predicting: list[np.ndarray] = []
@@ -106,7 +110,12 @@ def build_batch(
 
 
 def _add_alignment(
-    batch: Batch, settings: TrainingSettings, alignment: AlignmentSettings, per_group: int, length: int, device: torch.device
+    batch: Batch,
+    settings: TrainingSettings,
+    alignment: AlignmentSettings,
+    per_group: int,
+    length: int,
+    device: torch.device,
 ) -> None:
     """Add pooling weights over labelled positions: the state at each position whose own label is not ignored."""
     groups = len(batch.shares[0].groups)

@@ -12,6 +12,7 @@ import torch
 
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
+from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.cache import growing_cache
 from favor.lm.lora import LoraState
@@ -63,7 +64,9 @@ def generate(
         for slots in _batches(requests, rows_per_batch):
             rows = [index for slot in slots for index in slot]
             _set_adapters(base, stack, requests, slots)
-            outputs = _decode(base, [requests[index].prompt_tokens for index in rows], max_new_tokens, repetition_penalty)
+            outputs = _decode(
+                base, [requests[index].prompt_tokens for index in rows], max_new_tokens, repetition_penalty
+            )
             seen: set[int] = set()
             for index, tokens in zip(rows, outputs, strict=True):
                 if index not in seen:
@@ -176,7 +179,8 @@ def _decode(
         if padded:
             options["attention_mask"] = mask[:, :length]
         states = base.decoder(input_ids=current, past_key_values=cache, use_cache=True, **options).last_hidden_state
-        logits = base.head(states[:, -1]).float()
+        with fast_products():
+            logits = base.head(states[:, -1]).float()
         chosen = _penalise(logits, history[:, :length], repetition_penalty).argmax(dim=-1)
         history[:, length] = chosen
         length += 1

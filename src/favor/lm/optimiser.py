@@ -44,7 +44,9 @@ class AdamW:
     step imports its compiler, which costs seconds a process.
     """
 
-    def __init__(self, size: int, device: torch.device, beta1: float, beta2: float, epsilon: float, decay: float) -> None:
+    def __init__(
+        self, size: int, device: torch.device, beta1: float, beta2: float, epsilon: float, decay: float
+    ) -> None:
         self.beta1, self.beta2, self.epsilon, self.decay = beta1, beta2, epsilon, decay
         self.first = torch.zeros(size, device=device)
         self.second = torch.zeros(size, device=device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
 from favor.foundation.seeds import derive_seed, numpy_generator
+from favor.lm.arithmetic import fast_linear_layers
 from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
 from favor.lm.settings import PretrainSettings
@@ -58,14 +60,15 @@ def pretrain(
     held_out = _pack(held_out_texts, tokenizer.encode_many, end, settings.sequence_length)
     if len(training) < settings.batch_size or len(held_out) == 0:
         raise UserError(
-            f"pretrain: {len(training)} windows of {settings.sequence_length} tokens to train on and {len(held_out)} to "
+            f"pretrain: {len(training)} windows of {settings.sequence_length} tokens to train on, {len(held_out)} to "
             f"hold out; a batch needs {settings.batch_size}: give more background text or a smaller batch"
         )
     model = _new_model(settings, tokenizer.vocabulary_size, end, tokenizer.token_id(PAD_TOKEN), seed)
     tokens_a_step = settings.batch_size * settings.sequence_length
     steps = max(1, round(settings.tokens / tokens_a_step))
-    losses = _optimise(model, training, settings, steps, seed, progress)
-    held_out_loss = _evaluate(model, held_out, settings)
+    with fast_linear_layers(model) if settings.precision == "float32" else nullcontext():
+        losses = _optimise(model, training, settings, steps, seed, progress)
+        held_out_loss = _evaluate(model, held_out, settings)
     _save(model, Path(tokenizer_folder), Path(folder))
     return PretrainReport(
         steps=steps,

@@ -64,11 +64,14 @@ class FlatLayout:
         }
 
     def factors(self, flat: torch.Tensor, trainable: bool = False) -> Factors:
-        """Return (A [K, r, d_in], B [K, d_out, r]) per module as views of ``flat`` [K, size], as leaves if trainable."""
+        """Return (A [K, r, d_in], B [K, d_out, r]) per module of ``flat`` [K, size], as leaves if trainable.
+
+        They are contiguous (for several clients: copies), for a product of strided batches copies them every time.
+        """
         pairs = []
         for path in self.modules:
-            factor_a, factor_b = (self._view(flat, path, factor).detach() for factor in ("A", "B"))
-            pairs.append((factor_a.requires_grad_(trainable), factor_b.requires_grad_(trainable)))
+            a, b = (self._view(flat, path, factor).detach().contiguous() for factor in ("A", "B"))
+            pairs.append((a.requires_grad_(trainable), b.requires_grad_(trainable)))
         return pairs
 
     def collect(self, factors: Factors, gradients: torch.Tensor, positions: torch.Tensor) -> None:
@@ -173,24 +176,26 @@ _Terms = tuple["torch.Tensor | None", "torch.Tensor | None", float, "torch.Tenso
 _NO_TERMS: _Terms = (None, None, 1.0, None, None)
 
 
-def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return (weight * A_k (mask * x) [K, tokens, r], the weights per token [K, tokens, 1] or None)."""
+def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Return (mask * x [K, tokens, d_in], weight * A_k (mask * x) [K, tokens, r], weight per token or None)."""
     factor_a, _, _, mask, weight = terms
     assert factor_a is not None
-    inputs = source.reshape(factor_a.shape[0], -1, source.shape[-1])
-    low = torch.bmm(inputs if mask is None else inputs * mask, factor_a.to(source.dtype).transpose(1, 2))
+    kept = source.reshape(factor_a.shape[0], -1, source.shape[-1])
+    if mask is not None:
+        kept = kept * mask
+    low = torch.bmm(kept, factor_a.to(source.dtype).transpose(1, 2))
     if weight is not None:
         tokens = source[..., 0].numel() // weight.numel()
         weight = weight.to(source.dtype).repeat_interleave(tokens).view(low.shape[0], -1, 1)
         low = low * weight
-    return low, weight
+    return kept, low, weight
 
 
 def _adapter_gradients(
     saved: Sequence[Any], scaling: float, gradient: torch.Tensor, source_needed: bool, factors_needed: bool
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
     """Return the gradients of the adapters' term: (source [K, tokens, d_in], A, B)."""
-    source, factor_a, factor_b, mask, weight, low = saved
+    kept, factor_a, factor_b, mask, weight, low = saved
     gradient = gradient.reshape(factor_a.shape[0], -1, gradient.shape[-1])
     # The scaling goes onto the low-rank side, the smallest tensors at hand.
     gradient_low = torch.bmm(gradient, factor_b.to(gradient.dtype)) * scaling
@@ -199,8 +204,6 @@ def _adapter_gradients(
         gradient_low = gradient_low * weight
     if factors_needed:
         gradient_b = torch.bmm(gradient.transpose(1, 2), low * scaling).to(factor_b.dtype)
-        inputs = source.reshape(factor_a.shape[0], -1, source.shape[-1])
-        kept = inputs if mask is None else inputs * mask
         gradient_a = torch.bmm(gradient_low.transpose(1, 2), kept).to(factor_a.dtype)
     if source_needed:
         gradient_source = torch.bmm(gradient_low, factor_a.to(gradient.dtype))
@@ -212,8 +215,8 @@ def _adapter_gradients(
 class _AdaptedLinear(torch.autograd.Function):
     """x W^T + b + scaling * weight * B_k A_k (mask * x) for the rows of each client k, W and b frozen.
 
-    One function instead of a chain of operations: neither the masked input nor the scaled output exists, the
-    adapters' term is added in place, and float32 products on a CPU take the fastest exact route.
+    One function instead of a chain of operations: the adapters' term is added in place, scaling is free, and float32
+    products on a CPU take the fastest exact route.
     """
 
     @staticmethod
@@ -227,11 +230,11 @@ class _AdaptedLinear(torch.autograd.Function):
             if factor_a is None:
                 ctx.save_for_backward(frozen)
                 return output
-            low, weight = _low_rank(source, terms)
+            kept, low, weight = _low_rank(source, terms)
             flat = output.view(factor_a.shape[0], -1, output.shape[-1])
             flat.baddbmm_(low, factor_b.to(source.dtype).transpose(1, 2), alpha=scaling)
         ctx.scaling = scaling
-        ctx.save_for_backward(frozen, source, factor_a, factor_b, mask, weight, low)
+        ctx.save_for_backward(frozen, kept, factor_a, factor_b, mask, weight, low)
         return output
 
     @staticmethod
@@ -256,9 +259,9 @@ class _AddAdapters(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
         factor_a, factor_b, scaling, mask, _ = terms
-        low, weight = _low_rank(source, terms)
+        kept, low, weight = _low_rank(source, terms)
         ctx.scaling = scaling
-        ctx.save_for_backward(source, factor_a, factor_b, mask, weight, low)
+        ctx.save_for_backward(kept, factor_a, factor_b, mask, weight, low)
         flat = base.reshape(factor_a.shape[0], -1, base.shape[-1])
         up = factor_b.to(source.dtype).transpose(1, 2)
         return torch.baddbmm(flat, low, up, alpha=scaling).view(base.shape)

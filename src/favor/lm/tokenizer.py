@@ -9,14 +9,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, write_json
+from favor.foundation.tokenizer import open_tokenizer
 
 PAD_TOKEN = "<|pad|>"
 END_TOKEN = "<|endoftext|>"
-
-
-def is_local(source: str) -> bool:
-    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
-    return Path(source).is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1
 
 
 class TextTokenizer:
@@ -57,26 +53,8 @@ class TextTokenizer:
 
 
 def load_tokenizer(source: str) -> TextTokenizer:
-    """Load ``tokenizer.json`` from a local folder or of a Hugging Face id.
-
-    Raises ``UserError`` where there is none.
-    """
-    if is_local(source):
-        path = Path(source).expanduser() / "tokenizer.json"
-        if not path.is_file():
-            raise UserError(f"{path}: no tokenizer.json in the model folder; save the tokenizer there (fast format)")
-        try:
-            return TextTokenizer(Tokenizer.from_file(str(path)))
-        except Exception as error:  # the library raises bare Exception
-            raise UserError(f"{path}: not a readable tokenizer.json ({error}); save it again") from None
-    try:
-        return TextTokenizer(Tokenizer.from_pretrained(source))
-    except Exception as error:  # the library raises bare Exception
-        reason = str(error).splitlines()[0]
-        raise UserError(
-            f"model '{source}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
-            f"({reason}); check the name and the network, or give a local folder"
-        ) from None
+    """Load the tokenizer of a local folder or of a Hugging Face id. Raises ``UserError`` where there is none."""
+    return TextTokenizer(open_tokenizer(source))
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int, folder: str | Path) -> TextTokenizer:

@@ -28,6 +28,9 @@ from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
 # Padded tokens of one forward pass where the caller sets no number of rows.
 _TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}
 _LARGE_MODEL = 1_000_000_000
+# Steps at which alignment's share of the gradient is measured: it costs a second backward pass. They do not depend on
+# the number of steps, so that a client's log is the same in any stack and stacked clients are measured together.
+_MEASURED_STEPS = frozenset({0, *(4**power for power in range(10))})
 
 
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
@@ -82,7 +85,9 @@ def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
     kinds: dict[tuple[bool, ...], list[Plan]] = {}
     for plan in plans:
         task = plan.task
-        kinds.setdefault((task.target is not None, task.offset is not None, task.companion is not None), []).append(plan)
+        kinds.setdefault((task.target is not None, task.offset is not None, task.companion is not None), []).append(
+            plan
+        )
     return list(kinds.values())
 
 
@@ -147,7 +152,12 @@ class _StackRun:
         """Run all steps and return the clients' results."""
         for step in range(max(len(plan.steps) for plan in self.plans)):
             active = [position for position, plan in enumerate(self.plans) if step < len(plan.steps)]
-            measured = self.alignment is not None and self._measure(step)
+            # At step 0 of a ramp alignment has no weight yet: its share is 0 without measuring.
+            measured = (
+                self.alignment is not None
+                and step in _MEASURED_STEPS
+                and (step > 0 or self.alignment.ramp_fraction == 0)
+            )
             figures = self._gradients(step, active, measured)
             for position in active:
                 row = self._update(position, step, figures[position])
@@ -156,12 +166,6 @@ class _StackRun:
             self.cohort.refresh(active)
         return self.cohort.results(self.plans)
 
-    def _measure(self, step: int) -> bool:
-        """Measure alignment's share of the gradient at step 1 (where kappa first acts) and a few more: it costs a backward pass."""
-        last = max(len(plan.steps) for plan in self.plans) - 1
-        ends = {len(plan.steps) - 1 for plan in self.plans}
-        return step in (0, 1, last // 4, last // 2, 3 * last // 4) or step in ends
-
     def _gradients(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
         """Leave the clients' gradients of the step in the cohort and return its figures."""
         while True:
@@ -169,7 +173,9 @@ class _StackRun:
                 self.cohort.zero_gradients(measured)
                 figures = {position: StepFigures() for position in active}
                 for shares in self._passes(step, active):
-                    batch = build_batch(shares, self.settings, self.alignment, self.stack.settings.dropout, self.base.device)
+                    batch = build_batch(
+                        shares, self.settings, self.alignment, self.stack.settings.dropout, self.base.device
+                    )
                     run_pass(self.base, self.stack, self.cohort, batch, self.alignment, measured, figures)
                 return figures
             except torch.cuda.OutOfMemoryError:
@@ -195,7 +201,7 @@ class _StackRun:
             return max(len(self.plans[position].task.pieces[index]) for index in group.indices)
 
         waiting = {
-            position: sorted(self.plans[position].steps[step], key=lambda group: -longest(position, group))  # noqa: B023
+            position: sorted(self.plans[position].steps[step], key=lambda group: -longest(position, group))
             for position in active
         }
         while waiting:
@@ -232,7 +238,7 @@ class _StackRun:
             "cosine": figures.cosine if self.alignment is not None else math.nan,
             "kappa": kappa,
             "gradient_norm": norm,
-            "alignment_gradient_share": share,
+            "alignment_gradient_share": 0.0 if kappa == 0 else share,
             "supervised_tokens": plan.supervised_tokens[step],
         }
         self.cohort.logs[position].append(row)

@@ -15,7 +15,10 @@ OVERVIEW = {
         "FAVoR",
         "Clients upload shared-adapter deltas only; texts, style targets, endpoints and residual packs stay with them.",
     ),
-    "pipeline": ("The workflow", "From raw posts to tables; each step is a job that reruns when what it reads changes."),
+    "pipeline": (
+        "The workflow",
+        "From raw posts to tables; each step is a job that reruns when what it reads changes.",
+    ),
 }
 FIGURES = {
     "training_curves": (
@@ -37,7 +40,9 @@ def assemble(results: Path, experiments: Mapping[str, Mapping[str, Any]]) -> Rep
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
     the labels of its tables.
     """
-    overview = [Figure(title, caption, *_files(results / "figures", name)) for name, (title, caption) in OVERVIEW.items()]
+    overview = [
+        Figure(title, caption, *_files(results / "figures", name)) for name, (title, caption) in OVERVIEW.items()
+    ]
     return Report(
         title="FAVoR Workflow",
         experiments=[_experiment(results, name, values) for name, values in experiments.items()],
@@ -66,7 +71,7 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
         name=name,
         title=experiment["title"],
         dataset=corpus["title"],
-        methods=list(values["methods"]),
+        methods=values["rows"],
         seeds=experiment["seeds"],
         facts={
             "Base model": values["base_model"],

@@ -16,4 +16,6 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its own adapter."""
-    return Plan("Local-only", "personal", personal=PersonalStage("initial", Objective(), values.epochs), collaborative=False)
+    return Plan(
+        "Local-only", "personal", personal=PersonalStage("initial", Objective(), values.epochs), collaborative=False
+    )

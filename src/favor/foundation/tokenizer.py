@@ -1,0 +1,51 @@
+"""Opens a model's tokenizer, by folder, file or Hugging Face id. No torch, no transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from favor.foundation.errors import UserError
+
+
+def is_local(source: str) -> bool:
+    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
+    return Path(source).expanduser().is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1
+
+
+def open_tokenizer(source: str | Path) -> Tokenizer:
+    """Return the tokenizer of a ``tokenizer.json``, of the folder that holds one, or of a Hugging Face id.
+
+    It neither truncates nor pads. Raises ``UserError`` where there is none.
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        path /= "tokenizer.json"
+    if path.is_file():
+        tokenizer = _from_file(path)
+    elif is_local(str(source)):
+        raise UserError(f"{path}: no such file; the base model's folder must hold a tokenizer.json (fast format)")
+    else:
+        tokenizer = _from_hub(str(source))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _from_file(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exception for every fault of the file
+        raise UserError(f"{path}: not a whole tokenizer.json ({error}); fetch or save it again") from None
+
+
+def _from_hub(name: str) -> Tokenizer:
+    try:
+        return Tokenizer.from_pretrained(name)
+    except Exception as error:  # the library raises bare Exception
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"model '{name}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
+            f"({reason}); check the name and the network, or give a local folder"
+        ) from None

@@ -1,0 +1,99 @@
+"""Loading the base model: what is refused and how it is said; NF4 on a CPU through training, saving and reloading."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from favor.foundation.errors import UserError
+from favor.lm.base import context_length, load_base, save_base
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.lora import initial_state
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+
+
+@pytest.fixture
+def copied(model_folder, tmp_path):
+    """A copy of the model folder to break."""
+    return shutil.copytree(model_folder, tmp_path / "copy")
+
+
+def test_base_is_frozen_and_plain(base):
+    assert not any(parameter.requires_grad for parameter in base.model.parameters())
+    assert not base.model.training
+    assert (base.device.type, base.dtype, base.context, base.end_ids) == ("cpu", torch.float32, 128, (1,))
+    assert base.hidden_size == 32
+    text = "so i went to the store <|endoftext|> today"
+    assert base.tokenizer.decode(base.tokenizer.encode(text)) == text
+
+
+def refusal(source, **options):
+    with pytest.raises(UserError) as caught:
+        load_base(str(source), device="cpu", **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_missing_folder_and_unknown_id(tmp_path, monkeypatch):
+    assert "no such folder" in refusal(tmp_path / "nowhere")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert "model 'nobody/nothing'" in refusal("nobody/nothing")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_missing_file_is_named(copied, name):
+    (copied / name).unlink()
+    assert f"{name.replace('model.', '*.') if 'safetensors' in name else name} missing" in refusal(copied)
+
+
+def test_truncated_weights_are_named(copied):
+    weights = copied / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-100])
+    assert f"truncated: {len(content) - 100:,} of {len(content):,} bytes" in refusal(copied)
+    weights.write_bytes(content[:5])
+    assert "truncated in its header" in refusal(copied)
+
+
+def test_absent_shard_is_named(copied):
+    (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "model-00002.safetensors"}}))
+    assert "model-00002.safetensors missing" in refusal(copied)
+
+
+def test_missing_projection_and_short_context(model_folder):
+    assert "no linear layer named c_attn" in refusal(model_folder, target_modules=["q_proj", "c_attn"])
+    assert "need 129 tokens, its context holds 128" in refusal(model_folder, context_needed=129)
+    assert context_length(str(model_folder)) == 128
+
+
+def test_absent_gpu_is_said(model_folder):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(UserError, match="torch finds no GPU"):
+        load_base(str(model_folder), device="cuda")
+
+
+def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp_path):
+    lora = LoraSettings(rank=3, alpha=6)
+    settings = TrainingSettings(learning_rate=1e-2, micro_batch=2, accumulation=2, max_length=32)
+    base = load_base(str(model_folder), quantisation="nf4", device="cpu")
+    task = ClientTask("client_001", random_pieces(1, 8), initial_state(base.model, lora, 1), 2, 5)
+    request = GenerationRequest("a", [5, 6, 7, 8], train(base, lora, [task], settings)[0].state)
+    text = generate(base, lora, [request], 12)
+    save_base(base, tmp_path / "quantised")
+    again = load_base(str(tmp_path / "quantised"), quantisation="nf4", device="cpu")
+    for model in (base, again):
+        # Training and generation left the weights as they were: the same stage gives the same losses and text.
+        result = train(model, lora, [task], settings)[0]
+        assert generate(model, lora, [request], 12) == text
+        losses = [row["task_loss"] for row in result.log]
+        assert losses[-1] < losses[0]
+        torch.testing.assert_close(result.state, request.state)
+    small = sum(path.stat().st_size for path in (tmp_path / "quantised").glob("*.safetensors"))
+    assert small < sum(path.stat().st_size for path in model_folder.glob("*.safetensors"))

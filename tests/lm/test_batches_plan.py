@@ -1,0 +1,88 @@
+"""Pieces and plans: supervision once a token, steps, shuffling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from favor.foundation.errors import UserError
+from favor.lm.batches import Piece, cut_pieces, plan_steps
+from favor.lm.settings import TrainingSettings
+from favor.lm.tasks import ClientTask, make_plan, predicted_tokens
+
+
+@given(some.integers(0, 300), some.integers(1, 30), some.integers(2, 40))
+def test_every_token_after_the_first_prefix_is_supervised_once(length, prefix, longest):
+    if prefix >= longest:
+        longest = prefix + longest
+    pieces = cut_pieces(range(length), "d", prefix, longest)
+    supervised = [token for piece in pieces for token in piece.tokens[piece.response_start :].tolist()]
+    if length < 2:
+        assert pieces == []
+        return
+    first = prefix if length >= 2 * prefix else length // 2
+    assert supervised == list(range(first, length))
+    assert all(1 <= piece.response_start < len(piece) <= longest for piece in pieces)
+    # Context: every later window begins with the prefix tokens before its response.
+    for piece in pieces[1:]:
+        assert piece.tokens[0] == piece.tokens[prefix] - prefix
+
+
+def test_windows_by_hand():
+    # 10 tokens, windows of 6 that overlap by 2: 0-5 supervising 2-5, 4-9 supervising 6-9.
+    pieces = cut_pieces(range(10), "d", 2, 6)
+    assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
+        ([0, 1, 2, 3, 4, 5], 2),
+        ([4, 5, 6, 7, 8, 9], 2),
+    ]
+    assert pieces[0].tokens.dtype == np.int32
+    # Shorter than two prefixes: the second half.
+    assert [(len(piece), piece.response_start) for piece in cut_pieces(range(5), "d", 4, 8)] == [(5, 2)]
+
+
+@pytest.mark.parametrize(("prefix", "longest"), [(0, 4), (4, 4)])
+def test_impossible_windows_are_refused(prefix, longest):
+    with pytest.raises(ValueError, match="prefix_tokens"):
+        cut_pieces(range(9), "d", prefix, longest)
+
+
+def test_steps_cover_every_piece_once_an_epoch():
+    lengths = list(range(5, 18))
+    steps = plan_steps(lengths, 2, micro_batch=2, accumulation=3, seed=4)
+    assert [[len(group) for group in step] for step in steps] == [[2, 2, 2], [2, 2, 2], [1]] * 2
+    for epoch in (steps[:3], steps[3:]):
+        assert sorted(index for step in epoch for group in step for index in group) == list(range(13))
+    assert steps[:3] != steps[3:]
+    assert steps == plan_steps(lengths, 2, 2, 3, 4)
+    assert steps != plan_steps(lengths, 2, 2, 3, 5)
+
+
+def test_length_sorting_moves_pieces_within_a_step_only():
+    lengths = np.random.default_rng(0).integers(2, 99, size=23).tolist()
+    plain = plan_steps(lengths, 1, 2, 4, seed=9, group_by_length=False)
+    grouped = plan_steps(lengths, 1, 2, 4, seed=9)
+    for left, right in zip(plain, grouped, strict=True):
+        flat = [index for group in right for index in group]
+        assert sorted(index for group in left for index in group) == sorted(flat)
+        assert [lengths[index] for index in flat] == sorted((lengths[index] for index in flat), reverse=True)
+
+
+def test_plan_counts_supervised_tokens():
+    pieces = [Piece(np.arange(7, dtype=np.int32), 3, "a"), Piece(np.arange(5, dtype=np.int32), 1, "b")]
+    task = ClientTask("c", pieces, {}, 1, 1)
+    # Response: 4 + 4. Every token: 6 + 4, for nothing predicts the first.
+    assert make_plan(task, TrainingSettings()).supervised_tokens == [8]
+    assert make_plan(task, TrainingSettings(supervised="all")).supervised_tokens == [10]
+    assert predicted_tokens(pieces[0], TrainingSettings(supervised="all")) == 6
+
+
+def test_plan_refuses_what_trains_nothing():
+    piece = Piece(np.arange(7, dtype=np.int32), 3, "a")
+    with pytest.raises(UserError, match="client_009: no supervised token"):
+        make_plan(ClientTask("client_009", [], {}, 1, 1), TrainingSettings())
+    with pytest.raises(UserError, match="client_009: no supervised token"):
+        make_plan(ClientTask("client_009", [piece], {}, 0, 1), TrainingSettings())
+    with pytest.raises(UserError, match="a piece of 7 tokens exceeds max_length 6"):
+        make_plan(ClientTask("client_009", [piece], {}, 1, 1), TrainingSettings(max_length=6))

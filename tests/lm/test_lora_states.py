@@ -1,0 +1,169 @@
+"""Adapter states: shapes of Qwen2.5-3B, initial values, algebra, export to PEFT."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+
+from favor.foundation.errors import UserError
+from favor.lm import states
+from favor.lm.lora import (
+    export_peft,
+    from_arrays,
+    initial_state,
+    parameter_count,
+    serialised_bytes,
+    state_shapes,
+    target_layers,
+)
+from favor.lm.settings import LoraSettings
+from favor.lm.stack import Component, LoraStack
+
+A = "base_model.model.layer.lora_A.weight"
+B = "base_model.model.layer.lora_B.weight"
+
+
+def test_qwen25_3b_adapter_has_the_papers_size():
+    from transformers.models.qwen2 import Qwen2Config
+
+    configuration = Qwen2Config(
+        vocab_size=151936,
+        hidden_size=2048,
+        intermediate_size=11008,
+        num_hidden_layers=36,
+        num_attention_heads=16,
+        num_key_value_heads=2,
+        tie_word_embeddings=True,
+    )
+    shapes = state_shapes(configuration, LoraSettings())
+    # A layer: q, o 16 * 4096 each; k, v 16 * 2304 each; gate, up, down 16 * 13056 each: 831,488. Times 36.
+    assert parameter_count(shapes) == 36 * 16 * (2 * 4096 + 2 * 2304 + 3 * 13056) == 29_933_568
+    assert len(shapes) == 504
+    assert serialised_bytes(shapes) == 119_801_528
+    # 12 uploads a round, 72 a seed, both ways, 50 residuals (appendix), in GiB.
+    gib = serialised_bytes(shapes) / 2**30
+    assert [round(count * gib, 2) for count in (12, 72, 144, 50)] == [1.34, 8.03, 16.07, 5.58]
+
+
+def test_serialised_bytes_are_those_of_the_written_file(base, lora, tmp_path):
+    state = initial_state(base.model, lora, 1)
+    export_peft(state, lora, "some/base", tmp_path)
+    assert (tmp_path / "adapter_model.safetensors").stat().st_size == serialised_bytes(state_shapes(base.model, lora))
+
+
+def test_initial_state_is_pefts_default(base, lora):
+    state = initial_state(base.model, lora, 7)
+    assert list(state) == sorted(state)
+    for name, tensor in state.items():
+        if ".lora_B." in name:
+            assert not tensor.any()
+        else:
+            # Kaiming-uniform with a = sqrt 5: sqrt(6 / ((1 + 5) * d_in)) = 1 / sqrt(d_in).
+            bound = 1 / math.sqrt(tensor.shape[1])
+            assert 0.8 * bound < tensor.abs().max() <= bound
+    assert states.equal(state, initial_state(base.model, lora, 7))
+    assert not states.equal(state, initial_state(base.model, lora, 8))
+    assert states.equal(state, initial_state(base.model.config, lora, 7))
+
+
+def test_names_are_those_of_peft(base, lora, model_folder):
+    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder)
+    model = get_peft_model(model, LoraConfig(r=lora.rank, target_modules=list(lora.target_modules)))
+    expected = {name: tuple(tensor.shape) for name, tensor in get_peft_model_state_dict(model).items()}
+    assert state_shapes(base.model, lora) == dict(sorted(expected.items()))
+
+
+def test_export_loads_in_peft_with_the_logits_of_the_stack(base, lora, random_state, model_folder, tmp_path):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    state = random_state(3, lora)
+    export_peft(state, lora, str(model_folder), tmp_path)
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    tokens = torch.tensor([[5, 6, 7, 8, 9], [9, 8, 7, 6, 5]])
+    stack = LoraStack(base.model, lora)
+    flat = stack.layout.flatten(state, base.device)[None]
+    with torch.no_grad(), stack.attached():
+        stack.set([Component(stack.layout.factors(flat))])
+        stacked = base.model(input_ids=tokens).logits
+        expected = model(input_ids=tokens).logits
+    torch.testing.assert_close(stacked, expected, rtol=1e-5, atol=1e-5)
+    assert json.loads((tmp_path / "adapter_config.json").read_text())["target_modules"] == sorted(lora.target_modules)
+
+
+def test_export_gives_equal_bytes(lora, random_state, tmp_path):
+    state = random_state(3, lora)
+    for folder, order in (("one", 1), ("two", -1)):
+        export_peft(dict(list(state.items())[::order]), lora, "some/base", tmp_path / folder)
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_missing_projection_names_the_nearest(base):
+    with pytest.raises(UserError, match=r"no linear layer named w_proj; nearest there are: .*_proj"):
+        target_layers(base.model, LoraSettings(target_modules=("q_proj", "w_proj")))
+
+
+def test_algebra_by_hand():
+    left = {A: torch.tensor([[1.0, 2.0]]), B: torch.tensor([[3.0]])}
+    right = {A: torch.tensor([[0.5, -2.0]]), B: torch.tensor([[1.0]])}
+    assert states.equal(states.subtract(left, right), {A: torch.tensor([[0.5, 4.0]]), B: torch.tensor([[2.0]])})
+    assert states.equal(states.add(left, right), {A: torch.tensor([[1.5, 0.0]]), B: torch.tensor([[4.0]])})
+    assert states.equal(states.scale(left, 2.0), {A: torch.tensor([[2.0, 4.0]]), B: torch.tensor([[6.0]])})
+    # 1 + 4 + 9
+    assert states.squared_norm(left) == 14.0
+    # (3 * 1 + 1 * 0.5) / 4 = 0.875; (3 * 2 - 2) / 4 = 1; (3 * 3 + 1) / 4 = 2.5
+    mean = states.weighted_mean({"x": left, "y": right}, {"x": 3.0, "y": 1.0})
+    assert states.equal(mean, {A: torch.tensor([[0.875, 1.0]]), B: torch.tensor([[2.5]])})
+
+
+def test_weighted_mean_ignores_the_order_of_clients(lora, random_state):
+    members = {f"client_{number}": random_state(number, lora) for number in range(5)}
+    weights = {name: 1.0 + number / 3 for number, name in enumerate(members)}
+    forwards = states.weighted_mean(members, weights)
+    backwards = states.weighted_mean(dict(reversed(members.items())), weights)
+    assert states.equal(forwards, backwards)
+
+
+def test_mean_of_one_state_is_itself_and_shares_no_storage(lora, random_state):
+    state = random_state(1, lora)
+    mean = states.weighted_mean({"x": state}, {"x": 0.3})
+    assert states.equal(mean, state)
+    name = next(iter(mean))
+    mean[name][0, 0] += 1
+    assert not states.equal(mean, state)
+
+
+@pytest.mark.parametrize("weights", [{"x": 0.0}, {"x": -1.0}, {"y": 1.0}, {}])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(ValueError, match="weight"):
+        states.weighted_mean({"x": {A: torch.ones(1, 1)}}, weights)
+
+
+def test_states_of_other_tensors_are_not_combined():
+    with pytest.raises(ValueError, match="cannot be combined"):
+        states.add({A: torch.ones(1, 2)}, {A: torch.ones(2, 2)})
+    with pytest.raises(ValueError, match="cannot be combined"):
+        states.subtract({A: torch.ones(1, 2)}, {B: torch.ones(1, 2)})
+
+
+def test_rank_concatenation_is_the_gated_sum_of_updates():
+    left = {A: torch.tensor([[1.0, 2.0]]), B: torch.tensor([[3.0], [1.0]])}
+    right = {A: torch.tensor([[0.5, -2.0]]), B: torch.tensor([[1.0], [4.0]])}
+    joined = states.concatenate_rank(left, right, 0.25)
+    expected = 0.25 * left[B] @ left[A] + 0.75 * right[B] @ right[A]
+    torch.testing.assert_close(joined[B] @ joined[A], expected)
+    assert joined[A].shape == (2, 2)
+
+
+def test_from_arrays_copies():
+    array = torch.ones(1, 2).numpy()
+    state = from_arrays({A: array})
+    array[0, 0] = 5
+    assert state[A][0, 0] == 1

@@ -1,0 +1,69 @@
+"""Cross-entropy in chunks against torch's, with gradients; float32 products in oneDNN against float64."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from favor.lm import losses
+from favor.lm.arithmetic import fast_linear_layers, fast_products
+
+
+@pytest.mark.parametrize("chunk", [1 << 20, 160])
+@pytest.mark.parametrize("bias", [False, True])
+def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias):
+    monkeypatch.setitem(losses._CHUNK_ELEMENTS, "cpu", chunk)
+    torch.manual_seed(2)
+    layer = nn.Linear(8, 50, bias=bias)
+    layer.requires_grad_(False)
+    layer.weight.requires_grad_(not bias)
+    hidden = (3 * torch.randn(23, 8)).requires_grad_()
+    labels = torch.randint(0, 50, (23,))
+    weights = torch.rand(23)
+    total, each = losses.token_cross_entropy(hidden, layer, labels, weights)
+    (2 * total).backward()
+    ours = [hidden.grad.clone(), None if bias else layer.weight.grad.clone()]
+    hidden.grad = layer.weight.grad = None
+    expected = nn.functional.cross_entropy(layer(hidden), labels, reduction="none")
+    (2 * (expected * weights).sum()).backward()
+    torch.testing.assert_close(each, expected.detach())
+    torch.testing.assert_close(ours[0], hidden.grad)
+    if not bias:
+        torch.testing.assert_close(ours[1], layer.weight.grad)
+
+
+def test_nothing_is_kept_without_gradients():
+    layer = nn.Linear(8, 50)
+    with torch.no_grad():
+        total, each = losses.token_cross_entropy(torch.randn(4, 8), layer, torch.arange(4), torch.ones(4))
+    assert total.item() == pytest.approx(each.sum().item(), rel=1e-6)
+
+
+def test_fast_products_are_float32_and_leave_no_trace():
+    before = torch.backends.mkldnn.matmul.fp32_precision
+    left, right = torch.randn(3, 200, 64), torch.randn(3, 64, 100)
+    with fast_products():
+        product = left @ right
+    assert torch.backends.mkldnn.matmul.fp32_precision == before
+    # 64 terms of size 1 in float32: errors near 64 * 6e-8.
+    assert (product - left.double() @ right.double()).abs().max() < 5e-5
+
+
+def test_fast_linear_layers_have_the_gradients_of_linear_layers():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4, bias=False))
+    source = torch.randn(2, 3, 6, requires_grad=True)
+
+    def gradients():
+        model.zero_grad()
+        source.grad = None
+        model(source).square().sum().backward()
+        return [source.grad, *(parameter.grad for parameter in model.parameters())]
+
+    expected = gradients()
+    with fast_linear_layers(model):
+        ours = gradients()
+    for left, right in zip(ours, expected, strict=True):
+        torch.testing.assert_close(left, right)
+    assert "forward" not in vars(model[0])

@@ -1,0 +1,225 @@
+"""Training: offsets kept exact, FedDPA's gate, alignment by hand, what is logged, what is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.lm import states
+from favor.lm.alignment import HeadLayout, head_dropout, pooling_weights, project
+from favor.lm.batches import Piece
+from favor.lm.lora import initial_state
+from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+
+SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
+ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)
+
+
+def target(seed):
+    return np.random.default_rng(seed).normal(size=8).astype(np.float32)
+
+
+def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, random_state, random_pieces):
+    endpoint = random_state(4, lora)
+    tasks = [
+        ClientTask(f"client_{k}", random_pieces(k, 9 + k), endpoint, 2, k, offset=endpoint, target=target(k))
+        for k in range(3)
+    ]
+    for result in train(base, lora, tasks, SETTINGS, ALIGNMENT):
+        assert states.equal(states.add(endpoint, result.residual), result.state)
+        assert states.squared_norm(result.residual) > 0
+
+
+def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces):
+    endpoint = random_state(4, lora)
+    task = ClientTask("client_0", random_pieces(0, 9), endpoint, 2, 3)
+    plain = train(base, lora, [task], SETTINGS)[0]
+    offset = train(base, lora, [replace(task, offset=endpoint)], SETTINGS)[0]
+    for name in plain.state:
+        torch.testing.assert_close(plain.state[name], offset.state[name], rtol=1e-4, atol=2e-5)
+    assert states.equal(plain.state, plain.residual)
+
+
+def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces):
+    start = random_state(4, lora)
+    kept = states.copy(start)
+    tasks = [ClientTask(f"client_{k}", random_pieces(k, 7), start, 1, k) for k in range(2)]
+    results = train(base, lora, tasks, SETTINGS)
+    assert states.equal(start, kept)
+    assert not states.equal(results[0].state, results[1].state)
+    pointers = [tensor.data_ptr() for result in results for tensor in result.state.values()]
+    assert len(set(pointers)) == len(pointers)
+
+
+def test_gate_of_zero_and_one(base, lora, random_state, random_pieces):
+    # g = 0 is the trained adapter alone.
+    pieces = random_pieces(0, 9)
+    task = ClientTask("client_0", pieces, random_state(1, lora), 2, 3)
+    alone = train(base, lora, [task], SETTINGS)[0]
+    gated = replace(task, companion=random_state(2, lora), gates=np.zeros(len(pieces)))
+    result = train(base, lora, [gated], SETTINGS)[0]
+    assert result.log[-1]["task_loss"] == pytest.approx(alone.log[-1]["task_loss"], rel=1e-5)
+    # g = 1 is the companion alone: no gradient reaches the trained adapter.
+    with pytest.raises(UserError, match="client_0: no gradient reached its adapter"):
+        train(base, lora, [replace(gated, gates=np.ones(len(pieces)))], SETTINGS)
+
+
+def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, random_pieces):
+    pieces = random_pieces(0, 5)
+    own, other = random_state(1, lora), random_state(2, lora)
+    gated = ClientTask("client_0", pieces, own, 1, 3, companion=other, gates=np.full(len(pieces), 0.3))
+    joined = ClientTask("client_0", pieces, states.concatenate_rank(other, own, 0.3), 1, 3)
+    left = train(base, lora, [gated], SETTINGS)[0]
+    right = train(base, LoraSettings(rank=6, alpha=12, dropout=0.0), [joined], SETTINGS)[0]
+    assert left.log[0]["task_loss"] == pytest.approx(right.log[0]["task_loss"], rel=1e-5)
+
+
+def test_pooling_by_hand():
+    # Rows with 1 and 3 labelled positions: the minibatch state weighs every position 1/4.
+    weights, valid = pooling_weights([1, 3], AlignmentSettings())
+    assert weights.tolist() == [0.25, 0.25]
+    assert valid.tolist() == [True]
+    # An example at a time: 1/1 and 1/3; only the second has 2 positions or more.
+    weights, valid = pooling_weights([1, 3], AlignmentSettings(pooling="example", minimum_tokens=2))
+    assert weights.tolist() == pytest.approx([1.0, 1 / 3])
+    assert valid.tolist() == [False, True]
+
+
+def test_projection_by_hand():
+    # One input, hidden width 2, style size 2. First layer: (1, -1) * 2 + (0, 0) = (2, -2); GELU: 1.9545, -0.0455.
+    # Second layer: identity plus (0, 1): (1.9545, 0.9545). LayerNorm of two numbers: (1, -1). Norm: (1, -1) / sqrt 2.
+    layout = HeadLayout(1, AlignmentSettings(hidden=2), 2)
+    flat = torch.tensor([[1.0, -1.0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0]])
+    assert flat.shape[1] == layout.size
+    out = project(layout.views(flat), torch.tensor([[[2.0]]]), None)
+    torch.testing.assert_close(out, torch.tensor([[[1.0, -1.0]]]) / math.sqrt(2), rtol=1e-4, atol=1e-4)
+    # The dropout mask zeroes the second hidden unit: (1.9545, 1.0): the same sign pattern.
+    out = project(layout.views(flat), torch.tensor([[[2.0]]]), torch.tensor([[[0.0, 1.0]]]))
+    # (0, 0.9545): the other way round.
+    torch.testing.assert_close(out, torch.tensor([[[-1.0, 1.0]]]) / math.sqrt(2), rtol=1e-4, atol=1e-4)
+
+
+def test_head_is_fresh_per_stage_and_torch_default():
+    layout = HeadLayout(9, AlignmentSettings(hidden=16), 4)
+    first, second = layout.initial(1), layout.initial(2)
+    assert torch.equal(first, layout.initial(1))
+    assert not torch.equal(first, second)
+    # First weights within 1 / sqrt 9; last 8 numbers are LayerNorm's ones and zeros.
+    assert 0.25 < first[: 9 * 16].abs().max() <= 1 / 3
+    assert first[-8:].tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
+    mask = head_dropout(1, 2, 3, AlignmentSettings(hidden=1000, dropout=0.25))
+    assert mask.unique().tolist() == pytest.approx([0.0, 4 / 3])
+
+
+def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces):
+    task = ClientTask("client_0", random_pieces(0, 20), random_state(0, lora), 2, 3, target=target(0))
+    progress = Progress("stage", 8)
+    log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, ramp_fraction=0.3), progress)[0].log
+    # 20 pieces by 6 are 4 steps an epoch, 8 in all; ramp ceil(0.3 * 8) = 3; warm-up ceil(0.03 * 8) = 1.
+    assert progress.done == 8
+    assert [row["step"] for row in log] == list(range(8))
+    assert [row["kappa"] for row in log] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1, 1, 1, 1])
+    factors = [1] + [(8 - step) / 7 for step in range(1, 8)]
+    assert [row["learning_rate"] for row in log] == pytest.approx([5e-3 * factor for factor in factors])
+    assert all(row["alignment_loss"] == pytest.approx(1 - row["cosine"], abs=1e-6) for row in log)
+    # Alignment sends no gradient while kappa is 0, and a share of it afterwards.
+    assert log[0]["alignment_gradient_share"] == 0
+    assert 0 < log[1]["alignment_gradient_share"] < 1
+    assert 0 < log[4]["alignment_gradient_share"] < 1
+    assert all(math.isnan(log[step]["alignment_gradient_share"]) for step in (2, 3, 5, 6, 7))
+    supervised = sum(len(piece) - piece.response_start for piece in task.pieces)
+    assert sum(row["supervised_tokens"] for row in log) == 2 * supervised
+    unaligned = train(base, lora, [replace(task, target=None)], SETTINGS)[0].log
+    assert all(math.isnan(row[name]) for row in unaligned for name in ("cosine", "kappa", "alignment_loss"))
+
+
+def test_alignment_raises_the_cosine(base, lora, random_state, random_pieces):
+    task = ClientTask("client_0", random_pieces(0, 24), random_state(0, lora), 6, 3, target=target(0))
+    log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, weight=3.0))[0].log
+    assert log[-1]["cosine"] > log[0]["cosine"] + 0.2
+
+
+def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_state, random_pieces):
+    plain = ClientTask("plain", random_pieces(0, 7), random_state(0, lora), 1, 3)
+    aligned = replace(plain, name="aligned", target=target(1))
+    together = train(base, lora, [aligned, plain], SETTINGS, ALIGNMENT)
+    assert [result.name for result in together] == ["aligned", "plain"]
+    alone = train(base, lora, [plain], SETTINGS)[0]
+    assert states.equal(together[1].state, alone.state)
+
+
+def test_clipping_by_hand(base, lora, random_state, random_pieces):
+    # Adam divides the gradient's scale out, so clipping shows in the second moment: compare with a tiny epsilon off.
+    task = ClientTask("client_0", random_pieces(0, 6), random_state(0, lora), 1, 3)
+    free = train(base, lora, [task], replace(SETTINGS, clip_norm=0.0, epsilon=1.0))[0]
+    tight = train(base, lora, [task], replace(SETTINGS, clip_norm=0.01, epsilon=1.0))[0]
+    norm = free.log[0]["gradient_norm"]
+    assert tight.log[0]["gradient_norm"] == pytest.approx(norm, rel=1e-6)
+    # One step: moved by rate * g / (|g| + 1). With g scaled by 0.01 / norm the move is nearly that of the small g.
+    moved = math.sqrt(states.squared_norm(states.subtract(tight.state, task.start)))
+    assert moved == pytest.approx(5e-3 * 0.01, rel=0.02)
+
+
+def test_refusals_name_the_client(base, lora, random_state, random_pieces):
+    start = random_state(0, lora)
+    task = ClientTask("client_042", random_pieces(0, 6), start, 1, 3)
+    with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a rate over zero"):
+        train(base, lora, [task], replace(SETTINGS, warmup_counts_from=0))
+    with pytest.raises(UserError, match="client_042: no supervised token"):
+        train(base, lora, [replace(task, pieces=[])], SETTINGS)
+    poisoned = {name: torch.full_like(tensor, math.nan) for name, tensor in start.items()}
+    with pytest.raises(UserError, match="client_042: the loss is not finite at step 1 of 1"):
+        train(base, lora, [replace(task, start=poisoned)], SETTINGS)
+    # A and B both zero: neither receives a gradient.
+    dead = {name: torch.zeros_like(tensor) for name, tensor in start.items()}
+    with pytest.raises(UserError, match="client_042: no gradient reached its adapter"):
+        train(base, lora, [replace(task, start=dead)], SETTINGS)
+    with pytest.raises(ValueError, match="names of one call must differ"):
+        train(base, lora, [task, task], SETTINGS)
+    with pytest.raises(ValueError, match="alignment settings"):
+        train(base, lora, [replace(task, target=target(0))], SETTINGS)
+
+
+def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_state, random_pieces, monkeypatch):
+    from favor.lm import training
+
+    task = ClientTask("client_0", random_pieces(0, 12), random_state(0, lora), 1, 3)
+    expected = train(base, lora, [task], SETTINGS)[0]
+    run_pass, rows = training.run_pass, []
+
+    def short_of_memory(base, stack, cohort, batch, *rest):
+        rows.append(len(batch.tokens))
+        if len(batch.tokens) > 2:
+            raise torch.cuda.OutOfMemoryError("no room")
+        run_pass(base, stack, cohort, batch, *rest)
+
+    monkeypatch.setattr(training, "run_pass", short_of_memory)
+    result = train(base, lora, [task], SETTINGS, max_rows_per_forward=6)[0]
+    assert rows[:2] == [6, 2]
+    for name in expected.state:
+        torch.testing.assert_close(result.state[name], expected.state[name], rtol=1e-4, atol=2e-5)
+
+    def no_memory(*_):
+        raise torch.cuda.OutOfMemoryError("no room")
+
+    monkeypatch.setattr(training, "run_pass", no_memory)
+    with pytest.raises(UserError, match="GPU memory does not hold one micro-batch"):
+        train(base, lora, [task], SETTINGS)
+
+
+def test_learning_from_the_first_adapter(base, random_pieces):
+    # B is zero at the start: the first gradient reaches B alone, and the loss falls.
+    lora = LoraSettings(rank=3, alpha=6)
+    tokens = np.tile(np.arange(10, 20, dtype=np.int32), 3)
+    pieces = [Piece(tokens, 5, str(number)) for number in range(12)]
+    task = ClientTask("client_0", pieces, initial_state(base.model, lora, 1), 6, 3)
+    log = train(base, lora, [task], SETTINGS)[0].log
+    assert log[-1]["task_loss"] < 0.9 * log[0]["task_loss"]

@@ -1,0 +1,248 @@
+# Which clients train where, and from what: functions of the configuration alone, for the federation and generation rules.
+
+
+def plan_of(wildcards):
+    return PLANS[wildcards.experiment, wildcards.method][1]
+
+
+@cache
+def rounds_of(name, seed, sampling):
+    """Cohorts of an experiment's rounds."""
+    experiment = EXPERIMENTS[name]
+    federation = experiment["federation"]
+    return cohorts(
+        int(seed),
+        client_names(experiment["clients"]),
+        federation["rounds"],
+        federation["clients_per_round"],
+        sampling,
+    )
+
+
+def stage_of(wildcards):
+    """The shared stage behind a track."""
+    for (name, _), (_, plan, _) in PLANS.items():
+        if (
+            name == wildcards.experiment
+            and plan.shared is not None
+            and plan.shared.track == wildcards.track
+        ):
+            return plan.shared
+    raise WorkflowError(
+        f"no method of experiment '{wildcards.experiment}' has the shared track '{wildcards.track}'"
+    )
+
+
+def seed_folder(name, seed):
+    return f"{RESULTS}/{name}/seed{seed}"
+
+
+def track_folder(wildcards, stage):
+    return f"{seed_folder(wildcards.experiment, wildcards.seed)}/shared/{stage.track}"
+
+
+def schedule_file(wildcards, stage):
+    return f"{seed_folder(wildcards.experiment, wildcards.seed)}/schedule/{stage.sampling}.parquet"
+
+
+def server_file(wildcards, stage, round_number):
+    """The shared adapter at the start of a round; round 0 is the same for every track of a seed."""
+    if int(round_number) == 0:
+        return f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
+    return f"{track_folder(wildcards, stage)}/server/round{round_number}/adapter.safetensors"
+
+
+def per_job(wildcards):
+    return experiment_of(wildcards)["federation"]["clients_per_job"]
+
+
+def upload_files(wildcards, stage, round_number):
+    cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
+        int(round_number)
+    ]
+    count = len(batches(cohort, per_job(wildcards)))
+    return [
+        f"{track_folder(wildcards, stage)}/uploads/round{round_number}/batch{b}.safetensors"
+        for b in range(count)
+    ]
+
+
+def endpoint_file(wildcards, stage, client, round_number):
+    """The pack that holds a client's shared endpoint of a round."""
+    cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
+        int(round_number)
+    ]
+    batch = cohort.index(client) // per_job(wildcards)
+    return f"{track_folder(wildcards, stage)}/clients/round{round_number}/batch{batch}.endpoints.safetensors"
+
+
+def personal_clients(wildcards, plan, phase):
+    """Clients of one phase of a personal stage, in the order that is cut into jobs."""
+    everyone = client_names(experiment_of(wildcards)["clients"])
+    if plan.personal.start == "pooled":
+        return ["pooled"]
+    if plan.personal.start == "initial":
+        return everyone
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+    if plan.personal.chained:
+        return rounds[int(phase.removeprefix("round"))]
+    return sorted(last_participation(rounds))
+
+
+def personal_file(wildcards, method, phase, batch):
+    folder = f"{seed_folder(wildcards.experiment, wildcards.seed)}/{method}/clients"
+    return f"{folder}/{phase}/batch{batch}.safetensors"
+
+
+def personal_pack_of(wildcards, method, plan, client, phase):
+    batch = personal_clients(wildcards, plan, phase).index(client) // per_job(wildcards)
+    return personal_file(wildcards, method, phase, batch)
+
+
+def runs_of(name):
+    """(seed, method) of every run of an experiment."""
+    experiment = EXPERIMENTS[name]
+    return [
+        (seed, method)
+        for seed in experiment["seeds"]
+        for method in experiment["methods"]
+    ]
+
+
+def personal_phases(wildcards, plan):
+    """The phases of a personal stage: one a round where participations build on one another, else the last alone."""
+    if not plan.personal.chained:
+        return ["last"]
+    return [
+        f"round{number}"
+        for number in range(experiment_of(wildcards)["federation"]["rounds"])
+    ]
+
+
+def stage_settings(wildcards, stage):
+    """What both kinds of local stage read."""
+    experiment = experiment_of(wildcards)
+    return {
+        "model": model_settings(experiment["base_model"]),
+        **pick(experiment, "lora", "training", "protocol"),
+        "alignment": experiment["alignment"] if stage.objective.alignment else None,
+        "prefix_tokens": experiment["prompts"]["prefix_tokens"],
+        **pick(experiment["federation"], "clients_per_job"),
+    }
+
+
+def alignment_files(wildcards, stage):
+    """The clients' own style embeddings, where the stage aligns with them."""
+    if not stage.objective.alignment:
+        return []
+    experiment = experiment_of(wildcards)
+    return [
+        f"{RESULTS}/{wildcards.experiment}/clients/embeddings/{experiment['style_encoder']}.parquet"
+    ]
+
+
+def endpoints_needed(wildcards):
+    """Clients whose shared endpoint of this round some method keeps: those that never take part again."""
+    rounds = rounds_of(
+        wildcards.experiment, wildcards.seed, stage_of(wildcards).sampling
+    )
+    last = last_participation(rounds)
+    return [
+        client
+        for client in rounds[int(wildcards.round)]
+        if last[client] == int(wildcards.round)
+    ]
+
+
+def personal_batch(wildcards):
+    clients = personal_clients(wildcards, plan_of(wildcards), wildcards.phase)
+    return batches(clients, per_job(wildcards))[int(wildcards.batch)]
+
+
+def personal_start_files(wildcards):
+    """The adapters a personal stage starts from: endpoints, the clients' own earlier packs, or the initial adapter."""
+    plan = plan_of(wildcards)
+    clients = personal_batch(wildcards)
+    if plan.personal.start in ("initial", "pooled"):
+        return [
+            f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
+        ]
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+    if plan.personal.start == "endpoint":
+        last = last_participation(rounds)
+        return list(
+            dict.fromkeys(
+                endpoint_file(wildcards, plan.shared, client, last[client])
+                for client in clients
+            )
+        )
+    now = int(wildcards.phase.removeprefix("round"))
+    before = last_participation(rounds[:now])
+    packs = [
+        personal_pack_of(
+            wildcards, wildcards.method, plan, client, f"round{before[client]}"
+        )
+        for client in clients
+        if client in before
+    ]
+    return list(dict.fromkeys(packs))
+
+
+def anchor_files(wildcards):
+    """The server's adapter at the start of the round, for stages that carry over and for their proximal term."""
+    plan = plan_of(wildcards)
+    if not plan.personal.chained:
+        return []
+    return [server_file(wildcards, plan.shared, wildcards.phase.removeprefix("round"))]
+
+
+def adapter_files(wildcards):
+    """Packs and shared adapters that the clients of a run generate with."""
+    plan = plan_of(wildcards)
+    everyone = client_names(experiment_of(wildcards)["clients"])
+    if plan.inference == "base":
+        return []
+    files = []
+    if plan.shared is not None:
+        files.append(
+            server_file(
+                wildcards, plan.shared, experiment_of(wildcards)["federation"]["rounds"]
+            )
+        )
+    if plan.inference == "server":
+        return files
+    if plan.inference == "personal" and plan.personal.start == "pooled":
+        return [personal_file(wildcards, wildcards.method, "last", 0)]
+    if plan.shared is None:
+        last = dict.fromkeys(everyone, None)
+    else:
+        last = last_participation(
+            rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+        )
+    for client, round_number in sorted(last.items()):
+        if plan.inference == "endpoint":
+            files.append(endpoint_file(wildcards, plan.shared, client, round_number))
+        else:
+            phase = f"round{round_number}" if plan.personal.chained else "last"
+            files.append(
+                personal_pack_of(wildcards, wildcards.method, plan, client, phase)
+            )
+    return list(dict.fromkeys(files))
+
+
+def generation_files(wildcards):
+    return [
+        f"{seed_folder(wildcards.experiment, seed)}/{method}/generations.parquet"
+        for seed, method in runs_of(wildcards.experiment)
+    ]
+
+
+def prompt_files(wildcards):
+    return [
+        f"{seed_folder(wildcards.experiment, seed)}/prompts.parquet"
+        for seed in experiment_of(wildcards)["seeds"]
+    ]
+
+
+def semantic_encoder(wildcards):
+    return experiment_of(wildcards)["evaluation"]["semantic_encoder"]
