@@ -115,25 +115,29 @@ def test_layout_round_trip(model):
         stack.layout.flatten({**state, name: torch.ones(1, 1)}, torch.device("cpu"))
 
 
-def test_masks_ignore_padding_and_stacking():
+@pytest.mark.parametrize("route", ["on_processor", "on_accelerator"])
+def test_masks_ignore_padding_and_stacking(route):
     device = torch.device("cpu")
     entry = MaskEntry(stage_seed=7, counter=3, first_row=0, lengths=(5, 2))
-    alone = DropoutMasks([entry], rows=2, length=5, clients=1, rate=0.4, device=device)(1, 6)
-    moved = MaskEntry(7, 3, 2, (5, 2))
-    others = [MaskEntry(8, 3, 0, (9, 9)), moved]
-    stacked = DropoutMasks(others, rows=4, length=9, clients=2, rate=0.4, device=device)(1, 6)
-    left = alone.view(2, 5, 6)
-    right = stacked.view(4, 9, 6)[2:]
-    assert torch.equal(left, right[:, :5])
-    assert not right[0, 5:].any()
-    assert not right[1, 2:].any()
+    alone = DropoutMasks([entry], rows=2, length=5, clients=1, rate=0.4, device=device)
+    others = [MaskEntry(8, 3, 0, (9, 8)), MaskEntry(7, 3, 3, (5, 2))]
+    stacked = DropoutMasks(others, rows=6, length=9, clients=2, rate=0.4, device=device)
+    left, right = getattr(alone, route)(1, 6), getattr(stacked, route)(1, 6)
+    assert torch.equal(left, right[3:5, :5])
+    assert 0.3 < right[:2, :8].float().mean() < 0.9
+    # Padding and empty rows are masked out.
+    for padding in (right[1, 8:], right[2], right[3, 5:], right[4, 2:], right[5]):
+        assert not padding.any()
+
+
+def test_streams_of_masks_differ():
     # Another client, micro-batch or module has another mask.
-    drawn = [draw_mask(*key, 50, 20, 0.4, device) for key in ((7, 3, 1), (8, 3, 1), (7, 4, 1), (7, 3, 2))]
+    drawn = [draw_mask(*key, 50, 20, 0.4) for key in ((7, 3, 1), (8, 3, 1), (7, 4, 1), (7, 3, 2))]
     assert all(not torch.equal(drawn[0], other) for other in drawn[1:])
 
 
 def test_rate_of_masks():
-    mask = draw_mask(1, 2, 3, 1000, 100, 0.05, torch.device("cpu"))
+    mask = draw_mask(1, 2, 3, 1000, 100, 0.05)
     assert mask.dtype == torch.bool
     # 100,000 draws: standard error 0.0007.
     assert float(1 - mask.float().mean()) == pytest.approx(0.05, abs=0.003)

@@ -12,7 +12,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
 from favor.lm import states
-from favor.lm.alignment import HeadLayout, head_dropout, pooling_weights, project
+from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.batches import Piece
 from favor.lm.lora import initial_state
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
@@ -83,13 +83,13 @@ def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, 
 
 
 def test_pooling_by_hand():
-    # Rows with 1 and 3 labelled positions: the minibatch state weighs every position 1/4.
-    weights, valid = pooling_weights([1, 3], AlignmentSettings())
-    assert weights.tolist() == [0.25, 0.25]
+    # Rows with 1 and 3 labelled positions: one state of the minibatch, the sum over 4 positions.
+    scales, valid = pooling_scales([1, 3], AlignmentSettings())
+    assert scales.tolist() == [0.25]
     assert valid.tolist() == [True]
     # An example at a time: 1/1 and 1/3; only the second has 2 positions or more.
-    weights, valid = pooling_weights([1, 3], AlignmentSettings(pooling="example", minimum_tokens=2))
-    assert weights.tolist() == pytest.approx([1.0, 1 / 3])
+    scales, valid = pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=2))
+    assert scales.tolist() == pytest.approx([1.0, 1 / 3])
     assert valid.tolist() == [False, True]
 
 

@@ -35,7 +35,7 @@ class _KnownDropout(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         assert self.context is not None
         stage_seed, counter, lengths = self.context
-        drawn = draw_mask(stage_seed, counter, self.module, sum(lengths), x.shape[-1], self.rate, x.device)
+        drawn = draw_mask(stage_seed, counter, self.module, sum(lengths), x.shape[-1], self.rate)
         mask = torch.zeros_like(x)
         for row, part in enumerate(drawn.split(lengths)):
             mask[row, : lengths[row]] = part

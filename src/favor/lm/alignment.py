@@ -86,14 +86,15 @@ def head_dropout(stage_seed: int, counter: int, rows: int, settings: AlignmentSe
     return (torch.rand(rows, settings.hidden, generator=generator) < keep).float().div_(keep)
 
 
-def pooling_weights(supervised: Sequence[int], settings: AlignmentSettings) -> tuple[np.ndarray, np.ndarray]:
-    """Return for one micro-batch (weight of each row's supervised positions, whether a pooled state is valid).
+def pooling_scales(supervised: Sequence[int], settings: AlignmentSettings) -> tuple[np.ndarray, np.ndarray]:
+    """Return for one micro-batch (1 / positions, validity) of each pooled state.
 
     ``supervised`` counts the positions of each row whose label is not ignored. With "minibatch" pooling there is one
-    state: every position weighs 1 / total (Eq. pooled_hidden). With "example" pooling there is one state a row, valid
-    with at least ``minimum_tokens`` positions.
+    state over all rows (Eq. pooled_hidden); with "example" pooling there is one a row, valid with at least
+    ``minimum_tokens`` positions.
     """
     counts = np.asarray(supervised, dtype=np.float64)
     if settings.pooling == "minibatch":
-        return np.full(len(counts), 1.0 / max(counts.sum(), 1.0)), np.asarray([counts.sum() > 0])
+        counts = counts.sum(keepdims=True)
+        return 1.0 / np.maximum(counts, 1.0), counts > 0
     return 1.0 / np.maximum(counts, 1.0), counts >= settings.minimum_tokens

@@ -61,6 +61,8 @@ class Cohort:
         self.anchors = [
             self._shared(task.anchor) if task.proximal and task.anchor is not None else None for task in tasks
         ]
+        if any((task.companion is None) != (task.gates is None) for task in tasks):
+            raise ValueError("a companion adapter needs a gate for every piece, and gates a companion")
         self.companions: torch.Tensor | None = None
         if tasks[0].companion is not None:
             self.companions = torch.stack([self._shared(task.companion) for task in tasks])

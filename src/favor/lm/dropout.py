@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from favor.foundation.seeds import derive_seed
-from favor.lm.randomness import torch_generator
+
+_PURPOSE = "adapter dropout"
 
 
 @dataclass(frozen=True)
@@ -22,22 +23,17 @@ class MaskEntry:
     lengths: tuple[int, ...]
 
 
-def draw_mask(
-    stage_seed: int, counter: int, module: int, tokens: int, inputs: int, rate: float, device: torch.device
-) -> torch.Tensor:
-    """Return the boolean mask [tokens, inputs] for the unpadded tokens of one micro-batch, row after row.
+def draw_mask(stage_seed: int, counter: int, module: int, tokens: int, inputs: int, rate: float) -> torch.Tensor:
+    """Return the boolean CPU mask [tokens, inputs] for the unpadded tokens of one micro-batch, row after row.
 
     The stream is named by (stage seed of the client, number of the micro-batch in the stage, module), so the same
-    mask comes back in any stack, at any padding and in a recomputation. On a CPU 16 random bits decide an entry
-    (``rate`` is met to 1/65536).
+    mask comes back in any stack, at any padding and in a recomputation. 16 random bits decide an entry, so ``rate``
+    is met to 1/65536.
     """
-    if device.type == "cpu":
-        count = tokens * inputs
-        bits = np.random.SFC64(derive_seed(stage_seed, "adapter dropout", counter, module))
-        draws = bits.random_raw((count + 3) // 4).view(np.uint16)[:count]
-        return torch.from_numpy(draws >= round(rate * 65536)).view(tokens, inputs)
-    generator = torch_generator(stage_seed, "adapter dropout", counter, module, device=device)
-    return torch.rand(tokens, inputs, generator=generator, device=device) >= rate
+    count = tokens * inputs
+    bits = np.random.SFC64(derive_seed(stage_seed, _PURPOSE, counter, module))
+    draws = bits.random_raw((count + 3) // 4).view(np.uint16)[:count]
+    return torch.from_numpy(draws >= round(rate * 65536)).view(tokens, inputs)
 
 
 class DropoutMasks:
@@ -48,18 +44,23 @@ class DropoutMasks:
     ) -> None:
         self.entries, self.rows, self.length, self.clients = entries, rows, length, clients
         self.rate, self.device = rate, device
+        self._places: torch.Tensor | None = None
 
     def __call__(self, module: int, inputs: int) -> torch.Tensor:
         """Return the mask [K, rows / K * length, inputs] of a module; padding is masked out.
 
         It is float32 on a CPU, where that is fastest to multiply by, and boolean on a GPU.
         """
-        dtype = torch.float32 if self.device.type == "cpu" else torch.bool
-        mask = torch.empty(self.rows, self.length, inputs, dtype=dtype, device=self.device)
+        mask = self.on_processor(module, inputs) if self.device.type == "cpu" else self.on_accelerator(module, inputs)
+        return mask.view(self.clients, -1, inputs)
+
+    def on_processor(self, module: int, inputs: int) -> torch.Tensor:
+        """Return the mask [rows, length, inputs] of :func:`draw_mask`'s streams, every entry written once."""
+        mask = torch.empty(self.rows, self.length, inputs)
         filled = 0
         for entry in self.entries:
             tokens = sum(entry.lengths)
-            draws = draw_mask(entry.stage_seed, entry.counter, module, tokens, inputs, self.rate, self.device)
+            draws = draw_mask(entry.stage_seed, entry.counter, module, tokens, inputs, self.rate)
             start = 0
             for row, length in enumerate(entry.lengths, start=entry.first_row):
                 mask[filled:row] = 0
@@ -67,4 +68,24 @@ class DropoutMasks:
                 mask[row, length:] = 0
                 filled, start = row + 1, start + length
         mask[filled:] = 0
-        return mask.view(self.clients, -1, inputs)
+        return mask
+
+    def on_accelerator(self, module: int, inputs: int) -> torch.Tensor:
+        """Return the mask [rows, length, inputs] of the same streams drawn by torch, in few kernel launches."""
+        if self._places is None:
+            places = [
+                np.arange(length) + row * self.length
+                for entry in self.entries
+                for row, length in enumerate(entry.lengths, start=entry.first_row)
+            ]
+            self._places = torch.from_numpy(np.concatenate(places)).to(self.device)
+        draws = torch.empty(len(self._places), inputs, device=self.device)
+        generator = torch.Generator(self.device)
+        start = 0
+        for entry in self.entries:
+            generator.manual_seed(derive_seed(entry.stage_seed, _PURPOSE, entry.counter, module))
+            end = start + sum(entry.lengths)
+            draws[start:end].uniform_(generator=generator)
+            start = end
+        mask = torch.zeros(self.rows * self.length, inputs, dtype=torch.bool, device=self.device)
+        return mask.index_copy_(0, self._places, draws >= self.rate).view(self.rows, self.length, inputs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from favor.lm.alignment import head_dropout, pooling_weights
+from favor.lm.alignment import head_dropout, pooling_scales
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
@@ -31,7 +31,8 @@ class Batch:
 
     - ``tokens`` [rows, length]; ``predicting`` and ``labels`` [tokens]: flat positions whose states predict a label;
       ``token_weights`` [tokens] = 1 / the supervised tokens of the client's whole step; ``owner`` [tokens] in 0..K-1.
-    - ``pooling`` [K, states, rows per state * length]: weights of the pooled style states, or None;
+    - ``pooling`` [K, states, rows per state * length]: 1 at the positions pooled into a style state, or None;
+      ``scales`` [K, states]: 1 / their number;
       ``state_weights`` [K, states]: weight of each state's 1 - cos in the client's alignment loss of the step;
       ``head_masks`` [K, states, hidden] or None.
     - ``gates`` [rows] or None.
@@ -45,6 +46,7 @@ class Batch:
     owner: torch.Tensor
     masks: DropoutMasks | None
     pooling: torch.Tensor | None = None
+    scales: torch.Tensor | None = None
     state_weights: torch.Tensor | None = None
     head_masks: torch.Tensor | None = None
     gates: torch.Tensor | None = None
@@ -117,13 +119,14 @@ def _add_alignment(
     length: int,
     device: torch.device,
 ) -> None:
-    """Add pooling weights over labelled positions: the state at each position whose own label is not ignored."""
+    """Add what pools the states of labelled positions: the state at each position whose own label is not ignored."""
     groups = len(batch.shares[0].groups)
     whole = alignment.pooling == "minibatch"
     states = groups if whole else groups * per_group
     pooling = np.zeros((len(batch.shares), groups, per_group, length), dtype=np.float32)
-    state_weights = np.zeros((len(batch.shares), groups, 1 if whole else per_group), dtype=np.float32)
-    head_masks = torch.zeros(len(batch.shares), groups, 1 if whole else per_group, alignment.hidden)
+    shape = (len(batch.shares), groups, 1 if whole else per_group)
+    scales, state_weights = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    head_masks = torch.zeros(*shape, alignment.hidden)
     for k, share in enumerate(batch.shares):
         task = share.plan.task
         micro_batches = len(share.plan.steps[share.step])
@@ -131,15 +134,17 @@ def _add_alignment(
             starts = [response_start(task.pieces[index], settings) for index in group.indices]
             sizes = [len(task.pieces[index]) for index in group.indices]
             supervised = [size - start for size, start in zip(sizes, starts, strict=True)]
-            row_weights, valid = pooling_weights(supervised, alignment)
+            scale, valid = pooling_scales(supervised, alignment)
+            scales[k, g, : len(scale)] = scale
             for row, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-                pooling[k, g, row, start:size] = row_weights[row]
+                pooling[k, g, row, start:size] = 1.0
             # The step's alignment loss is the mean over its micro-batches, each the mean over its valid states.
             state_weights[k, g, : len(valid)] = valid / max(int(valid.sum()), 1) / micro_batches
             if alignment.dropout:
                 drawn = head_dropout(task.stage_seed, group.counter, len(valid), alignment)
                 head_masks[k, g, : len(valid)] = drawn
     batch.pooling = torch.from_numpy(pooling.reshape(len(batch.shares), states, -1)).to(device)
+    batch.scales = torch.from_numpy(scales.reshape(len(batch.shares), states)).to(device)
     batch.state_weights = torch.from_numpy(state_weights.reshape(len(batch.shares), states)).to(device)
     if alignment.dropout:
         batch.head_masks = head_masks.reshape(len(batch.shares), states, -1).to(device)

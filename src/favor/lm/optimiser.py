@@ -40,8 +40,7 @@ def ramp(step: int, steps: int, ramp_fraction: float) -> float:
 class AdamW:
     """AdamW on one flat float32 vector, the arithmetic of ``torch.optim.AdamW`` (single tensor, no amsgrad).
 
-    Written out because each client of a stack has its own rate and step count, and because torch's first optimiser
-    step imports its compiler, which costs seconds a process.
+    Written out because each client of a stack has its own rate, step count and life, on its row of a common tensor.
     """
 
     def __init__(

@@ -92,6 +92,7 @@ def _alignment_loss(
 ) -> torch.Tensor:
     """Return sum over clients of lambda kappa (1 - cos), each weighted so that a step's passes add up to its mean."""
     assert batch.pooling is not None
+    assert batch.scales is not None
     assert batch.state_weights is not None
     positions = [share.position for share in batch.shares]
     clients, number, length = batch.pooling.shape
@@ -99,7 +100,7 @@ def _alignment_loss(
         batch.pooling.view(clients * number, 1, length).to(states.dtype),
         states.reshape(clients * number, length, -1),
     )
-    pooled = pooled.float().view(clients, number, -1)
+    pooled = pooled.float().view(clients, number, -1) * batch.scales.unsqueeze(-1)
     style = project(head, pooled, batch.head_masks)
     cosine = (style * cohort.targets[positions].unsqueeze(1)).sum(-1)
     kappas = [ramp(share.step, len(share.plan.steps), alignment.ramp_fraction) for share in batch.shares]

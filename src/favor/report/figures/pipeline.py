@@ -26,7 +26,7 @@ _STEPS: dict[str, tuple[float, int, str, str]] = {
     "generation": (2, 1, "generation\nand quality filter", BLUE),
     "embeddings": (3, 1, "embeddings\nand text utility", GREEN),
     "scores": (0, 2, "scores\none file a family", GREY),
-    "statistics": (1, 2, "statistics\nbootstrap, tests", GREY),
+    "statistics": (1, 2, "statistics\nover seeds", GREY),
     "tables": (2, 2, "tables and figures\nbeside the paper's", GREY),
     "report": (3, 2, "report\nHTML and PDF", GREY),
 }

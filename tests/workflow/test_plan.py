@@ -1,0 +1,30 @@
+"""The paper's own experiments plan: their jobs are known from the configuration alone."""
+
+from __future__ import annotations
+
+from tests.workflow.conftest import copy_project
+
+
+def planned(repository, tmp_path, configuration, *arguments):
+    project = copy_project(repository, tmp_path / "project")
+    corpus = tmp_path / "corpus.csv"
+    corpus.write_text("id,gender,age,topic,sign,date,text\n")
+    given = ("--config", f"corpus_path={corpus}", *arguments)
+    return project.planned("--configfile", f"config/{configuration}.yaml", *given)
+
+
+def test_the_blogtext_experiment(repository, tmp_path):
+    jobs = planned(repository, tmp_path, "blogtext")
+    # Three seeds x six rounds x twelve clients x two tracks (FedAvg with Ditto, FedProx with FAVoR), one client a job.
+    assert jobs["train_shared"] == 3 * 6 * 12 * 2
+    assert jobs["aggregate"] == 3 * 6 * 2
+    # Ditto trains at each of the 72 participations of a seed, FAVoR at the last one of each of the 50 clients.
+    assert jobs["train_personal"] == 3 * (72 + 50)
+    assert jobs["generate"] == 3 * 4
+    assert "pretrain_base" not in jobs
+
+
+def test_the_mythos_experiment(repository, tmp_path):
+    jobs = planned(repository, tmp_path, "mythos")
+    assert jobs["train_asce"] == 1
+    assert jobs["generate"] == 3 * 4
