@@ -63,6 +63,11 @@ def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly():
     assert plan("ditto", "released").shared.sampling == "coverage_first"
 
 
+def test_the_released_server_weights_by_words():
+    assert plan("favor", "released").shared.weighting == "words"
+    assert plan("favor").shared.weighting == "uniform"
+
+
 def test_overrides_are_checked():
     assert plan("favor", private_epochs=3).personal.epochs == 3
     assert load_method("strong", {"method": "favor", "lambda_align": 1}, "paper")[1].personal.objective.alignment == 1.0

@@ -129,6 +129,9 @@ def load_method(row: str, overrides: Mapping[str, Any], protocol: str) -> tuple[
         plan = module.plan(hyperparameters)
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
+    if protocol == "released" and plan.shared is not None:
+        # The released server weights uploads by the clients' allocated words.
+        plan = dataclasses.replace(plan, shared=dataclasses.replace(plan.shared, weighting="words"))
     return module_name, plan, dataclasses.asdict(hyperparameters)
 
 

@@ -239,6 +239,8 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             f"config key '{where}.clients': {experiment['clients']} clients, but corpora.{experiment['corpus']}."
             f"roles.clients is {roster}; lower the first or raise the second"
         )
+    if experiment["allocation"]["enforce"] is None:
+        experiment["allocation"]["enforce"] = experiment["protocol"] == "paper"
     cohort = experiment["federation"]["clients_per_round"]
     if cohort > experiment["clients"]:
         raise UserError(
