@@ -23,7 +23,9 @@ def test_every_environment_pins_what_the_lock_pins(repository, lock):
     environments = sorted((repository / "envs").glob("*.yaml"))
     assert environments
     for path in environments:
-        (packages,) = [item["pip"] for item in yaml.safe_load(path.read_text())["dependencies"] if isinstance(item, dict)]
+        (packages,) = [
+            item["pip"] for item in yaml.safe_load(path.read_text())["dependencies"] if isinstance(item, dict)
+        ]
         for name, version in pins(packages).items():
             assert lock[name] == version, f"{path.name}: {name}"
         assert len(pins(packages)) == len(packages), f"{path.name}: every package is pinned"

@@ -88,10 +88,7 @@ rule embed_sources:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     params:
-        cfg=lambda w: cfg(
-            encoder=encoder_settings(w.encoder),
-            limit=experiment_of(w)["evaluation"]["source_texts"],
-        ),
+        cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_sources", encoder_module(w.encoder)),
     script:
         "../scripts/embed_sources.py"

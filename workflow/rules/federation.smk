@@ -50,6 +50,7 @@ rule train_shared:
         adapter=lambda w: server_file(w, stage_of(w), w.round),
         schedule=lambda w: schedule_file(w, stage_of(w)),
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
         style=lambda w: alignment_files(w, stage_of(w)),
         model=lambda w: model_files(experiment_of(w)["base_model"]),
     output:
@@ -121,7 +122,7 @@ rule train_personal:
         cfg=lambda w: cfg(
             **stage_settings(w, plan_of(w).personal),
             stage=plan_values(plan_of(w).personal),
-            clients=personal_batch(w),
+            rounds=personal_rounds(w),
         ),
         code=code("train_personal"),
     script:

@@ -107,6 +107,17 @@ def training_logs(wildcards):
     return list(logs)
 
 
+def never_sampled(name):
+    """Clients of an experiment that no round samples, by seed; they generate with the final shared adapter."""
+    experiment = EXPERIMENTS[name]
+    everyone = experiment["clients"]
+    return {
+        str(seed): everyone
+        - len(last_participation(rounds_of(name, seed, "coverage_first")))
+        for seed in experiment["seeds"]
+    }
+
+
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
@@ -124,6 +135,7 @@ def report_settings():
                 row: PLANS[name, row][1].display for row in experiment["methods"]
             },
             "tables": experiment["tables"],
+            "never_sampled": never_sampled(name),
             "corpus": {
                 k: v
                 for k, v in CONFIG["corpora"][experiment["corpus"]].items()

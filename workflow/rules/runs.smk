@@ -188,6 +188,20 @@ def personal_start_files(wildcards):
     return list(dict.fromkeys(packs))
 
 
+def personal_rounds(wildcards):
+    """The round that a personal stage belongs to, by client: its last participation where each stage starts anew."""
+    plan = plan_of(wildcards)
+    clients = personal_batch(wildcards)
+    if plan.personal.chained:
+        return dict.fromkeys(clients, int(wildcards.phase.removeprefix("round")))
+    if plan.personal.start == "endpoint":
+        last = last_participation(
+            rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+        )
+        return {client: last[client] for client in clients}
+    return dict.fromkeys(clients, 0)
+
+
 def anchor_files(wildcards):
     """The server's adapter at the start of the round, for stages that carry over and for their proximal term."""
     plan = plan_of(wildcards)

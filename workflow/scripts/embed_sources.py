@@ -9,10 +9,6 @@ from favor.foundation.progress import Progress
 
 with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, "client_texts")
-    if cfg["limit"] is not None:
-        # The texts a client trains on come first, so that its style target never loses one to the limit.
-        order = texts.assign(rest=texts["allocated_words"] == 0).sort_values(["client", "rest", "document_id"])
-        texts = order.groupby(["client", "split"], sort=False).head(cfg["limit"])
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
     progress = Progress(f"source embeddings, {snakemake.wildcards.encoder}", texts["text"].nunique(), "texts")

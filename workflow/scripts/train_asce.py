@@ -8,6 +8,7 @@ from favor.corpora.documents import stream_documents
 from favor.encoders.asce_training import AsceSettings, train_asce
 from favor.foundation.files import read_parquet
 from favor.foundation.job import job
+from favor.foundation.seeds import derive_seed
 
 with job(snakemake) as cfg:
     training = cfg["training"]
@@ -23,4 +24,6 @@ with job(snakemake) as cfg:
     if cfg["source"] is not None:
         values["backbone"] = cfg["source"]
     folder = Path(snakemake.output.weights).parent
-    train_asce(texts, AsceSettings.from_mapping(values), training["seed"], folder, set(others))
+    # Named by role: two encoders of one seed must share neither initial weights nor order.
+    seed = derive_seed(training["seed"], "style encoder", training["role"])
+    train_asce(texts, AsceSettings.from_mapping(values), seed, folder, set(others))

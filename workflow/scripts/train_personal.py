@@ -9,8 +9,8 @@ from favor.lm.base import load_base
 
 with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
-    stage, names = cfg["stage"], cfg["clients"]
-    round_number = int(phase.removeprefix("round")) if stage["start"] == "own" else 0
+    stage, rounds = cfg["stage"], cfg["rounds"]
+    names = list(rounds)
     texts = read_parquet(snakemake.input.texts, "client_texts")
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
     if stage["start"] in ("initial", "pooled"):
@@ -24,7 +24,7 @@ with job(snakemake) as cfg:
         targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
-    clients = [StageClient(name, round_number, starts[name], anchor, targets.get(name)) for name in names]
+    clients = [StageClient(name, rounds[name], starts[name], anchor, targets.get(name)) for name in names]
     results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
 
     pack = {}
@@ -33,6 +33,6 @@ with job(snakemake) as cfg:
             pack[result.name] = {"endpoint": starts[result.name], "residual": arrays(result.residual)}
         else:
             pack[result.name] = {"adapter": arrays(result.state)}
-    header = {"kind": "personal adapters", "seed": str(seed), "round": str(round_number)}
+    header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")

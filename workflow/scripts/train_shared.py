@@ -28,8 +28,9 @@ with job(snakemake) as cfg:
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     endpoints = {result.name: arrays(result.state) for result in results}
     uploads = {name: {"delta": delta(state, shared, stage["upload_scale"])} for name, state in endpoints.items()}
-    words = texts.groupby("client")["allocated_words"].sum()
-    weights = {f"words of {name}": str(int(words[name])) for name in names}
+    # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
+    allocation = read_parquet(snakemake.input.allocation, "allocation").set_index("client")["allocated_words"]
+    weights = {f"words of {name}": str(int(allocation[name])) for name in names}
     kept = {name: {"endpoint": endpoints[name]} for name in names if name in cfg["keep_endpoints"]}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})
     write_pack(snakemake.output.endpoints, kept, {"kind": "shared endpoints", **header})

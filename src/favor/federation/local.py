@@ -6,6 +6,7 @@ a job are handed to the engine together, which trains them stacked over one froz
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,15 +89,21 @@ def run_stage(
     objective = stage["objective"]
     residual = bool(stage.get("residual", False))
     tasks = []
+    converted: dict[int, dict[str, torch.Tensor]] = {}
+
+    def tensors(state: State) -> dict[str, torch.Tensor]:
+        # Clients that hold the same adapter (all anchors of a round) share one copy.
+        return converted.setdefault(id(state), _tensors(state))
+
     for client in clients:
-        start = _tensors(client.start)
+        start = tensors(client.start)
         tasks.append(
             ClientTask(
                 name=client.name,
                 pieces=client_pieces(base, texts, client.name, cfg["prefix_tokens"], cfg["training"]["max_length"]),
                 start=start,
                 offset=start if residual else None,
-                anchor=_tensors(client.anchor) if objective["proximal"] and client.anchor is not None else None,
+                anchor=tensors(client.anchor) if objective["proximal"] and client.anchor is not None else None,
                 proximal=objective["proximal"],
                 target=client.target,
                 epochs=stage["epochs"],
@@ -106,11 +113,15 @@ def run_stage(
     alignment = None
     if objective["alignment"]:
         alignment = AlignmentSettings(weight=objective["alignment"], **alignment_options(cfg))
-    settings = training_settings(cfg)
+    settings = training_settings(cfg, bool(objective["alignment"]))
     progress = Progress(f"{label or name}, {len(tasks)} clients", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]
     results = train(base, lora_settings(cfg), tasks, settings, alignment, progress, max_rows_per_forward=rows)
     progress.close()
+    for result in results:
+        if alignment is not None and not any(row["kappa"] > 0 for row in result.log):
+            # kappa starts at 0, so a stage of one optimiser step never aligns.
+            print(f"{result.name}: the alignment loss never acted, for its stage has one step", file=sys.stderr)
     return results
 
 
@@ -119,15 +130,18 @@ def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:
     return LoraSettings(**{**cfg["lora"], "target_modules": tuple(cfg["lora"]["target_modules"])})
 
 
-def training_settings(cfg: Mapping[str, Any]) -> TrainingSettings:
+def training_settings(cfg: Mapping[str, Any], aligned: bool) -> TrainingSettings:
     """Return the training settings of a rule's configuration, with the protocol's own choices.
 
     The paper protocol supervises the response only and counts warm-up steps from 1; the released code supervises
-    every token and applies rate 0 at the first step.
+    every token and applies rate 0 at the first step. Pieces are sorted by length within a step only where that
+    changes no result: with alignment (``aligned``) it would decide which pieces share a pooled style state.
     """
     released = cfg["protocol"] == "released"
+    own = {"rows_per_forward", "group_by_length"}
     return TrainingSettings(
-        **{key: value for key, value in cfg["training"].items() if key != "rows_per_forward"},
+        **{key: value for key, value in cfg["training"].items() if key not in own},
+        group_by_length=cfg["training"]["group_by_length"] and not aligned,
         supervised="all" if released else "response",
         warmup_counts_from=0 if released else 1,
     )

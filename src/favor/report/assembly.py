@@ -77,6 +77,9 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
             "Base model": values["base_model"],
             "Clients": str(experiment["clients"]),
             "Protocol": experiment["protocol"],
+            "Never sampled": ", ".join(
+                f"{count} clients (seed {seed})" for seed, count in values["never_sampled"].items()
+            ),
         },
         settings={"experiment": experiment, "methods": values["methods"], "corpus": corpus},
         preparation=preparation,
