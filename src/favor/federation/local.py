@@ -114,7 +114,8 @@ def run_stage(
     if objective["alignment"]:
         alignment = AlignmentSettings(weight=objective["alignment"], **alignment_options(cfg))
     settings = training_settings(cfg, bool(objective["alignment"]))
-    progress = Progress(f"{label or name}, {len(tasks)} clients", count_steps(tasks, settings), "steps")
+    who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
+    progress = Progress(f"{label or name}, {who}", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]
     results = train(base, lora_settings(cfg), tasks, settings, alignment, progress, max_rows_per_forward=rows)
     progress.close()

@@ -15,13 +15,14 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str = "steps", every: float = 5.0) -> None:
         self.label, self.total, self.unit, self.every = label, total, unit, every
-        self.done = 0
+        self.done = self.tokens = 0
         self._start = self._last = time.monotonic()
         self._figures: dict[str, float] = {}
 
-    def update(self, amount: int = 1, **figures: float) -> None:
-        """Count ``amount`` more units done and show ``figures`` beside them."""
+    def update(self, amount: int = 1, tokens: int = 0, **figures: float) -> None:
+        """Count ``amount`` more units done, in which ``tokens`` were learnt, and show ``figures`` beside them."""
         self.done += amount
+        self.tokens += tokens
         self._figures.update(figures)
         now = time.monotonic()
         if now - self._last >= self.every:
@@ -37,6 +38,8 @@ class Progress:
         rate = self.done / elapsed
         count = f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}"
         parts = [f"{self.label}: {count} {self.unit}", f"{rate:,.1f} {self.unit}/s"]
+        if self.tokens:
+            parts.append(f"{self.tokens / elapsed:,.0f} supervised tokens/s")
         if 0 < self.done < self.total:
             parts.append(f"{_clock((self.total - self.done) / rate)} left")
         else:

@@ -162,7 +162,7 @@ class _StackRun:
             for position in active:
                 row = self._update(position, step, figures[position])
                 if progress is not None:
-                    progress.update(1, loss=float(row["task_loss"]))
+                    progress.update(1, int(row["supervised_tokens"]), loss=float(row["task_loss"]))
             self.cohort.refresh(active)
         return self.cohort.results(self.plans)
 
