@@ -120,7 +120,7 @@ def run_stage(
     results = train(base, lora_settings(cfg), tasks, settings, alignment, progress, max_rows_per_forward=rows)
     progress.close()
     for result in results:
-        if alignment is not None and not any(row["kappa"] > 0 for row in result.log):
+        if alignment is not None and not any(float(row["kappa"]) > 0 for row in result.log):
             # kappa starts at 0, so a stage of one optimiser step never aligns.
             print(f"{result.name}: the alignment loss never acted, for its stage has one step", file=sys.stderr)
     return results
