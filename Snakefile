@@ -26,3 +26,5 @@ rule all:
     input:
         report_targets(),
         table_targets(),
+        run_targets(),
+        corpus_targets(),

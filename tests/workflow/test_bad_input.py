@@ -65,7 +65,7 @@ def test_too_few_authors_say_how_many_there_are(project):
     project.edit("micro.yaml", "clients: 4, asce_a: 4", "clients: 40, asce_a: 4")
     output = refused(project)
     assert "error in assign_roles: roster:" in output
-    assert "lower 'clients'" in output
+    assert "lower 'roles.clients'" in output
 
 
 def test_an_unwritable_results_folder_is_named(project):

@@ -73,10 +73,6 @@ rule train_asce:
 rule embed_sources:
     input:
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        prompts=lambda w: [
-            f"{seed_folder(w.experiment, s)}/prompts.parquet"
-            for s in experiment_of(w)["seeds"]
-        ],
         encoder=lambda w: encoder_files(w.encoder),
     output:
         embeddings=f"{RESULTS}/{{experiment}}/clients/embeddings/{{encoder}}.parquet",

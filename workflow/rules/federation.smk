@@ -54,7 +54,9 @@ rule train_shared:
         style=lambda w: alignment_files(w, stage_of(w)),
         model=lambda w: model_files(experiment_of(w)["base_model"]),
     output:
-        upload=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/uploads/round{{round}}/batch{{batch}}.safetensors",
+        upload=kept_or_temporary(
+            f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/uploads/round{{round}}/batch{{batch}}.safetensors"
+        ),
         endpoints=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors",
         training_log=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.log.parquet",
     log:

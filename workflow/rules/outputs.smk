@@ -44,6 +44,58 @@ def report_targets():
     return [f"{RESULTS}/report.html", *([f"{RESULTS}/report.pdf"] if LATEX else [])]
 
 
+def corpus_targets():
+    """What is kept of corpora, base models and encoders."""
+    used = {experiment["corpus"] for experiment in EXPERIMENTS.values()}
+    tables = ("documents", "splits", "authors", "roster", "overlap")
+    files = [
+        corpus_file(name, f"{table}.parquet")
+        for name in sorted(used)
+        for table in tables
+    ]
+    for name, experiment in EXPERIMENTS.items():
+        files += model_files(experiment["base_model"])
+        files += [
+            file
+            for encoder in experiment_encoders(name)
+            for file in encoder_files(encoder)
+        ]
+    return list(dict.fromkeys(files))
+
+
+def run_targets():
+    """What is kept of every run, so that a file lost from an earlier run is made again even if nothing else needs it."""
+    files = []
+    for name, experiment in EXPERIMENTS.items():
+        files += [
+            f"{RESULTS}/{name}/clients/{table}.parquet"
+            for table in ("texts", "allocation")
+        ]
+        for seed, method in runs_of(name):
+            place = Namespace(experiment=name, seed=str(seed), method=method)
+            plan = PLANS[name, method][1]
+            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
+            files.append(f"{seed_folder(name, seed)}/{method}/generations.parquet")
+            if plan.shared is not None:
+                for number in range(experiment["federation"]["rounds"]):
+                    files.append(server_file(place, plan.shared, number + 1))
+                    if CONFIG["keep_uploads"]:
+                        files += upload_files(place, plan.shared, number)
+            if plan.personal is not None:
+                for phase in personal_phases(place, plan):
+                    for batch in range(
+                        len(
+                            batches(
+                                personal_clients(place, plan, phase), per_job(place)
+                            )
+                        )
+                    ):
+                        files.append(personal_file(place, method, phase, batch))
+        for encoder in experiment_encoders(name):
+            files.append(f"{RESULTS}/{name}/embeddings/{encoder}.parquet")
+    return list(dict.fromkeys(files))
+
+
 def paper_file(label):
     path = SOURCE / "favor" / "report" / "paper_values" / f"{label}.csv"
     return (

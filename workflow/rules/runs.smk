@@ -56,6 +56,11 @@ def per_job(wildcards):
     return experiment_of(wildcards)["federation"]["clients_per_job"]
 
 
+def kept_or_temporary(path):
+    """An upload goes once it is aggregated, unless the configuration keeps it."""
+    return path if CONFIG["keep_uploads"] else temp(path)
+
+
 def upload_files(wildcards, stage, round_number):
     cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
         int(round_number)
