@@ -7,7 +7,7 @@ min_version("9.0")
 # A configuration named on the command line replaces the embedded demo; keys it leaves out take the paper's values.
 if not workflow.overwrite_configfiles:
 
-    configfile: "config/config.yaml"
+    configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"

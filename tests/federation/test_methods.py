@@ -73,5 +73,9 @@ def test_overrides_are_checked():
     assert load_method("strong", {"method": "favor", "lambda_align": 1}, "paper")[1].personal.objective.alignment == 1.0
     with pytest.raises(UserError, match=r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"):
         plan("favor", lambda_aling=1)
+    with pytest.raises(UserError, match="finite and not negative"):
+        plan("favor", lambda_align=-1)
+    with pytest.raises(UserError, match="at least one epoch"):
+        plan("fedavg", epochs=0)
     with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
         plan("favor", private_epochs="2")

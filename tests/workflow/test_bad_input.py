@@ -83,3 +83,23 @@ def test_a_missing_model_folder_is_named(project):
         "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro",
     )
     assert "no-such-model" in refused(project)
+
+
+def test_a_dry_run_changes_no_file(project):
+    project.snakemake("-n", "--configfile", "micro.yaml")
+    assert not (project.folder / "results").exists()
+    (project.folder / "results").mkdir()
+    (project.folder / "results" / "half.parquet").write_bytes(b"PAR1")
+    output = project.snakemake("-n", "--configfile", "micro.yaml").stdout
+    assert "a real run sets it aside" in output
+    assert (project.folder / "results" / "half.parquet").exists()
+
+
+def test_the_default_profile_is_in_force(project):
+    assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
+
+
+def test_the_demo_is_found_from_another_folder(project, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert project.planned("--directory", str(elsewhere))["pretrain_base"] == 1

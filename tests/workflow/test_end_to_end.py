@@ -105,6 +105,14 @@ def test_deleting_an_upload_rebuilds_the_same_bytes(run, seed_folder):
     assert {path: digest(path) for path in before} == before
 
 
+def test_a_lost_pack_is_made_again(run, seed_folder):
+    pack = seed_folder / "ditto/clients/round0/batch0.safetensors"
+    before = digest(pack)
+    pack.unlink()
+    run.snakemake(*MICRO)
+    assert digest(pack) == before
+
+
 def test_truncated_files_are_set_aside_and_made_again(run, seed_folder):
     generations = seed_folder / "favor/generations.parquet"
     before = digest(generations)

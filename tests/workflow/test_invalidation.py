@@ -93,6 +93,7 @@ def test_generation_settings_retrain_nothing(project):
         ("src/favor/lm/training.py", "from __future__ import annotations", "# why\nfrom __future__ import annotations"),
         ("src/favor/foundation/files.py", "def write_text(", "# a comment\n\n\n\ndef write_text("),
         ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),
+        ("workflow/scripts/make_demo_corpus.py", "if False:", "# a comment\nif False:"),
         ("workflow/rules/scores.smk", "# Scores: cheap,", "# Scores: very cheap,"),
         ("config/config.yaml", "# The embedded demo:", "# The embedded demonstration:"),
     ],

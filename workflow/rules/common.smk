@@ -17,7 +17,7 @@ sys.path.insert(0, str(SOURCE))
 from favor.federation.method import load_method, plan_values, row_title
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
-from favor.foundation.environment import export_source
+from favor.foundation.environment import export_source, only_planning
 from favor.foundation.errors import UserError
 from favor.foundation.fingerprint import fingerprint
 from favor.foundation.leftovers import set_aside_truncated
@@ -44,9 +44,10 @@ try:
     }
     RESULTS = CONFIG["results"]
     if workflow.is_main_process:
-        if not workflow.dryrun:
+        real = not only_planning(sys.argv[1:])
+        if real:
             require_writable(Path(RESULTS))
-        set_aside_truncated(Path(RESULTS), rename=not workflow.dryrun)
+        set_aside_truncated(Path(RESULTS), rename=real)
 except UserError as error:
     stop(error)
 

@@ -17,13 +17,24 @@ def titles_of(name):
     }
 
 
+try:
+    SPECS = {
+        label: load_spec(label)
+        for experiment in EXPERIMENTS.values()
+        for label in experiment["tables"]
+    }
+except UserError as error:
+    stop(error)
+
+
 def families_of(name):
-    """Metric families behind the tables of an experiment."""
-    try:
-        specs = [load_spec(label) for label in EXPERIMENTS[name]["tables"]]
-    except UserError as error:
-        stop(error)
-    return sorted({family for spec in specs for family in spec.sources})
+    """Metric families behind the tables of an experiment, and behind its figures."""
+    families = {
+        family
+        for label in EXPERIMENTS[name]["tables"]
+        for family in SPECS[label].sources
+    }
+    return sorted(families | {"prototypes", "utility", "quality"})
 
 
 def table_targets():
@@ -91,8 +102,14 @@ def run_targets():
                         )
                     ):
                         files.append(personal_file(place, method, phase, batch))
-        for encoder in experiment_encoders(name):
-            files.append(f"{RESULTS}/{name}/embeddings/{encoder}.parquet")
+        files += [
+            f"{RESULTS}/{name}/embeddings/{encoder}.parquet"
+            for encoder in experiment_encoders(name)
+        ]
+        files += [
+            f"{RESULTS}/{name}/scores/{family}.parquet" for family in families_of(name)
+        ]
+        files.append(f"{RESULTS}/{name}/utility.parquet")
     return list(dict.fromkeys(files))
 
 

@@ -5,7 +5,7 @@ rule make_table:
     input:
         scores=lambda w: [
             f"{RESULTS}/{w.experiment}/scores/{family}.parquet"
-            for family in load_spec(w.label).sources
+            for family in SPECS[w.label].sources
         ],
         paper=lambda w: paper_file(w.label),
     output:

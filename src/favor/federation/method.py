@@ -14,6 +14,7 @@ import dataclasses
 import hashlib
 import importlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -36,6 +37,10 @@ class Objective:
 
     proximal: float = 0.0
     alignment: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.proximal < math.inf or not 0 <= self.alignment < math.inf:
+            raise ValueError("the weights of its loss terms must be finite and not negative")
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,11 @@ def load_method(row: str, overrides: Mapping[str, Any], protocol: str) -> tuple[
     """
     name = str(overrides.get("method", row))
     module_name = f"favor.federation.methods.{name}"
-    module = importlib.import_module(module_name)
-    fields = {item.name: item for item in dataclasses.fields(module.Hyperparameters)}
+    try:
+        module = importlib.import_module(module_name)
+        fields = {item.name: item for item in dataclasses.fields(module.Hyperparameters)}
+    except (ImportError, SyntaxError, AttributeError) as error:
+        raise UserError(f"method file '{name}.py' cannot be used ({error}); mend it (docs/extending.md)") from None
     values = dict(module.RELEASED) if protocol == "released" and hasattr(module, "RELEASED") else {}
     for key, value in overrides.items():
         if key in ROW_KEYS:
@@ -127,6 +135,8 @@ def load_method(row: str, overrides: Mapping[str, Any], protocol: str) -> tuple[
     hyperparameters = module.Hyperparameters(**values)
     try:
         plan = module.plan(hyperparameters)
+        if any(stage is not None and not stage.epochs >= 1 for stage in (plan.shared, plan.personal)):
+            raise ValueError("a stage needs at least one epoch")
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
     if protocol == "released" and plan.shared is not None:

@@ -5,8 +5,11 @@ Everything here runs while the workflow is parsed, before any job, so it reads n
 
 from __future__ import annotations
 
+import codecs
 import copy
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,7 +101,10 @@ def _check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], where
     if kinds is not None:
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not any(_is_type(value, kind) for kind in kinds):
-            raise UserError(f"config key '{where}': expected {' or '.join(kinds)}, found {value!r}")
+            hint = "; YAML reads 2e-4 as text, write 2.0e-4" if "number" in kinds and _reads_as_number(value) else ""
+            raise UserError(f"config key '{where}': expected {' or '.join(kinds)}, found {value!r}{hint}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"config key '{where}': {value!r} is no finite number")
     if "enum" in schema and value not in schema["enum"]:
         options = [str(option) for option in schema["enum"]]
         raise UserError(f"config key '{where}': {value!r} is not possible; {nearest(str(value), options)}")
@@ -114,6 +120,14 @@ def _check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], where
             _check(item, schema["items"], root, f"{where}[{position}]")
 
 
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(value, str)
+
+
 _BOUNDS: dict[str, Any] = {
     "minimum": lambda value, bound: value >= bound,
     "maximum": lambda value, bound: value <= bound,
@@ -126,8 +140,6 @@ _BOUNDS: dict[str, Any] = {
 
 
 def _check_mapping(value: dict[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], where: str) -> None:
-    import re
-
     properties = schema.get("properties", {})
     others = schema.get("additionalProperties", True)
     pattern = schema.get("propertyNames", {}).get("pattern")
@@ -151,11 +163,31 @@ def _check_mapping(value: dict[str, Any], schema: Mapping[str, Any], root: Mappi
             _check(item, child, root, f"{where}.{key}" if where else key)
 
 
+RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "figures", "logs", "benchmarks"}
+RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}
+
+
 def _cross_check(config: dict[str, Any], source_root: Path) -> None:
+    config["results"] = str(Path(config["results"]).expanduser())
+    if config["results"] == "." or set(config["results"]) & set("{}*?"):
+        raise UserError(f"config key 'results': '{config['results']}' cannot be a results folder; name another")
+    for name, experiment in config["experiments"].items():
+        if name in RESERVED_EXPERIMENTS:
+            raise UserError(f"config key 'experiments.{name}': the workflow has a folder of that name; choose another")
+        for row in experiment["methods"]:
+            if row in RESERVED_ROWS:
+                raise UserError(f"config key 'experiments.{name}.methods.{row}': the name is taken; choose another")
     _fill_corpus_path(config)
     package = source_root / "favor"
     for name, corpus in config["corpora"].items():
         _known(corpus["reader"], modules_in(package / "corpora" / "readers"), f"corpora.{name}.reader")
+        try:
+            re.compile(corpus["word_pattern"])
+            codecs.lookup(corpus["encoding"])
+        except re.error as error:
+            raise UserError(f"config key 'corpora.{name}.word_pattern': no regular expression ({error})") from None
+        except LookupError as error:
+            raise UserError(f"config key 'corpora.{name}.encoding': {error}") from None
         if corpus["tokenizer"] is None:
             users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
             corpus["tokenizer"] = users[0] if users else None

@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
+
+# Calls of Snakemake that run no job, and so must change no file.
+_PLANNING = {
+    "--dry-run",
+    "--dryrun",
+    "--lint",
+    "--unlock",
+    "--summary",
+    "--detailed-summary",
+    "--dag",
+    "--rulegraph",
+    "--filegraph",
+    "--list",
+    "--list-rules",
+    "--list-target-rules",
+    "--cleanup-metadata",
+    "--report",
+    "--help",
+}
 
 
 def export_source(source_root: Path) -> None:
@@ -14,3 +35,14 @@ def export_source(source_root: Path) -> None:
     # Libraries draw bars with carriage returns, which make no lines in a log; the workflow prints its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def only_planning(arguments: Sequence[str]) -> bool:
+    """Whether Snakemake was called to plan or inspect, not to run.
+
+    Snakemake itself does not tell a Snakefile that is being parsed.
+    """
+    return any(
+        argument.split("=")[0] in _PLANNING or re.fullmatch(r"-[a-zA-Z]*[nl][a-zA-Z]*", argument)
+        for argument in arguments
+    )
