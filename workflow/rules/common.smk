@@ -38,7 +38,7 @@ try:
         SOURCE,
     )
     PLANS = {
-        (name, row): load_method(row, overrides, experiment["protocol"])
+        (name, row): load_method(row, overrides, experiment)
         for name, experiment in CONFIG["experiments"].items()
         for row, overrides in experiment["methods"].items()
     }
