@@ -144,7 +144,11 @@ def table_context(name):
         "methods": list(experiment["methods"]),
         "dataset": corpus["title"],
         "paper_dataset": corpus["paper_dataset"] or "",
-        "encoders": {"style": experiment["style_encoder"], **independent_encoder(name)},
+        "encoders": {
+            "style": experiment["style_encoder"],
+            "semantic": experiment["evaluation"]["semantic_encoder"],
+            **independent_encoder(name),
+        },
         "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": {},
