@@ -170,9 +170,14 @@ def encoder_module(name):
 def experiment_encoders(name):
     """Encoders whose spaces an experiment is measured in, the style encoder first."""
     experiment = EXPERIMENTS[name]
+    evaluation = experiment["evaluation"]
     return list(
         dict.fromkeys(
-            [experiment["style_encoder"], *experiment["evaluation"]["encoders"]]
+            [
+                experiment["style_encoder"],
+                *evaluation["encoders"],
+                evaluation["semantic_encoder"],
+            ]
         )
     )
 

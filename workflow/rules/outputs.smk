@@ -34,7 +34,7 @@ def families_of(name):
         for label in EXPERIMENTS[name]["tables"]
         for family in SPECS[label].sources
     }
-    return sorted(families | {"prototypes", "utility", "quality"})
+    return sorted(families | {"prototypes", "utility", "quality", "copying"})
 
 
 def table_targets():

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from favor.foundation.declarations import declared, declared_keys
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 
@@ -307,6 +308,21 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             ),
             None,
         )
+    if evaluation["semantic_encoder"] is None:
+        raise UserError(
+            f"config key '{where}.evaluation.semantic_encoder': no encoder has the source {EMBEDDED_MINILM}; name one"
+        )
+    _cross_check_scores(f"{where}.evaluation.scores", evaluation, package / "scores")
+
+
+def _cross_check_scores(where: str, evaluation: dict[str, Any], folder: Path) -> None:
+    for family, settings in evaluation["scores"].items():
+        families = [name for name in modules_in(folder) if declared(folder / f"{name}.py", "METRICS") is not None]
+        _known(family, families, where)
+        for name in settings:
+            _known(name, declared_keys(folder / f"{family}.py", "DEFAULTS"), f"{where}.{family}")
+    # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
+    evaluation["scores"].setdefault("mauve", {}).setdefault("encoders", [evaluation["semantic_encoder"]])
 
 
 def _encoder_keys(experiment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
