@@ -83,11 +83,11 @@ def _score_run(
     if n == 0:
         for metric in METRICS:
             yield row(metric.name, "", float("nan"), 0, "no output passed the filter")
-        for metric, variant in VARIANT_METRICS:
+        for name, variant in VARIANT_METRICS:
             if variant == "failures_wrong" and variant in variants and len(run.items):
-                yield row(metric, variant, 0.0, len(run.items))  # every output is a wrong one
+                yield row(name, variant, 0.0, len(run.items))  # every output is a wrong one
             elif variant in variants:
-                yield row(metric, variant, float("nan"), 0, "no output passed the filter")
+                yield row(name, variant, float("nan"), 0, "no output passed the filter")
         return
     true = survivors["client"].to_numpy(dtype=object)
     predicted = predict(vectors, default, clients)
