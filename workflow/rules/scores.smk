@@ -6,7 +6,10 @@ def family_settings(wildcards):
     evaluation = experiment_of(wildcards)["evaluation"]
     settings = evaluation["scores"].get(wildcards.family, {})
     if wildcards.family == "utility":
-        return {"bertscore": pick(evaluation["bertscore"], "model", "layer"), **settings}
+        return {
+            "bertscore": pick(evaluation["bertscore"], "model", "layer"),
+            **settings,
+        }
     return settings
 
 
