@@ -151,7 +151,7 @@ def table_context(name):
         },
         "display": titles_of(name),
         "seeds": experiment["seeds"],
-        "absences": {},
+        "absences": ABSENT,
     }
 
 

@@ -241,8 +241,15 @@ def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, A
     where = f"encoders.{name}"
     _known(encoder["kind"], modules_in(package / "encoders" / "kinds"), f"{where}.kind")
     training = encoder["training"]
-    if (encoder["kind"] == "asce") != (training is not None):
-        raise UserError(f"config key '{where}.training': an asce encoder needs it, and no other kind has it")
+    for kind, key in (("asce", "training"), ("stylometry", "fitting")):
+        made_here = encoder["kind"] == kind and "folder" not in encoder["options"]
+        if made_here != (encoder[key] is not None):
+            raise UserError(
+                f"config key '{where}.{key}': an encoder of kind {kind} needs it unless options.folder names one made "
+                "elsewhere, and no other kind has it"
+            )
+    if encoder["fitting"] is not None:
+        _known(encoder["fitting"]["corpus"], config["corpora"], f"{where}.fitting.corpus")
     if training is None:
         return
     _known(training["corpus"], config["corpora"], f"{where}.training.corpus")
