@@ -45,7 +45,8 @@ def test_defaults_are_the_papers():
             "corpora": {"c": {"demo": {}}},
             "base_models": {"m": {"source": "owner/model"}},
             "encoders": {
-                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}}
+                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}},
+                "s": {"kind": "sentence", "source": "embedded-minilm"},
             },
             "experiments": {"x": experiment},
         }
@@ -59,6 +60,8 @@ def test_defaults_are_the_papers():
     assert config["prompts"]["prefix_tokens"] == 96
     assert config["generation"]["max_new_tokens"] == 220
     assert config["clients"] == 50
+    assert config["evaluation"]["semantic_encoder"] == "s"
+    assert config["evaluation"]["scores"] == {"mauve": {"encoders": ["s"]}}
 
 
 @pytest.mark.parametrize(
@@ -91,6 +94,8 @@ def test_defaults_are_the_papers():
         ("experiments.demo.generation.max_new_tokens", 380, "exceed the model's context of 384"),
         ("experiments.demo.training.max_length", 32, "leave nothing to learn after a prefix of 32"),
         ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
+        ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
+        ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
         ("encoders.asce_a.kind", "asci", "'asci'"),
