@@ -18,6 +18,7 @@ include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
+include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
 
 

@@ -155,6 +155,40 @@ def table_context(name):
     }
 
 
+def comparison_files(name, label):
+    """The paired tests behind a table, where it prints any."""
+    return (
+        [f"{RESULTS}/{name}/statistics/{label}.parquet"]
+        if SPECS[label].comparisons
+        else []
+    )
+
+
+def compared(name, label):
+    """What a table compares, as far as the experiment has it: pairs of methods, encoders by metric, exact tests."""
+    declared = SPECS[label].comparisons
+    roles = table_context(name)["encoders"]
+    rows = EXPERIMENTS[name]["methods"]
+    present = experiment_encoders(name)
+    metrics = {
+        metric: [
+            roles.get(role, role) for role in chosen if roles.get(role, role) in present
+        ]
+        for metric, chosen in declared.metrics.items()
+    }
+    return {
+        "pairs": [list(pair) for pair in declared.pairs if set(pair) <= set(rows)],
+        "metrics": metrics,
+        "exact": list(declared.exact),
+    }
+
+
+def compared_encoders(name, label):
+    """Encoders that a table's comparisons read."""
+    used = {key for keys in compared(name, label)["metrics"].values() for key in keys}
+    return sorted(used)
+
+
 def training_logs(wildcards):
     """Training logs of every run of an experiment: shared tracks first, then personal stages."""
     logs = {}

@@ -7,6 +7,7 @@ rule make_table:
             f"{RESULTS}/{w.experiment}/scores/{family}.parquet"
             for family in SPECS[w.label].sources
         ],
+        comparisons=lambda w: comparison_files(w.experiment, w.label),
         paper=lambda w: paper_file(w.label),
     output:
         cells=f"{RESULTS}/{{experiment}}/tables/{{label}}.parquet",

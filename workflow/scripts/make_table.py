@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from favor.foundation.columns import TABLES
 from favor.foundation.files import read_parquet, write_parquet, write_text
 from favor.foundation.job import job
 from favor.report.build import Context, build_table
@@ -12,9 +13,11 @@ from favor.report.specs import load_spec
 
 with job(snakemake) as cfg:
     spec = load_spec(snakemake.wildcards.label)
-    scores = pd.concat([read_parquet(path, "scores") for path in snakemake.input.scores], ignore_index=True)
+    families = [read_parquet(path, "scores") for path in snakemake.input.scores]
+    scores = pd.concat(families or [TABLES["scores"].schema.empty_table().to_pandas()], ignore_index=True)
+    comparisons = [read_parquet(path, "comparisons") for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
-    cells = build_table(spec, scores, Context(**cfg), paper)
+    cells = build_table(spec, scores, Context(**cfg), paper, *comparisons)
     write_parquet(cells, snakemake.output.cells, "table_cells")
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

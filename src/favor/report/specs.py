@@ -13,10 +13,17 @@ from pathlib import Path
 from typing import Literal
 
 from favor.foundation.errors import UserError
-from favor.report.names import METHODS, encoder_name
+from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
+Statistic = Literal["left", "right", "delta", "interval", "author_interval", "p", "p_holm", "n"]
+
+COMPARISON_NOTE = (
+    "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
+    "from one set of draws of seed-author clusters; author clusters and Holm's correction over the table's p stand "
+    "beside them."
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class Row:
 
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
-    differs from the stub.
+    differs from the stub. ``metric``, ``decimals`` and ``unit`` (printed after the number) go before the column's, for
+    tables whose rows are metrics. ``rival``: the method that the row's ``method`` is compared with.
     """
 
     stub: tuple[str, ...]
@@ -35,6 +43,10 @@ class Row:
     group: str = ""
     optional: bool = False
     paper: str = ""
+    metric: str = ""
+    decimals: int | None = None
+    unit: str = ""
+    rival: str = ""
 
     @property
     def label(self) -> str:
@@ -48,7 +60,8 @@ class Column:
 
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
-    ``paper``: the column's name in the paper's table where it differs from ``label``.
+    ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
+    instead of a score. ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
     """
 
     header: str
@@ -61,6 +74,9 @@ class Column:
     deviation: Deviation = "none"
     fixed: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
+    statistic: Statistic | None = None
+    minus: str = ""
+    signed: bool = False
 
     @property
     def label(self) -> str:
@@ -77,6 +93,18 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Comparisons:
+    """Which methods a table compares, as (left, right) method keys; positive differences favour the left.
+
+    ``metrics``: metric -> the encoder roles it is taken in. ``exact``: metrics that print McNemar's or Wilcoxon's p.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    metrics: Mapping[str, tuple[str, ...]]
+    exact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TableSpec:
     """A table of the paper (or a user's own).
 
@@ -85,7 +113,7 @@ class TableSpec:
     where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
-    first character stands in a row name.
+    first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
     """
 
     label: str
@@ -103,6 +131,42 @@ class TableSpec:
     controls: bool = False
     ranked_within: Literal["", "encoder"] = ""
     notes: tuple[str, ...] = ()
+    comparisons: Comparisons | None = None
+
+    def decimals(self, row: str, column: Column) -> int:
+        """Return the places that the cell of ``column`` prints in the row labelled ``row``."""
+        own = next((entry.decimals for entry in self.rows if entry.label == row), None)
+        return column.decimals if own is None else own
+
+
+def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
+    """Return the rows pair x (encoder, if the metrics have several) x metric, with the paper's names."""
+    roles = list(dict.fromkeys(role for chosen in comparisons.metrics.values() for role in chosen))
+    rows = []
+    for left, right in comparisons.pairs:
+        pair = f"{SHORT_METHODS.get(left, METHODS[left])} vs. {SHORT_METHODS.get(right, METHODS[right])}"
+        for role in roles:
+            evaluator = (encoder_name(role),) if len(roles) > 1 else ()
+            rows += [
+                Row((pair, *evaluator, METRICS[name]), left, role, rival=right, metric=name, group=pair)
+                for name, chosen in comparisons.metrics.items()
+                if role in chosen
+            ]
+    return tuple(rows)
+
+
+def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Column, ...]:
+    """Return the paper's columns of a table of comparisons, then the corrected p and the author-cluster interval."""
+    return (
+        Column(left, statistic="left"),
+        Column(right, statistic="right"),
+        Column("Directional\nΔ", statistic="delta", signed=True),
+        Column("Cluster 95%\nCI", statistic="interval"),
+        Column("p", statistic="p"),
+        *((Column("n", statistic="n", decimals=0),) if with_n else ()),
+        Column("Holm\np", statistic="p_holm"),
+        Column("Author-cluster\n95% CI", statistic="author_interval"),
+    )
 
 
 def method_rows(*keys: str) -> tuple[Row, ...]:
