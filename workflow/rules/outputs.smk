@@ -82,6 +82,9 @@ def run_targets():
             f"{RESULTS}/{name}/clients/{table}.parquet"
             for table in ("texts", "allocation")
         ]
+        files += [
+            f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
+        ]
         for seed, method in runs_of(name):
             place = Namespace(experiment=name, seed=str(seed), method=method)
             plan = PLANS[name, method][1]
@@ -152,6 +155,19 @@ def table_context(name):
         "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": ABSENT,
+    }
+
+
+def printed_settings(name, label):
+    """What each row ran with, for a table that prints it."""
+    columns = [column for panel in SPECS[label].panels for column in panel.columns]
+    if not any(column.setting for column in columns):
+        return {}
+    return {
+        "settings": {
+            row: run_check(PLANS[name, row][1], EXPERIMENTS[name])
+            for row in EXPERIMENTS[name]["methods"]
+        }
     }
 
 

@@ -29,7 +29,8 @@ class Context:
     ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
-    ``seeds``: the seeds that were asked for; a value behind which some are missing says so.
+    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method key,
+    what its run resolved to.
     """
 
     experiment: str
@@ -40,6 +41,7 @@ class Context:
     display: Mapping[str, str] = field(default_factory=dict)
     absences: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[int] = ()
+    settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
 
 
 def build_table(
@@ -148,6 +150,8 @@ class _Index:
         if column.fixed:
             text = column.fixed.get(row.label, "")
             return Cell(text=text) if text else Cell(reason=f"no configuration is declared for {row.label}")
+        if column.setting:
+            return self._setting(method, column.setting, row)
         if column.metric == SEEDS:
             return self._seed_count(method, row)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
@@ -169,6 +173,14 @@ class _Index:
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
+
+    def _setting(self, method: str, name: str, row: Row) -> Cell:
+        value = self.context.settings.get(method, {}).get(name)
+        if value is None:
+            return Cell(reason=f"{row.label} has no such setting")
+        if isinstance(value, bool):
+            return Cell(text="✓" if value else "✗")
+        return Cell(text=value if isinstance(value, str) else f"{value:g}")
 
     def _seed_count(self, method: str, row: Row) -> Cell:
         count = int(self.seeds.get(method, 0))

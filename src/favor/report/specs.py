@@ -61,7 +61,8 @@ class Column:
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
     ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
-    instead of a score. ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
+    instead of a score. ``setting``: of the row's method, as it ran (:func:`favor.federation.record.run_check`).
+    ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
     """
 
     header: str
@@ -75,6 +76,7 @@ class Column:
     fixed: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     statistic: Statistic | None = None
+    setting: str = ""
     minus: str = ""
     signed: bool = False
 
