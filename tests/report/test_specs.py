@@ -24,7 +24,8 @@ def test_spec_is_whole(label: str) -> None:
     assert len({row.label for row in spec.rows}) == len(spec.rows)
     for panel in spec.panels:
         assert len({column.label for column in panel.columns}) == len(panel.columns)
-        assert all(bool(column.metric) != bool(column.fixed) for column in panel.columns)
+        kinds = [(bool(column.metric), bool(column.fixed), column.derive is not None) for column in panel.columns]
+        assert all(sum(kind) == 1 for kind in kinds)
 
 
 @pytest.mark.parametrize("label", available())
@@ -35,7 +36,10 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
         for row in spec.rows:
             for panel in spec.panels:
                 for column in panel.columns:
-                    if not column.fixed and not row.optional:
+                    if column.derive is not None:
+                        beside = values[(values["row"] == row.label) & (values["column"] == column.label)]
+                        assert beside["text"].tolist() != [], (row.label, column.label)
+                    elif not column.fixed and not row.optional:
                         value, _ = paper_cell(values, panel.title, section, row.label, column.paper or column.label)
                         assert value == value, (section, row.label, column.label)
 
@@ -56,7 +60,7 @@ def test_scored_metrics_exist_and_point_the_same_way() -> None:
     for spec in map(load_spec, available()):
         assert set(spec.sources) <= families().keys(), spec.label
         known = {metric.name: ways[metric.direction] for family in spec.sources for metric in metrics_of(family)}
-        columns = [column for panel in spec.panels for column in panel.columns if not column.fixed]
+        columns = [column for panel in spec.panels for column in panel.columns if column.metric]
         for column in columns:
             if column.metric in known:
                 assert column.direction in ("", known[column.metric]), (spec.label, column.label)

@@ -9,10 +9,13 @@ from favor.report.html import html_document
 from favor.report.latex import latex_table
 from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
+from favor.scores.metric import scores_frame
 
 with job(snakemake) as cfg:
     spec = load_spec(snakemake.wildcards.label)
-    scores = pd.concat([read_parquet(path, "scores") for path in snakemake.input.scores], ignore_index=True)
+    # A table of configuration alone reads no scores.
+    families = [read_parquet(path, "scores") for path in snakemake.input.scores]
+    scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     cells = build_table(spec, scores, Context(**cfg), paper)
     write_parquet(cells, snakemake.output.cells, "table_cells")
