@@ -150,7 +150,8 @@ class _Index:
         role = column.encoder or row.encoder
         if column.fixed:
             text = column.fixed.get(row.label, "")
-            none = "a bound is no configuration" if method in CONTROLS else f"no configuration for {row.label}"
+            none = f"no configuration is declared for {row.label}"
+            none = "a bound is no configuration" if method in CONTROLS else none
             return Cell(text=text) if text else Cell(reason=none)
         if column.setting:
             return self._setting(method, column.setting, row)
