@@ -6,6 +6,12 @@ from favor.report.specs import load_spec
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 FIGURES = ("training_curves", "retention_utility", "allocation")
+DIAGNOSTICS = (
+    "generation_map",
+    "signature_space_discriminability",
+    "favor_lora_allocation",
+    "last_participation",
+)
 
 
 def titles_of(name):
@@ -183,6 +189,59 @@ def compared_encoders(name, label):
     """Encoders that a table's comparisons read."""
     used = {key for keys in compared(name, label)["metrics"].values() for key in keys}
     return sorted(used)
+
+
+def style_sources(wildcards):
+    """The clients' human texts in the style space."""
+    return f"{RESULTS}/{wildcards.experiment}/clients/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
+
+
+def style_golds(wildcards):
+    """Their continuations of the prompts in the style space."""
+    return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.gold.parquet"
+
+
+def style_generations(wildcards):
+    """Every output that passed the filter in the style space."""
+    return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
+
+
+def residual_row(name):
+    """The row whose private residuals are looked into: FAVoR, or another with a residual stage; None without any."""
+    rows = [
+        row
+        for row in EXPERIMENTS[name]["methods"]
+        if PLANS[name, row][1].personal is not None
+        and PLANS[name, row][1].personal.residual
+    ]
+    return min(rows, key=lambda row: row != "favor", default=None)
+
+
+def energy_packs(wildcards):
+    """The personal packs of that row's first seed (the paper looks into one run)."""
+    row = residual_row(wildcards.experiment)
+    if row is None:
+        return []
+    seed = experiment_of(wildcards)["seeds"][0]
+    place = Namespace(experiment=wildcards.experiment, seed=str(seed), method=row)
+    plan = PLANS[wildcards.experiment, row][1]
+    clients = personal_clients(place, plan, "last")
+    count = len(batches(clients, per_job(place)))
+    return [personal_file(place, row, "last", batch) for batch in range(count)]
+
+
+def last_rounds(name):
+    """Round of every client's last participation, by method that federates and by seed."""
+    return {
+        row: {
+            str(seed): last_participation(
+                rounds_of(name, seed, PLANS[name, row][1].shared.sampling)
+            )
+            for seed in EXPERIMENTS[name]["seeds"]
+        }
+        for row in EXPERIMENTS[name]["methods"]
+        if PLANS[name, row][1].shared is not None
+    }
 
 
 def training_logs(wildcards):

@@ -48,6 +48,7 @@ rule draw_figures:
         cfg=lambda w: cfg(
             methods=list(experiment_of(w)["methods"]),
             style_encoder=experiment_of(w)["style_encoder"],
+            display=titles_of(w.experiment),
             tracks={
                 method: plan.shared.track
                 for (name, method), (_, plan, _) in PLANS.items()
@@ -57,6 +58,35 @@ rule draw_figures:
         code=code("draw_figures"),
     script:
         "../scripts/draw_figures.py"
+
+
+rule draw_diagnostics:
+    input:
+        sources=style_sources,
+        golds=style_golds,
+        generations=style_generations,
+        effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
+        energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
+        participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",
+    output:
+        expand(
+            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
+            figure=DIAGNOSTICS,
+            kind=("svg", "pdf"),
+        ),
+    log:
+        f"{RESULTS}/logs/draw_diagnostics/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/draw_diagnostics/{{experiment}}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        cfg=lambda w: cfg(
+            methods=list(experiment_of(w)["methods"]), display=titles_of(w.experiment)
+        ),
+        code=code("draw_diagnostics"),
+    script:
+        "../scripts/draw_diagnostics.py"
 
 
 rule draw_overview:
@@ -84,7 +114,7 @@ rule report:
         figures=expand(
             f"{RESULTS}/{{experiment}}/figures/{{figure}}.svg",
             experiment=EXPERIMENTS,
-            figure=FIGURES,
+            figure=(*FIGURES, *DIAGNOSTICS),
         ),
         overview=f"{RESULTS}/figures/favor_overview.svg",
         dropped=report_inputs("dropped.parquet"),
