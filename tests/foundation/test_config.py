@@ -45,7 +45,8 @@ def test_defaults_are_the_papers():
             "corpora": {"c": {"demo": {}}},
             "base_models": {"m": {"source": "owner/model"}},
             "encoders": {
-                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}}
+                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}},
+                "s": {"kind": "sentence", "source": "embedded-minilm"},
             },
             "experiments": {"x": experiment},
         }
@@ -59,6 +60,8 @@ def test_defaults_are_the_papers():
     assert config["prompts"]["prefix_tokens"] == 96
     assert config["generation"]["max_new_tokens"] == 220
     assert config["clients"] == 50
+    assert config["evaluation"]["semantic_encoder"] == "s"
+    assert config["evaluation"]["scores"] == {"mauve": {"encoders": ["s"]}}
 
 
 @pytest.mark.parametrize(
@@ -91,6 +94,8 @@ def test_defaults_are_the_papers():
         ("experiments.demo.generation.max_new_tokens", 380, "exceed the model's context of 384"),
         ("experiments.demo.training.max_length", 32, "leave nothing to learn after a prefix of 32"),
         ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
+        ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
+        ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
         ("encoders.asce_a.kind", "asci", "'asci'"),
@@ -136,12 +141,21 @@ def test_every_mapping_is_closed_and_every_leaf_is_described():
 
 
 def test_schema_defaults_equal_the_packages_own():
-    from favor.lm.settings import LoraSettings, TrainingSettings
+    from favor.foundation.protocol import SWITCHES
+    from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 
+    own_values = {
+        "training": dataclasses.asdict(TrainingSettings()),
+        "alignment": dataclasses.asdict(AlignmentSettings()),
+    }
+    for switch in SWITCHES:
+        section, key = switch.key.split(".")
+        assert SCHEMA["$defs"]["experiment"]["properties"][section]["properties"][key]["default"] is None
+        assert own_values.get(section, {}).get(key, switch.paper) == switch.paper
     sections = SCHEMA["$defs"]["experiment"]["properties"]
     for section, settings in (("lora", LoraSettings()), ("training", TrainingSettings())):
         own = dataclasses.asdict(settings)
         for key, child in sections[section]["properties"].items():
-            if key in own:
+            if key in own and child["default"] is not None:
                 expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
                 assert child["default"] == expected, f"{section}.{key}"

@@ -10,7 +10,7 @@ import pytest
 
 from favor.foundation.columns import TABLES
 from favor.foundation.files import read_parquet, write_parquet
-from favor.report.build import Context, build_table, join_sections
+from favor.report.build import Context, build_table, is_control, join_sections
 from favor.report.paper import load_paper_values
 from favor.report.specs import Column, Panel, Row, TableSpec, load_spec, method_rows
 
@@ -210,3 +210,26 @@ def test_sections_join_and_survive_parquet(tmp_path, scores: pd.DataFrame, conte
     write_parquet(joined, tmp_path / "cells.parquet", "table_cells")
     back = read_parquet(tmp_path / "cells.parquet", "table_cells")
     assert list(back["text"]) == list(joined["text"])
+
+
+def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score: Callable[..., dict]) -> None:
+    values = (("asce_a", 0.5), ("minilm", 0.4))
+    scores = pd.DataFrame([score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
+    about = context("favor", seeds=[1, 2], absences={"luar": "not here"})
+    cells = build_table(load_spec("signature-space-main"), scores, about)
+    own = cell(cells, "ASCE", "Acc.")
+    assert (own["text"], own["reason"], own["mark"]) == ("0.500", "", "best")
+    assert cell(cells, "MiniLM", "Acc.")["text"] == "0.400"
+    assert cell(cells, "LUAR", "Acc.")[["text", "reason"]].tolist() == ["–", "not here"]
+    assert "Stylometry" not in set(cells["row"])
+
+
+def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm") for method in ("favor", "gold", "shuffled")])
+    cells = build_table(load_spec("phase1-external-evaluator-details"), scores, context("favor"))
+    rows = cells[cells["column"] == "Gen→Gen AUC"]
+    assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces
+    name = "Shuffled authors (lower bound) · MiniLM"
+    assert is_control(name)
+    assert cell(cells, name, "Gen→Gen AUC")["text"] == "0.100"
+    assert (rows["mark"] == "").all()

@@ -30,7 +30,7 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
     assert r"$\checkmark$" in source
     assert source.count(r"\begin{tabular}{@{}l") == 2
     assert "--\\textsuperscript{a}" in source
-    assert "(a): encoder assistant is not part of experiment demo." in source
+    assert r"(a): assistant\_score was not computed in experiment demo." in source
     assert "Own continuations" not in source
     assert "Own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
 

@@ -11,6 +11,7 @@ from favor.report.build import SEEDS
 from favor.report.names import CONTROLS, METHODS
 from favor.report.paper import load_paper_values, paper_cell, paper_text
 from favor.report.specs import available, load_spec, spec_module, spec_path
+from favor.scores.metric import SOURCE
 
 
 @pytest.mark.parametrize("label", available())
@@ -18,7 +19,7 @@ def test_spec_is_whole(label: str) -> None:
     spec = load_spec(label)
     assert spec_path(label).is_file()
     assert importlib.util.find_spec(spec_module(label)) is not None
-    assert all(row.method in METHODS or row.method in CONTROLS or (not row.method and row.metric) for row in spec.rows)
+    assert all(row.method in {*METHODS, *CONTROLS, SOURCE} or (not row.method and row.metric) for row in spec.rows)
     assert all(row.rival in METHODS for row in spec.rows if spec.comparisons)
     assert all(len(row.stub) == len(spec.stub_headers) for row in spec.rows)
     assert len({row.label for row in spec.rows}) == len(spec.rows)

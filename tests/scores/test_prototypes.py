@@ -88,9 +88,16 @@ def test_nothing_survives(inputs_maker) -> None:
     failed = inputs.generations.assign(passed=False)
     inputs = type(inputs)(failed, inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings)
     scores = prototypes.score(inputs, {})
-    rows = scores[(scores["method"] == "m")]
-    assert rows["value"].isna().all()
-    assert set(rows["note"]) == {"no output passed the filter"}
+    rows = scores[scores["method"] == "m"]
+    # the same rows as any run; counted as wrong, both outputs are wrong
+    names = ["metric", "variant"]
+    assert sorted(rows[names].agg(" ".join, axis=1)) == sorted(
+        scores.loc[scores["method"] == "gold", names].agg(" ".join, axis=1)
+    )
+    wrong = rows["variant"] == "failures_wrong"
+    assert rows.loc[wrong, ["value", "n"]].to_numpy().tolist() == [[0.0, 2], [0.0, 2]]
+    assert rows.loc[~wrong, "value"].isna().all()
+    assert set(rows.loc[~wrong, "note"]) == {"no output passed the filter"}
 
 
 def test_macro_f1_against_the_definition() -> None:

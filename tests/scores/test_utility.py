@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bert_score
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.scores import utility as family
 from favor.scores.bertscore import BertScorer, encode_text
+from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility
 
 CANDIDATES = [
@@ -179,3 +182,27 @@ def test_family(three_authors, score_value) -> None:
     assert score_value(scores, "bertscore_f1", method="shuffled") == pytest.approx(0.05)
     with pytest.raises(UserError, match="needs the utility table"):
         family.score(three_authors, {})
+
+
+def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
+    assert published_baseline("roberta-large", 17) == 0.83122575  # the library's own file
+    assert published_baseline("/models/roberta-large", 17) == 0.83122575
+    assert published_baseline("roberta-large", 99) is None
+    assert published_baseline("nobody/model", 1) is None
+    rows = three_authors.generations[["seed", "method", "client", "prompt_id"]]
+    shuffled = rows.assign(method="shuffled")
+    table = pd.concat([rows, shuffled]).assign(bertscore_f1=0.9, semantic_similarity=0.5)
+    inputs = replace(three_authors, utility=table)
+    scores = family.score(inputs, {"bertscore": {"model": "roberta-large", "layer": 17}})
+    # (0.9 - 0.83122575) / (1 - 0.83122575)
+    assert score_value(scores, "bertscore_f1", "rescaled") == pytest.approx(0.06877425 / 0.16877425)
+    assert score_value(scores, "bertscore_f1", "rescaled", method="gold") == 1.0
+    without = family.score(inputs, {"bertscore": {"model": "embedded-minilm", "layer": 5}})
+    row = without[(without["variant"] == "rescaled") & (without["method"] == "m")].iloc[0]
+    assert np.isnan(row["value"])
+    assert row["note"] == "bert-score ships no baseline for embedded-minilm"
+
+
+def test_settings_of_a_wrong_kind_are_refused(three_authors) -> None:
+    with pytest.raises(UserError, match="setting 'variants' of family 'utility' is 'rescaled'; give a list"):
+        family.score(three_authors, {"variants": "rescaled"})

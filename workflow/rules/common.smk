@@ -14,6 +14,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(SOURCE))
 
+from favor.encoders.availability import absent_encoders
 from favor.federation.method import load_method, plan_values, row_title
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
@@ -38,7 +39,7 @@ try:
         SOURCE,
     )
     PLANS = {
-        (name, row): load_method(row, overrides, experiment["protocol"])
+        (name, row): load_method(row, overrides, experiment)
         for name, experiment in CONFIG["experiments"].items()
         for row, overrides in experiment["methods"].items()
     }
@@ -52,6 +53,12 @@ except UserError as error:
     stop(error)
 
 EXPERIMENTS = CONFIG["experiments"]
+ABSENT = absent_encoders(CONFIG["encoders"])
+if ABSENT and workflow.is_main_process:
+    print(
+        f"warning: left out: {'; '.join(ABSENT.values())}. Tables print a dash; fetch ids with 'hf download <id>'.",
+        file=sys.stderr,
+    )
 
 
 wildcard_constraints:
@@ -141,9 +148,15 @@ def model_settings(name):
 # Encoders
 
 
+def made_here(name):
+    """Whether the workflow trains or fits the encoder."""
+    encoder = CONFIG["encoders"][name]
+    return encoder["training"] is not None or encoder["fitting"] is not None
+
+
 def encoder_files(name):
-    """Files a job that loads the encoder waits for (none for an encoder that is not trained here)."""
-    if CONFIG["encoders"][name]["training"] is None:
+    """Files a job that loads the encoder waits for (none for an encoder that is not trained or fitted here)."""
+    if not made_here(name):
         return []
     return [
         f"{RESULTS}/encoders/{name}/{file}"
@@ -159,7 +172,7 @@ def encoder_settings(name):
         spec["source"] = encoder["source"]
     return {
         "spec": spec,
-        "folder": f"{RESULTS}/encoders/{name}" if encoder["training"] else None,
+        "folder": f"{RESULTS}/encoders/{name}" if made_here(name) else None,
     }
 
 
@@ -168,13 +181,15 @@ def encoder_module(name):
 
 
 def experiment_encoders(name):
-    """Encoders whose spaces an experiment is measured in, the style encoder first."""
+    """Encoders whose spaces an experiment is measured in, the style encoder first; absent ones are left out."""
     experiment = EXPERIMENTS[name]
-    return list(
-        dict.fromkeys(
-            [experiment["style_encoder"], *experiment["evaluation"]["encoders"]]
-        )
-    )
+    evaluation = experiment["evaluation"]
+    needed = [experiment["style_encoder"], evaluation["semantic_encoder"]]
+    for encoder in needed:
+        if encoder in ABSENT:
+            stop(f"experiment '{name}' needs encoder '{encoder}': {ABSENT[encoder]}")
+    wanted = dict.fromkeys([needed[0], *evaluation["encoders"], needed[1]])
+    return [encoder for encoder in wanted if encoder not in ABSENT]
 
 
 # Corpora and what is trained on them
@@ -213,4 +228,10 @@ def asce_training(wildcards):
 
 
 def encoder_corpus(wildcards, file):
-    return corpus_file(asce_training(wildcards)["corpus"], file)
+    encoder = CONFIG["encoders"][wildcards.encoder]
+    return corpus_file((encoder["training"] or encoder["fitting"])["corpus"], file)
+
+
+def encoders_with(key):
+    """Expression that matches the encoders whose configuration has a section."""
+    return "|".join(n for n, e in CONFIG["encoders"].items() if e[key]) or "none"

@@ -58,6 +58,8 @@ rule train_asce:
         f"{RESULTS}/logs/train_asce/{{encoder}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/train_asce/{{encoder}}.tsv"
+    wildcard_constraints:
+        encoder=encoders_with("training"),
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
@@ -68,6 +70,35 @@ rule train_asce:
         code=code("train_asce"),
     script:
         "../scripts/train_asce.py"
+
+
+rule fit_stylometry:
+    input:
+        documents=lambda w: encoder_corpus(w, "documents.parquet"),
+        splits=lambda w: encoder_corpus(w, "splits.parquet"),
+        roster=lambda w: encoder_corpus(w, "roster.parquet"),
+    output:
+        weights=f"{RESULTS}/encoders/{{encoder}}/encoder.safetensors",
+        settings=f"{RESULTS}/encoders/{{encoder}}/encoder.json",
+    log:
+        f"{RESULTS}/logs/fit_stylometry/{{encoder}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/fit_stylometry/{{encoder}}.tsv"
+    wildcard_constraints:
+        encoder=encoders_with("fitting"),
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            **{
+                key: value
+                for key, value in CONFIG["encoders"][w.encoder]["fitting"].items()
+                if key != "corpus"
+            }
+        ),
+        code=code("fit_stylometry"),
+    script:
+        "../scripts/fit_stylometry.py"
 
 
 rule embed_sources:

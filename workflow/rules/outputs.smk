@@ -40,7 +40,7 @@ def families_of(name):
         for label in EXPERIMENTS[name]["tables"]
         for family in SPECS[label].sources
     }
-    return sorted(families | {"prototypes", "utility", "quality"})
+    return sorted(families | {"prototypes", "utility", "quality", "copying"})
 
 
 def table_targets():
@@ -150,10 +150,14 @@ def table_context(name):
         "methods": list(experiment["methods"]),
         "dataset": corpus["title"],
         "paper_dataset": corpus["paper_dataset"] or "",
-        "encoders": {"style": experiment["style_encoder"], **independent_encoder(name)},
+        "encoders": {
+            "style": experiment["style_encoder"],
+            "semantic": experiment["evaluation"]["semantic_encoder"],
+            **independent_encoder(name),
+        },
         "display": titles_of(name),
         "seeds": experiment["seeds"],
-        "absences": {},
+        "absences": ABSENT,
     }
 
 

@@ -1,6 +1,18 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file a metric family.
 
 
+def family_settings(wildcards):
+    """Settings of a metric family: the configuration's, and for utility the model behind its BERTScore."""
+    evaluation = experiment_of(wildcards)["evaluation"]
+    settings = evaluation["scores"].get(wildcards.family, {})
+    if wildcards.family == "utility":
+        return {
+            "bertscore": pick(evaluation["bertscore"], "model", "layer"),
+            **settings,
+        }
+    return settings
+
+
 rule score:
     input:
         generations=generation_files,
@@ -18,6 +30,7 @@ rule score:
             for encoder in experiment_encoders(w.experiment)
         ],
         utility=f"{RESULTS}/{{experiment}}/utility.parquet",
+        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
     output:
         scores=f"{RESULTS}/{{experiment}}/scores/{{family}}.parquet",
     log:
@@ -33,6 +46,7 @@ rule score:
             encoders=experiment_encoders(w.experiment),
             style_encoder=experiment_of(w)["style_encoder"],
             seeds=experiment_of(w)["seeds"],
+            settings=family_settings(w),
         ),
         code=lambda w: code("score", f"favor.scores.{w.family}"),
     script:

@@ -14,6 +14,7 @@ with job(snakemake) as cfg:
         dict(zip(cfg["encoders"], map(Path, snakemake.input.embeddings), strict=True)),
         dict(zip(cfg["encoders"], zip(snakemake.input.sources, snakemake.input.golds, strict=True), strict=True)),
         Path(snakemake.input.utility),
+        Path(snakemake.input.texts),
     )
     family = importlib.import_module(f"favor.scores.{cfg['family']}")
-    write_parquet(family.score(inputs, {}), snakemake.output.scores, "scores")
+    write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, "scores")

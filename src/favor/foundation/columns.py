@@ -55,6 +55,7 @@ ROUND = Column("round", INT32, "", "communication round, from 0")
 EMBEDDING = Column("embedding", VECTOR, "", "embedding of the text")
 WRITING_PROMPT = Column("prompt", STRING, "", "writing prompt the text answers; empty where the corpus has none")
 TEXT = Column("text", STRING, "", "text")
+BYTES = Column("bytes", INT64, "bytes", "size of this one client's part, as an adapter file of its own")
 WORDS = Column("words", INT32, "words", "word units of the text (corpus word expression)")
 
 
@@ -143,6 +144,42 @@ _TABLES = (
         "schedule",
         (ROUND, Column("slot", INT32, "", "position in the round's cohort, from 0"), CLIENT),
         ("round", "slot"),
+    ),
+    Table(
+        "traffic",
+        (
+            ROUND,
+            Column("direction", STRING, "", "client_to_server or server_to_client"),
+            Column("content", STRING, "", "delta or shared adapter"),
+            CLIENT,
+            Column("file", STRING, "", "file it was in, relative to the results folder"),
+            BYTES,
+        ),
+        ("round", "direction", "client"),
+    ),
+    Table(
+        "boundary",
+        (
+            SEED,
+            METHOD,
+            ROUND,
+            Column("direction", STRING, "", "client_to_server, server_to_client or stays_on_client"),
+            Column(
+                "content",
+                STRING,
+                "",
+                "delta, text, shared adapter, final adapter; what stays: residual, endpoint, adapter, companion, gate",
+            ),
+            CLIENT,
+            Column("file", STRING, "", "file it was in, relative to the results folder"),
+            BYTES,
+        ),
+        ("seed", "method", "round", "direction", "client", "content"),
+    ),
+    Table(
+        "gates",
+        (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
+        ("seed", "method", "client", "prompt_id"),
     ),
     Table(
         "training_log",

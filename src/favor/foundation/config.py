@@ -16,8 +16,10 @@ from typing import Any
 
 import yaml
 
+from favor.foundation.declarations import declared, declared_keys
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
+from favor.foundation.protocol import apply_protocol
 
 EMBEDDED_MINILM = "embedded-minilm"
 
@@ -240,8 +242,15 @@ def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, A
     where = f"encoders.{name}"
     _known(encoder["kind"], modules_in(package / "encoders" / "kinds"), f"{where}.kind")
     training = encoder["training"]
-    if (encoder["kind"] == "asce") != (training is not None):
-        raise UserError(f"config key '{where}.training': an asce encoder needs it, and no other kind has it")
+    for kind, key in (("asce", "training"), ("stylometry", "fitting")):
+        made_here = encoder["kind"] == kind and "folder" not in encoder["options"]
+        if made_here != (encoder[key] is not None):
+            raise UserError(
+                f"config key '{where}.{key}': an encoder of kind {kind} needs it unless options.folder names one made "
+                "elsewhere, and no other kind has it"
+            )
+    if encoder["fitting"] is not None:
+        _known(encoder["fitting"]["corpus"], config["corpora"], f"{where}.fitting.corpus")
     if training is None:
         return
     _known(training["corpus"], config["corpora"], f"{where}.training.corpus")
@@ -271,8 +280,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             f"config key '{where}.clients': {experiment['clients']} clients, but corpora.{experiment['corpus']}."
             f"roles.clients is {roster}; lower the first or raise the second"
         )
-    if experiment["allocation"]["enforce"] is None:
-        experiment["allocation"]["enforce"] = experiment["protocol"] == "paper"
+    apply_protocol(experiment)
     cohort = experiment["federation"]["clients_per_round"]
     if cohort > experiment["clients"]:
         raise UserError(
@@ -307,6 +315,21 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             ),
             None,
         )
+    if evaluation["semantic_encoder"] is None:
+        raise UserError(
+            f"config key '{where}.evaluation.semantic_encoder': no encoder has the source {EMBEDDED_MINILM}; name one"
+        )
+    _cross_check_scores(f"{where}.evaluation.scores", evaluation, package / "scores")
+
+
+def _cross_check_scores(where: str, evaluation: dict[str, Any], folder: Path) -> None:
+    for family, settings in evaluation["scores"].items():
+        families = [name for name in modules_in(folder) if declared(folder / f"{name}.py", "METRICS") is not None]
+        _known(family, families, where)
+        for name in settings:
+            _known(name, declared_keys(folder / f"{family}.py", "DEFAULTS"), f"{where}.{family}")
+    # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
+    evaluation["scores"].setdefault("mauve", {}).setdefault("encoders", [evaluation["semantic_encoder"]])
 
 
 def _encoder_keys(experiment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -14,9 +14,11 @@ from favor.report.cells import NAN, Cell, ComparisonIndex, printed
 from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
 from favor.report.paper import paper_cell, paper_text
 from favor.report.specs import Column, Panel, Row, TableSpec
+from favor.scores.metric import SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 
 SEEDS = "@seeds"
+_UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
 
 
 @dataclass(frozen=True)
@@ -96,19 +98,31 @@ def join_sections(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def is_control(row: str) -> bool:
     """Whether ``row`` is the printed name of a control (upper or lower bound)."""
-    return row in CONTROLS.values()
+    return row.split(" · ")[0] in CONTROLS.values()
 
 
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
-    rows = [row for row in spec.rows if not row.method or row.method in CONTROLS or row.method in context.methods]
+    rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
         rows += [Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS]
     if spec.with_controls:
-        rows += [Row((name,), method=key, ranked=False, group="controls") for key, name in CONTROLS.items()]
+        rows += [
+            Row((name, *stub), method=key, encoder=role, ranked=False, group="controls")
+            for key, name in CONTROLS.items()
+            for stub, role in _evaluators(spec)
+        ]
     return rows
+
+
+def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str]]:
+    """Return (further stub cells, encoder role) of the rows that one method or control has: one unless the table
+    ranks within encoders."""
+    if spec.ranked_within != "encoder":
+        return [((), "")]
+    return list(dict.fromkeys((row.stub[1:], row.encoder) for row in spec.rows))
 
 
 class _Index:
@@ -152,7 +166,7 @@ class _Index:
         if column.deviation != "none" and not math.isnan(deviation):
             text += f" ± {printed(deviation, decimals)}"
         text += f" {row.unit}" if row.unit else ""
-        expected = len(self.context.seeds) if method not in CONTROLS else 0
+        expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
 

@@ -59,7 +59,7 @@ class Column:
     """One column: a metric of the scores table, for the row's method and encoder unless the column names its own.
 
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
-    "independent") or key. ``fixed``: text by row label instead of a score, for configuration columns.
+    "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
     ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
     instead of a score. ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
     """

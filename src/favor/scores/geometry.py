@@ -20,6 +20,9 @@ METRICS = (
 )
 
 
+DEFAULTS: dict[str, Any] = {"encoders": None}
+
+
 def silhouette(vectors: np.ndarray, authors: np.ndarray) -> float:
     """Mean silhouette of unit rows [n, d] under cosine distance, clusters being authors [n].
 
@@ -47,7 +50,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
     A gap compares a run with the human continuations of the same prompts: those whose outputs passed the filter.
     """
-    checked = read_settings("geometry", settings, {"encoders": None})
+    checked = read_settings("geometry", settings, DEFAULTS)
     scores: list[Score] = []
     for encoder in read_encoders(inputs, checked["encoders"]):
         for run in inputs.runs:

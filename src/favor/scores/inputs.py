@@ -239,6 +239,10 @@ def read_settings(family: str, settings: Mapping[str, Any], defaults: Mapping[st
     for name in settings:
         if name not in defaults:
             raise UserError(f"scores: family '{family}' has no setting '{name}'; it has {', '.join(sorted(defaults))}")
+        default = defaults[name]
+        if default is not None and not isinstance(settings[name], type(default)):
+            kind = type(default).__name__
+            raise UserError(f"scores: setting '{name}' of family '{family}' is {settings[name]!r}; give a {kind}")
     return {**defaults, **settings}
 
 

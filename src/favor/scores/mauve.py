@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from mauve import compute_mauve
 
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import Metric, Score, scores_frame
@@ -24,6 +23,8 @@ MINIMUM_TEXTS = 20  # fewer texts than this make two buckets of noise
 
 def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tuple[list[float], int]:
     """(MAUVE for each k-means seed, number of buckets) of two samples of unit rows [n, d] and [m, d]."""
+    from mauve import compute_mauve  # GPL-3, and slow to import: nothing else in the package touches it
+
     buckets = max(2, round(min(len(outputs), len(human)) / 10))
     features = [rows.astype(np.float32) for rows in (outputs, human)]
     values = []

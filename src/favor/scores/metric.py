@@ -15,6 +15,7 @@ from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
+SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,13 @@ METRICS = (
     Metric("target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author"),
 )
 VARIANTS = ("failures_wrong", "whole_roster", "first50x1500", "leave_one_out")
+VARIANT_METRICS = tuple(
+    (metric, variant)
+    for variant in VARIANTS
+    for metric in ("author_accuracy", "author_macro_f1")
+    if (metric, variant) != ("author_accuracy", "whole_roster")
+)
+DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 NOBODY = ""  # the prediction for an output that failed the filter
 
 
@@ -53,7 +60,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
       released protocol are the encoder's own limit here, as every text is embedded once;
     - ``leave_one_out``: prototypes of the run's own other outputs. Outputs whose author has no other are left out.
     """
-    checked = read_settings("prototypes", settings, {"encoders": None, "variants": list(VARIANTS)})
+    checked = read_settings("prototypes", settings, DEFAULTS)
     variants = read_variants("prototypes", checked["variants"], VARIANTS)
     scores: list[Score] = []
     for encoder in read_encoders(inputs, checked["encoders"]):
@@ -76,6 +83,11 @@ def _score_run(
     if n == 0:
         for metric in METRICS:
             yield row(metric.name, "", float("nan"), 0, "no output passed the filter")
+        for name, variant in VARIANT_METRICS:
+            if variant == "failures_wrong" and variant in variants and len(run.items):
+                yield row(name, variant, 0.0, len(run.items))  # every output is a wrong one
+            elif variant in variants:
+                yield row(name, variant, float("nan"), 0, "no output passed the filter")
         return
     true = survivors["client"].to_numpy(dtype=object)
     predicted = predict(vectors, default, clients)

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 
 from favor.scores.effect_sizes import effect_sizes, permuted_author_effect
 from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
-from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
 from favor.scores.verification import UNKNOWN_TOPIC, Pairs, auc, equal_error_rate
 
@@ -85,7 +85,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any]) -> Iterator[Score]:
     def row(metric: str, value: float, n: int, note: str = "", variant: str = "") -> Score:
-        return Score(0, "source", encoder, metric, variant, value, n, note if value != value else "")
+        return Score(0, SOURCE, encoder, metric, variant, value, n, note if value != value else "")
 
     train, validation, test = (inputs.sources(encoder, kind) for kind in ("train", "validation", "test"))
     yield row("dimension", float(train.vectors.shape[1]), len(train.frame))

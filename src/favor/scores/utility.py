@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import ScoreInputs, read_settings
+from favor.scores.inputs import ScoreInputs, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
 
 METRICS = (
@@ -16,14 +19,33 @@ METRICS = (
     Metric("semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings"),
 )
 
+DEFAULTS: dict[str, Any] = {"variants": ["all_outputs", "rescaled"], "bertscore": {}}
+
+
+def published_baseline(model: str, layer: int) -> float | None:
+    """Return the mean F1 of random sentence pairs that bert-score ships for an English model and layer, if it does.
+
+    ``model`` is a Hugging Face id, or a folder of that name.
+    """
+    package = importlib.util.find_spec("bert_score")
+    folders = (package.submodule_search_locations if package is not None else None) or []
+    for folder in folders:
+        path = Path(folder) / "rescale_baseline" / "en" / f"{Path(model).name}.tsv"
+        if path.is_file():
+            rows = pd.read_csv(path).set_index("LAYER")["F"]
+            return float(rows[layer]) if layer in rows.index else None
+    return None
+
 
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Mean over the surviving outputs of every run and of the control ``shuffled`` (random pairs of human texts).
 
     The control ``gold`` is 1 by definition: a continuation is compared with itself. Setting ``variants``:
-    ``all_outputs`` (the mean over failed outputs too).
+    ``all_outputs`` (the mean over failed outputs too) and ``rescaled`` (BERTScore only: (F1 - b) / (1 - b), b the
+    library's baseline of random pairs; the setting ``bertscore`` names model and layer).
     """
-    checked = read_settings("utility", settings, {"variants": ["all_outputs"]})
+    checked = read_settings("utility", settings, DEFAULTS)
+    variants = read_variants("utility", checked["variants"], DEFAULTS["variants"])
     if inputs.utility is None:
         raise UserError("scores: family 'utility' needs the utility table; make it first")
     keys = ["client", "prompt_id"]
@@ -31,7 +53,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     for run in inputs.runs:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
         chosen = {"": run.survivors[keys]}
-        if "all_outputs" in checked["variants"]:
+        if "all_outputs" in variants:
             chosen["all_outputs"] = run.items[keys]
         for variant, outputs in chosen.items():
             rows = outputs.merge(table, on=keys, how="inner")
@@ -40,4 +62,18 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
                 n = len(outputs) if run.method == "gold" else len(rows)
                 note = "" if value == value else "no output passed the filter"
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
+    if "rescaled" in variants:
+        scores += _rescaled(scores, checked["bertscore"])
     return scores_frame(scores)
+
+
+def _rescaled(scores: list[Score], bertscore: Mapping[str, Any]) -> list[Score]:
+    model = bertscore.get("model", "")
+    baseline = published_baseline(model, bertscore.get("layer", 0)) if model else None
+    missing = f"bert-score ships no baseline for {Path(model).name or 'an unnamed model'}"
+    rows = []
+    for row in scores:
+        if row.metric == "bertscore_f1" and not row.variant:
+            value = float("nan") if baseline is None else (row.value - baseline) / (1 - baseline)
+            rows.append(replace(row, variant="rescaled", value=value, note=row.note or missing * (value != value)))
+    return rows

@@ -25,6 +25,7 @@ METRICS = (
     ),
 )
 VARIANTS = ("sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
+DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 UNKNOWN_TOPIC = "indUnk"
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
 
@@ -148,7 +149,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     ``interpolated`` (EER), ``train_texts`` (sources are training texts), ``all_different`` (negatives of any topic) and
     ``topic_balanced`` (generated-source AUC averaged over topics).
     """
-    checked = read_settings("verification", settings, {"encoders": None, "variants": list(VARIANTS)})
+    checked = read_settings("verification", settings, DEFAULTS)
     variants = read_variants("verification", checked["variants"], VARIANTS)
     scores: list[Score] = []
     for encoder in read_encoders(inputs, checked["encoders"]):

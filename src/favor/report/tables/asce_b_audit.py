@@ -13,12 +13,11 @@ TABLE = TableSpec(
         Panel(
             (
                 Column(
-                    "Source-\nprototype\nAcc.",
+                    "Source-prototype\nAcc.",
                     "author_accuracy",
                     "independent",
                     direction="up",
                     deviation="inline",
-                    paper="Source-prototype Acc.",
                 ),
                 Column("Gen→Src\nAUC", "generated_source_auc", "independent", direction="up", deviation="inline"),
             )

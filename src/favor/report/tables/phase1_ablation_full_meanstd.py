@@ -38,7 +38,7 @@ TABLE = TableSpec(
                 _configuration("ASCE\nalign.", global_asce=True, ditto_asce=True, favor_without_asce=False, favor=True),
                 Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
                 Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
-                Column("Asst.\nScore", "assistant_score", "assistant", direction="down", deviation="stacked"),
+                Column("Asst.\nScore", "assistant_score", direction="down", deviation="stacked"),
                 Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
             ),
             title="Panel A: Component configuration and core metrics",

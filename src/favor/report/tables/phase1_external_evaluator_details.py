@@ -2,6 +2,7 @@
 
 from favor.report.names import DAGGER_NOTE
 from favor.report.specs import Column, Panel, TableSpec, evaluator_rows
+from favor.scores.metric import SOURCE
 
 TABLE = TableSpec(
     label="phase1-external-evaluator-details",
@@ -21,17 +22,16 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Source AUC", "source_auc", method="gold", deviation="inline"),
+                Column("Source AUC", "source_auc", method=SOURCE, deviation="inline"),
                 Column("Gen→Src AUC", "generated_source_auc", direction="up", deviation="inline"),
                 Column("Gen→Src EER", "generated_source_eer", direction="down", deviation="inline"),
                 Column("Gen→Gen AUC", "generated_auc", direction="up", deviation="inline"),
             )
         ),
     ),
-    sources=("source_verification", "verification"),
+    sources=("source_space", "verification"),
     paper="L1289-1326",
     open_rows=False,
-    with_controls=False,
     ranked_within="encoder",
     notes=(DAGGER_NOTE,),
 )

@@ -14,13 +14,13 @@ TABLE = TableSpec(
                 Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
                 Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
                 Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
-                Column("Asst.", "assistant_score", "assistant", direction="down", deviation="stacked"),
+                Column("Asst.", "assistant_score", direction="down", deviation="stacked"),
                 Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
                 Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
-                Column("MAUVE", "mauve", direction="up", deviation="stacked"),
+                Column("MAUVE", "mauve", "semantic", direction="up", deviation="stacked"),
             )
         ),
     ),
-    sources=("prototypes", "geometry", "assistant", "utility"),
+    sources=("prototypes", "geometry", "assistant", "utility", "mauve"),
     paper="L1328-1401",
 )

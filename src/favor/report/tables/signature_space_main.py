@@ -1,6 +1,7 @@
 """Source-space diagnostics of the representations, without any generation."""
 
 from favor.report.specs import Column, Panel, TableSpec, encoder_rows
+from favor.scores.metric import SOURCE
 
 TABLE = TableSpec(
     label="signature-space-main",
@@ -8,8 +9,8 @@ TABLE = TableSpec(
     caption="Compact source-space representation diagnostics: logistic-regression probe and cosine verification on "
     "held-out human text.",
     stub_headers=("Representation",),
-    rows=encoder_rows("gold", roberta="RoBERTa", styledistance="StyleDist.", luar="LUAR", star="STAR", style="ASCE")
-    + encoder_rows("gold", optional=True, minilm="MiniLM", stylometry="Stylometry"),
+    rows=encoder_rows(SOURCE, roberta="RoBERTa", styledistance="StyleDist.", luar="LUAR", star="STAR", style="ASCE")
+    + encoder_rows(SOURCE, optional=True, minilm="MiniLM", stylometry="Stylometry"),
     panels=(
         Panel(
             (
@@ -20,7 +21,7 @@ TABLE = TableSpec(
             )
         ),
     ),
-    sources=("probe", "source_verification"),
+    sources=("source_space",),
     paper="Table 1, L452-471",
     open_rows=False,
     with_controls=False,

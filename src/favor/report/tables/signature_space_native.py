@@ -1,6 +1,7 @@
 """Source-space diagnostics at native dimension, with author and topic discriminability."""
 
 from favor.report.specs import Column, Panel, TableSpec, encoder_rows
+from favor.scores.metric import SOURCE
 
 TABLE = TableSpec(
     label="signature-space-native",
@@ -8,29 +9,29 @@ TABLE = TableSpec(
     caption="Native-dimensional source-space diagnostics.",
     stub_headers=("Representation space",),
     rows=encoder_rows(
-        "gold",
+        SOURCE,
         roberta="RoBERTa-base",
         styledistance="StyleDistance",
         luar="LUAR-MUD doc1",
         star="STAR",
         style="ASCE Author-Style Signature Space",
     )
-    + encoder_rows("gold", optional=True, minilm="MiniLM", stylometry="Stylometry"),
+    + encoder_rows(SOURCE, optional=True, minilm="MiniLM", stylometry="Stylometry"),
     panels=(
         Panel(
             (
                 Column("Dim.", "dimension", decimals=0),
                 Column("Author\nAcc.", "probe_accuracy", direction="up"),
                 Column("Macro-\nF1", "probe_macro_f1", direction="up"),
-                Column("Author-in-topic\nω²", "author_omega_squared", direction="up", decimals=4),
-                Column("Topic\nω²", "topic_omega_squared", direction="down", decimals=4),
-                Column("A/T\nratio", "author_topic_ratio", direction="up", decimals=2),
+                Column("Author-in-topic\nω²", "author_effect", direction="up", decimals=4),
+                Column("Topic\nω²", "topic_effect", direction="down", decimals=4),
+                Column("A/T\nratio", "effect_ratio", direction="up", decimals=2),
                 Column("Strict\nAUC", "source_auc", direction="up"),
                 Column("EER", "source_eer", direction="down"),
             )
         ),
     ),
-    sources=("probe", "discriminability", "source_verification"),
+    sources=("source_space",),
     paper="L897-941",
     open_rows=False,
     with_controls=False,

@@ -1,0 +1,56 @@
+"""Tells, without loading anything, which optional encoders have no weights on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.config import EMBEDDED_MINILM
+from favor.foundation.declarations import declared_texts
+
+KINDS = Path(__file__).parent / "kinds"
+
+
+def hub_cache() -> Path:
+    """Return the folder in which Hugging Face libraries keep downloaded models."""
+    home = os.environ.get("HF_HOME") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "huggingface"
+    )
+    return Path(os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub"))
+
+
+def is_here(source: str) -> bool:
+    """Return whether a local folder exists, or whether the cache has a snapshot of a Hugging Face id."""
+    if source == EMBEDDED_MINILM:
+        return True
+    folder = Path(source).expanduser()
+    if source.startswith((".", "/", "~")) or folder.is_dir():
+        return folder.is_dir()
+    snapshots = hub_cache() / f"models--{source.replace('/', '--')}" / "snapshots"
+    return any(snapshots.glob("*/*"))
+
+
+def sources(encoder: Mapping[str, Any]) -> list[str]:
+    """Return what an encoder of the configuration is loaded from: ids or folders of weights and tokenizer, the kind's
+    own where the configuration names none; the folder of one that was trained elsewhere."""
+    own = declared_texts(KINDS / f"{encoder['kind']}.py", "DEFAULTS")
+    given = {**own, **encoder["options"]}
+    if encoder["source"] is not None:
+        given["source"] = encoder["source"]
+    return [str(given[name]) for name in ("folder", "source", "tokenizer") if given.get(name)]
+
+
+def absent_encoders(encoders: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return, by name, why an encoder marked ``optional`` is left out: it is not on this machine.
+
+    A remote id counts as absent until it is in the cache, so that a long run neither waits for the network nor fails
+    on it at its end.
+    """
+    absent = {}
+    for name, encoder in encoders.items():
+        missing = [source for source in sources(encoder) if encoder["optional"] and not is_here(source)]
+        if missing:
+            absent[name] = f"{encoder['title'] or name} ({', '.join(missing)}) is not on this machine"
+    return absent

@@ -1,0 +1,37 @@
+"""Reads what a plug-in file declares at its top level from its text, so that the workflow need not import it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+
+def declared(path: Path, name: str) -> ast.expr | None:
+    """Return the expression assigned to ``name`` at the top level of the Python file, or None."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            value: ast.expr | None = getattr(node, "value", None)
+            return value
+    return None
+
+
+def declared_keys(path: Path, name: str) -> list[str]:
+    """Return the text keys of the mapping assigned to ``name``, in order; none where there is no such mapping."""
+    value = declared(path, name)
+    keys = value.keys if isinstance(value, ast.Dict) else []
+    return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+
+
+def declared_texts(path: Path, name: str) -> dict[str, str]:
+    """Return the entries of the mapping assigned to ``name`` whose keys and values are texts."""
+    value = declared(path, name)
+    pairs = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ()
+    return {
+        key.value: item.value
+        for key, item in pairs
+        if isinstance(key, ast.Constant)
+        and isinstance(key.value, str)
+        and isinstance(item, ast.Constant)
+        and isinstance(item.value, str)
+    }

@@ -1,0 +1,18 @@
+"""Fit the stylometric space on the clients' training documents."""
+
+from pathlib import Path
+
+from favor.corpora.documents import stream_documents
+from favor.encoders.stylometry import StylometrySettings, fit_stylometry
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+
+with job(snakemake) as cfg:
+    roster = read_parquet(snakemake.input.roster, "roster")
+    clients = set(roster.loc[roster["role"] == "client", "author"])
+    splits = read_parquet(snakemake.input.splits, "splits")
+    training = set(splits.loc[(splits["split"] == "train") & splits["author"].isin(clients), "document_id"])
+    texts = []
+    for batch in stream_documents(Path(snakemake.input.documents), ("document_id", "text")):
+        texts += batch.loc[batch["document_id"].isin(training), "text"].tolist()
+    fit_stylometry(texts, StylometrySettings(**cfg), Path(snakemake.output.weights).parent)
