@@ -161,118 +161,6 @@ def table_context(name):
     }
 
 
-def comparison_files(name, label):
-    """The paired tests behind a table, where it prints any."""
-    return (
-        [f"{RESULTS}/{name}/statistics/{label}.parquet"]
-        if SPECS[label].comparisons
-        else []
-    )
-
-
-def compared(name, label):
-    """What a table compares, as far as the experiment has it: pairs of methods, encoders by metric, exact tests."""
-    declared = SPECS[label].comparisons
-    roles = table_context(name)["encoders"]
-    rows = EXPERIMENTS[name]["methods"]
-    present = experiment_encoders(name)
-    metrics = {
-        metric: [
-            roles.get(role, role) for role in chosen if roles.get(role, role) in present
-        ]
-        for metric, chosen in declared.metrics.items()
-    }
-    return {
-        "pairs": [list(pair) for pair in declared.pairs if set(pair) <= set(rows)],
-        "metrics": metrics,
-        "exact": list(declared.exact),
-    }
-
-
-def compared_encoders(name, label):
-    """Encoders that a table's comparisons read."""
-    used = {key for keys in compared(name, label)["metrics"].values() for key in keys}
-    return sorted(used)
-
-
-def style_sources(wildcards):
-    """The clients' human texts in the style space."""
-    return f"{RESULTS}/{wildcards.experiment}/clients/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
-
-
-def style_golds(wildcards):
-    """Their continuations of the prompts in the style space."""
-    return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.gold.parquet"
-
-
-def style_generations(wildcards):
-    """Every output that passed the filter in the style space."""
-    return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
-
-
-def residual_row(name):
-    """The row whose private residuals are looked into: FAVoR, or another with a residual stage; None without any."""
-    rows = [
-        row
-        for row in EXPERIMENTS[name]["methods"]
-        if PLANS[name, row][1].personal is not None
-        and PLANS[name, row][1].personal.residual
-    ]
-    return min(rows, key=lambda row: row != "favor", default=None)
-
-
-def energy_packs(wildcards):
-    """The personal packs of that row's first seed (the paper looks into one run)."""
-    row = residual_row(wildcards.experiment)
-    if row is None:
-        return []
-    seed = experiment_of(wildcards)["seeds"][0]
-    place = Namespace(experiment=wildcards.experiment, seed=str(seed), method=row)
-    plan = PLANS[wildcards.experiment, row][1]
-    clients = personal_clients(place, plan, "last")
-    count = len(batches(clients, per_job(place)))
-    return [personal_file(place, row, "last", batch) for batch in range(count)]
-
-
-def last_rounds(name):
-    """Round of every client's last participation, by method that federates and by seed."""
-    return {
-        row: {
-            str(seed): last_participation(
-                rounds_of(name, seed, PLANS[name, row][1].shared.sampling)
-            )
-            for seed in EXPERIMENTS[name]["seeds"]
-        }
-        for row in EXPERIMENTS[name]["methods"]
-        if PLANS[name, row][1].shared is not None
-    }
-
-
-def training_logs(wildcards):
-    """Training logs of every run of an experiment: shared tracks first, then personal stages."""
-    logs = {}
-    for seed, method in runs_of(wildcards.experiment):
-        plan = PLANS[wildcards.experiment, method][1]
-        place = Namespace(
-            experiment=wildcards.experiment, seed=str(seed), method=method
-        )
-        if plan.shared is not None:
-            for number, cohort in enumerate(
-                rounds_of(wildcards.experiment, seed, plan.shared.sampling)
-            ):
-                for batch in range(len(batches(cohort, per_job(place)))):
-                    folder = f"{track_folder(place, plan.shared)}/clients/round{number}"
-                    logs[f"{folder}/batch{batch}.log.parquet"] = None
-        if plan.personal is not None:
-            for phase in personal_phases(place, plan):
-                for batch in range(
-                    len(batches(personal_clients(place, plan, phase), per_job(place)))
-                ):
-                    pack = personal_file(place, method, phase, batch)
-                    logs[pack.replace(".safetensors", ".log.parquet")] = None
-    return list(logs)
-
-
 def never_sampled(name):
     """Clients of an experiment that no round samples, by seed; they generate with the final shared adapter."""
     experiment = EXPERIMENTS[name]
@@ -284,11 +172,16 @@ def never_sampled(name):
     }
 
 
+def base_model_title(name):
+    """Printed name of a base model; no path of this machine."""
+    model = CONFIG["base_models"][name]
+    return model["title"] or (Path(model["source"]).name if model["source"] else name)
+
+
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
     for name, experiment in EXPERIMENTS.items():
-        base = CONFIG["base_models"][experiment["base_model"]]
         settings[name] = {
             "experiment": {
                 key: value
@@ -307,12 +200,7 @@ def report_settings():
                 for k, v in CONFIG["corpora"][experiment["corpus"]].items()
                 if k != "path"
             },
-            "base_model": base["title"]
-            or (
-                Path(base["source"]).name
-                if base["source"]
-                else experiment["base_model"]
-            ),
+            "base_model": base_model_title(experiment["base_model"]),
         }
     return settings
 

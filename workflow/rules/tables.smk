@@ -20,7 +20,10 @@ rule make_table:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=lambda w: cfg(**table_context(w.experiment)),
+        cfg=lambda w: cfg(
+            **table_context(w.experiment),
+            settings=table_settings(w.experiment, w.label),
+        ),
         code=lambda w: code("make_table", table_module(w.label)),
     script:
         "../scripts/make_table.py"

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pandas as pd
 
 from favor.foundation.columns import TABLES
-from favor.report.cells import NAN, Cell, ComparisonIndex, printed
+from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
 from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
 from favor.report.paper import paper_cell, paper_text
 from favor.report.specs import Column, Panel, Row, TableSpec
@@ -148,7 +148,7 @@ class _Index:
         if column.fixed:
             text = column.fixed.get(row.label, "")
             return Cell(text=text) if text else Cell(reason=f"no configuration is declared for {row.label}")
-        if column.metric == SEEDS:
+        if metric == SEEDS:
             return self._seed_count(method, row)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
         if found is None:
@@ -162,10 +162,10 @@ class _Index:
                 return Cell(reason=other.reason)
             value, deviation = value - other.value, NAN
         decimals = column.decimals if row.decimals is None else row.decimals
-        text = printed(value, decimals, column.signed)
+        unit = row.unit or column.unit
+        text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
         if column.deviation != "none" and not math.isnan(deviation):
             text += f" ± {printed(deviation, decimals)}"
-        text += f" {row.unit}" if row.unit else ""
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)

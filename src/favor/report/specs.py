@@ -17,6 +17,7 @@ from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
+Unit = Literal["", "count", "bytes", "seconds"]
 Statistic = Literal["left", "right", "delta", "interval", "author_interval", "p", "p_holm", "n"]
 
 COMPARISON_NOTE = (
@@ -32,8 +33,8 @@ class Row:
 
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
-    differs from the stub. ``metric``, ``decimals`` and ``unit`` (printed after the number) go before the column's, for
-    tables whose rows are metrics. ``rival``: the method that the row's ``method`` is compared with.
+    differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
+    the column's, for tables whose rows are quantities. ``rival``: the method that the row's ``method`` is compared with.
     """
 
     stub: tuple[str, ...]
@@ -44,8 +45,9 @@ class Row:
     optional: bool = False
     paper: str = ""
     metric: str = ""
+    setting: str = ""
     decimals: int | None = None
-    unit: str = ""
+    unit: Unit = ""
     rival: str = ""
 
     @property
@@ -62,6 +64,7 @@ class Column:
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
     ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
     instead of a score. ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
+    ``unit``: the number is printed in the multiple of it that a reader thinks in, instead of with ``decimals``.
     """
 
     header: str
@@ -76,6 +79,7 @@ class Column:
     paper: str = ""
     statistic: Statistic | None = None
     minus: str = ""
+    unit: Unit = ""
     signed: bool = False
 
     @property

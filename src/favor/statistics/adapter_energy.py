@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from favor.federation.packs import State, compose
+from favor.federation.stages import State, compose
 from favor.foundation.errors import UserError
 
 BLOCK_LAYERS = 6  # the paper's blocks, for models of at least twice as many layers; smaller ones are shown by layer
