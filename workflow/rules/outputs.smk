@@ -88,6 +88,9 @@ def run_targets():
             f"{RESULTS}/{name}/clients/{table}.parquet"
             for table in ("texts", "allocation")
         ]
+        files += [
+            f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
+        ]
         for seed, method in runs_of(name):
             place = Namespace(experiment=name, seed=str(seed), method=method)
             plan = PLANS[name, method][1]
@@ -159,6 +162,25 @@ def table_context(name):
         "seeds": experiment["seeds"],
         "absences": ABSENT,
     }
+
+
+def printed_settings(name, label):
+    """What each row ran with, for a table that prints it."""
+    spec, experiment = SPECS[label], EXPERIMENTS[name]
+    columns = [column for panel in spec.panels for column in panel.columns]
+    if not any(entry.setting for entry in (*columns, *spec.rows)):
+        return {}
+    values = {
+        row: run_check(PLANS[name, row][1], experiment) for row in experiment["methods"]
+    }
+    if any(row.setting for row in spec.rows):
+        model = CONFIG["base_models"][experiment["base_model"]]
+        title = base_model_title(experiment["base_model"])
+        for row, found in values.items():
+            found |= recipe(
+                PLANS[name, row][1], experiment, title, model["quantisation"]
+            )
+    return {"settings": values}
 
 
 def never_sampled(name):

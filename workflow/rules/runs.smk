@@ -424,7 +424,11 @@ def resolved_settings(name):
             key: value for key, value in experiment.items() if key != "methods"
         },
         "methods": {
-            row: {"hyperparameters": PLANS[name, row][2], "plan": plan_values(plan)}
+            row: {
+                "hyperparameters": PLANS[name, row][2],
+                "plan": plan_values(plan),
+                "run_check": run_check(plan, experiment),
+            }
             for row, plan in (
                 (row, PLANS[name, row][1]) for row in experiment["methods"]
             )

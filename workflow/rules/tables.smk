@@ -21,8 +21,7 @@ rule make_table:
         "../../envs/report.yaml"
     params:
         cfg=lambda w: cfg(
-            **table_context(w.experiment),
-            settings=table_settings(w.experiment, w.label),
+            **table_context(w.experiment), **printed_settings(w.experiment, w.label)
         ),
         code=lambda w: code("make_table", table_module(w.label)),
     script:

@@ -29,7 +29,8 @@ class Context:
     ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
-    ``seeds``: the seeds that were asked for; a value behind which some are missing says so.
+    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: what its
+    run resolved to, by method key.
     """
 
     experiment: str
@@ -40,6 +41,7 @@ class Context:
     display: Mapping[str, str] = field(default_factory=dict)
     absences: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[int] = ()
+    settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
 
 
 def build_table(
@@ -148,6 +150,9 @@ class _Index:
         if column.fixed:
             text = column.fixed.get(row.label, "")
             return Cell(text=text) if text else Cell(reason=f"no configuration is declared for {row.label}")
+        setting = row.setting or column.setting
+        if setting:
+            return self._setting(method, setting, row)
         if metric == SEEDS:
             return self._seed_count(method, row)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
@@ -170,6 +175,14 @@ class _Index:
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
 
+    def _setting(self, method: str, name: str, row: Row) -> Cell:
+        value = self.context.settings.get(method, {}).get(name)
+        if value is None:
+            return Cell(reason=f"{row.label} has no such setting")
+        if isinstance(value, bool):
+            return Cell(text="✓" if value else "✗")
+        return Cell(text=value if isinstance(value, str) else f"{value:g}")
+
     def _seed_count(self, method: str, row: Row) -> Cell:
         count = int(self.seeds.get(method, 0))
         if not count:
@@ -184,7 +197,7 @@ class _Index:
         for key in (encoder, role, metric, method):
             if key and key in self.context.absences:
                 return self.context.absences[key]
-        if method in METHODS and method not in self.context.methods:
+        if method and method not in self.context.methods and method not in self.seeds:
             return f"{method_name(method, self.context.display)} is not run in experiment {self.context.experiment}"
         if encoder and encoder not in self.encoders:
             return f"encoder {encoder_name(role)} is not part of experiment {self.context.experiment}"

@@ -34,7 +34,7 @@ class Row:
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
     differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
-    the column's, for tables whose rows are quantities. ``rival``: the method that the row's ``method`` is compared with.
+    the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
     """
 
     stub: tuple[str, ...]
@@ -63,8 +63,9 @@ class Column:
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
     ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
-    instead of a score. ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed.
-    ``unit``: the number is printed in the multiple of it that a reader thinks in, instead of with ``decimals``.
+    instead of a score. ``setting``: of the row's method, as it ran (:func:`favor.federation.record.run_check`).
+    ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed. ``unit``: the number is
+    printed in the multiple of it that a reader thinks in, instead of with ``decimals``.
     """
 
     header: str
@@ -78,6 +79,7 @@ class Column:
     fixed: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     statistic: Statistic | None = None
+    setting: str = ""
     minus: str = ""
     unit: Unit = ""
     signed: bool = False
