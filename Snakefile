@@ -27,6 +27,7 @@ rule all:
     default_target: True
     input:
         report_targets(),
+        number_targets(),
         table_targets(),
         run_targets(),
         corpus_targets(),

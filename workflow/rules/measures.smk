@@ -1,5 +1,14 @@
 # What statistics, diagnostics and figures read: functions of the configuration alone.
 
+# Tables behind the numbers of the paper's running text (favor.report.numbers).
+NUMBER_TABLES = (
+    "main_federated_results",
+    "phase1-main-external-verification",
+    "phase1-main-results",
+    "phase1-paired-significance",
+    "asce-b-audit",
+)
+
 
 def comparison_files(name, label):
     """The paired tests behind a table, where it prints any."""
@@ -142,4 +151,43 @@ def initial_adapters(wildcards):
     return [
         f"{seed_folder(wildcards.experiment, seed)}/server/round0/adapter.safetensors"
         for seed in experiment_of(wildcards)["seeds"]
+    ]
+
+
+def number_sources():
+    """What the numbers of the running text are taken from, by experiment."""
+    sources = {}
+    for name, experiment in EXPERIMENTS.items():
+        federation = experiment["federation"]
+        total = federation["rounds"] * federation["clients_per_round"]
+        sources[name] = {
+            "tables": {
+                label: f"{RESULTS}/{name}/tables/{label}.parquet"
+                for label in experiment["tables"]
+                if label in NUMBER_TABLES
+            },
+            "gates": [
+                f"{seed_folder(name, seed)}/{row}/gates.parquet"
+                for seed in experiment["seeds"]
+                for row in ("feddpa", "feddpa_dynamic")
+                if row in experiment["methods"]
+            ],
+            "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
+            "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
+            "participations": total / experiment["clients"],
+        }
+    return sources
+
+
+def number_files():
+    """The files behind the numbers of the running text."""
+    return [
+        file
+        for source in number_sources().values()
+        for file in (
+            *source["tables"].values(),
+            *source["gates"],
+            source["allocation"],
+            source["effects"],
+        )
     ]

@@ -61,6 +61,11 @@ def report_targets():
     return [f"{RESULTS}/report.html", *([f"{RESULTS}/report.pdf"] if LATEX else [])]
 
 
+def number_targets():
+    """The numbers of the paper's running text."""
+    return [f"{RESULTS}/numbers.json"]
+
+
 def corpus_targets():
     """What is kept of corpora, base models and encoders."""
     used = {experiment["corpus"] for experiment in EXPERIMENTS.values()}

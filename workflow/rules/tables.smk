@@ -110,6 +110,24 @@ rule draw_overview:
         "../scripts/draw_overview.py"
 
 
+rule write_numbers:
+    input:
+        number_files(),
+    output:
+        numbers=f"{RESULTS}/numbers.json",
+    log:
+        f"{RESULTS}/logs/write_numbers.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/write_numbers.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        cfg=lambda w: cfg(experiments=number_sources()),
+        code=code("write_numbers"),
+    script:
+        "../scripts/write_numbers.py"
+
+
 rule report:
     input:
         tables=[path for path in table_targets() if path.endswith(".parquet")],
