@@ -76,6 +76,8 @@ def oracle(model_folder, lora, task, settings, alignment=None):
     steps = plan_steps(
         lengths, task.epochs, settings.micro_batch, settings.accumulation, task.stage_seed, settings.group_by_length
     )
+    steps = [step for step in steps for _ in range(max(1, task.inner_steps))]
+    reference = task.anchor
     counter, losses, cosines, norms = 0, [], [], []
     for number, step in enumerate(steps):
         everything = settings.supervised == "all"
@@ -115,7 +117,7 @@ def oracle(model_folder, lora, task, settings, alignment=None):
             loss.backward()
             counter += 1
         if task.proximal:
-            penalty = sum(((factors[n] - task.anchor[n]) ** 2).sum() for n in factors)
+            penalty = sum(((factors[n] - reference[n]) ** 2).sum() for n in factors)
             (task.proximal * penalty).backward()
         norms.append(float(nn.utils.clip_grad_norm_(trained, settings.clip_norm)))
         warmup = math.ceil(settings.warmup_fraction * len(steps))
@@ -125,8 +127,13 @@ def oracle(model_folder, lora, task, settings, alignment=None):
             scale = (len(steps) - number) / (len(steps) - warmup)
         optimiser.param_groups[0]["lr"] = settings.learning_rate * scale
         optimiser.step()
+        if task.inner_steps and (number + 1) % task.inner_steps == 0:
+            with torch.no_grad():
+                reference = {n: w + task.outer_rate * (factors[n] - w) for n, w in reference.items()}
         losses.append(step_loss)
         cosines.append(np.mean(step_cosines) if step_cosines else math.nan)
+    if task.inner_steps:
+        norms = {n: reference[n] - task.anchor[n] for n in reference}  # how far the reference point moved
     return {n: t.detach().clone() for n, t in get_peft_model_state_dict(model).items()}, losses, cosines, norms
 
 
@@ -233,6 +240,19 @@ def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, l
         # Step 0: 0.05 * ||start - anchor||^2.
         expected = 0.05 * algebra.squared_norm(algebra.subtract(task.start, anchor))
         assert result.log[0]["proximal"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_inner_steps_move_the_reference_point(base, model_folder, random_state, random_pieces, lora):
+    anchor = random_state(99, lora)
+    common = {"anchor": anchor, "proximal": 0.05, "inner_steps": 3, "outer_rate": 0.25}
+    tasks = make_tasks(random_state, random_pieces, lora, **common)
+    for task, result in zip(tasks, train(base, lora, tasks, SETTINGS), strict=True):
+        state, losses, _, moved = oracle(model_folder, lora, task, SETTINGS)
+        assert len(result.log) == len(losses)
+        assert len(losses) % 3 == 0
+        assert_close(result.state, state)
+        assert_close(result.displacement, moved)
+        assert algebra.squared_norm(result.displacement) > 1e-2
 
 
 def test_width_of_execution_changes_nothing(base, random_state, random_pieces):

@@ -46,8 +46,8 @@ class Result:
 class Quadratic:
     """Client i's task loss is 1/2 sum h_i (w - c_i)^2; an epoch is ``steps`` plain gradient steps at ``rate``.
 
-    Alignment, where a stage has it, is lambda * kappa * 1/2 sum (w - q_i)^2 with kappa = 1: enough to see that it acts in
-    the right stage and with the right weight.
+    Alignment, where a stage has it, is lambda * kappa * 1/2 sum (w - q_i)^2 with kappa = 1: enough to see that it
+    acts in the right stage and with the right weight.
     """
 
     centres: dict[str, dict[str, np.ndarray]]

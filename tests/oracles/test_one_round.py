@@ -1,6 +1,7 @@
 """One round of every method by hand, on 2 x 2 tensors: both drift signs, two clients, uploads, what generates.
 
-Every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 for y; one gradient step at rate 0.1 an epoch; A_0 = 0.
+Every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 for y; one gradient step at rate 0.1 an epoch;
+A_0 = 0.
 One plain step gives x: 0 - 0.1 * (0 - 1) = +0.1 and y: 0 - 0.1 * (0 + 3) = -0.3.
 """
 
@@ -48,7 +49,7 @@ def test_fedavg_weighted_by_words(two_clients, zero):
 
 
 def test_fedprox_pulls_back_from_both_sides(two_clients, zero):
-    # Two steps: x: 0.1, then gradient (0.1 - 1) + 2 * 0.5 * 0.1 = -0.8, so 0.18. y: -0.3, then (-0.3 + 3) - 0.3 = 2.4: -0.54.
+    # Two steps: x: 0.1, then gradient (0.1 - 1) + 2 * 0.5 * 0.1 = -0.8, so 0.18. y: -0.3, then 2.7 - 0.3 = 2.4: -0.54.
     two_clients.steps = 2
     done = run("fedprox", two_clients, zero, overrides={"lambda_prox": 0.5})
     assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.18, "y": -0.54})
@@ -85,7 +86,7 @@ def test_global_asce_aligns_what_is_uploaded(two_clients, zero):
 def test_ditto_is_anchored_at_the_round_start_and_carried_over(two_clients, zero):
     done = run("ditto", two_clients, zero, cohorts=[["x", "y"], ["x", "y"]], overrides={"lambda_ditto": 0.5})
     # Round 0: v_x = 0.1, v_y = -0.3 (the term is zero at A_0). A_1 = -0.1.
-    # Round 1: v_x from 0.1: (0.1 - 1) + 2 * 0.5 * (0.1 + 0.1) = -0.7, so 0.17; v_y from -0.3: 2.7 - 0.2 = 2.5, so -0.55.
+    # Round 1: v_x from 0.1: (0.1 - 1) + 2 * 0.5 * (0.1 + 0.1) = -0.7: 0.17; v_y from -0.3: 2.7 - 0.2 = 2.5: -0.55.
     # Anchored at the client's own updated copy (0.01 for x) it would be 0.1 + 0.081 instead.
     assert value(done.clients["x"]) == near(0.17)
     assert value(done.clients["y"]) == near(-0.55)

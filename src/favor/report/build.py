@@ -29,8 +29,8 @@ class Context:
     ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
-    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: what its
-    run resolved to, by method key.
+    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method,
+    what its run resolved to.
     """
 
     experiment: str
