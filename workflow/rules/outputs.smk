@@ -6,6 +6,12 @@ from favor.report.specs import load_spec
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 FIGURES = ("training_curves", "retention_utility", "allocation")
+DIAGNOSTICS = (
+    "generation_map",
+    "signature_space_discriminability",
+    "favor_lora_allocation",
+    "last_participation",
+)
 
 
 def titles_of(name):
@@ -53,6 +59,11 @@ def report_targets():
             file=sys.stderr,
         )
     return [f"{RESULTS}/report.html", *([f"{RESULTS}/report.pdf"] if LATEX else [])]
+
+
+def number_targets():
+    """The numbers of the paper's running text."""
+    return [f"{RESULTS}/numbers.json"]
 
 
 def corpus_targets():
@@ -162,74 +173,21 @@ def table_context(name):
 
 def printed_settings(name, label):
     """What each row ran with, for a table that prints it."""
-    columns = [column for panel in SPECS[label].panels for column in panel.columns]
-    if not any(column.setting for column in columns):
+    spec, experiment = SPECS[label], EXPERIMENTS[name]
+    columns = [column for panel in spec.panels for column in panel.columns]
+    if not any(entry.setting for entry in (*columns, *spec.rows)):
         return {}
-    return {
-        "settings": {
-            row: run_check(PLANS[name, row][1], EXPERIMENTS[name])
-            for row in EXPERIMENTS[name]["methods"]
-        }
+    values = {
+        row: run_check(PLANS[name, row][1], experiment) for row in experiment["methods"]
     }
-
-
-def comparison_files(name, label):
-    """The paired tests behind a table, where it prints any."""
-    return (
-        [f"{RESULTS}/{name}/statistics/{label}.parquet"]
-        if SPECS[label].comparisons
-        else []
-    )
-
-
-def compared(name, label):
-    """What a table compares, as far as the experiment has it: pairs of methods, encoders by metric, exact tests."""
-    declared = SPECS[label].comparisons
-    roles = table_context(name)["encoders"]
-    rows = EXPERIMENTS[name]["methods"]
-    present = experiment_encoders(name)
-    metrics = {
-        metric: [
-            roles.get(role, role) for role in chosen if roles.get(role, role) in present
-        ]
-        for metric, chosen in declared.metrics.items()
-    }
-    return {
-        "pairs": [list(pair) for pair in declared.pairs if set(pair) <= set(rows)],
-        "metrics": metrics,
-        "exact": list(declared.exact),
-    }
-
-
-def compared_encoders(name, label):
-    """Encoders that a table's comparisons read."""
-    used = {key for keys in compared(name, label)["metrics"].values() for key in keys}
-    return sorted(used)
-
-
-def training_logs(wildcards):
-    """Training logs of every run of an experiment: shared tracks first, then personal stages."""
-    logs = {}
-    for seed, method in runs_of(wildcards.experiment):
-        plan = PLANS[wildcards.experiment, method][1]
-        place = Namespace(
-            experiment=wildcards.experiment, seed=str(seed), method=method
-        )
-        if plan.shared is not None:
-            for number, cohort in enumerate(
-                rounds_of(wildcards.experiment, seed, plan.shared.sampling)
-            ):
-                for batch in range(len(batches(cohort, per_job(place)))):
-                    folder = f"{track_folder(place, plan.shared)}/clients/round{number}"
-                    logs[f"{folder}/batch{batch}.log.parquet"] = None
-        if plan.personal is not None:
-            for phase in personal_phases(place, plan):
-                for batch in range(
-                    len(batches(personal_clients(place, plan, phase), per_job(place)))
-                ):
-                    pack = personal_file(place, method, phase, batch)
-                    logs[pack.replace(".safetensors", ".log.parquet")] = None
-    return list(logs)
+    if any(row.setting for row in spec.rows):
+        model = CONFIG["base_models"][experiment["base_model"]]
+        title = base_model_title(experiment["base_model"])
+        for row, found in values.items():
+            found |= recipe(
+                PLANS[name, row][1], experiment, title, model["quantisation"]
+            )
+    return {"settings": values}
 
 
 def never_sampled(name):
@@ -243,11 +201,16 @@ def never_sampled(name):
     }
 
 
+def base_model_title(name):
+    """Printed name of a base model; no path of this machine."""
+    model = CONFIG["base_models"][name]
+    return model["title"] or (Path(model["source"]).name if model["source"] else name)
+
+
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
     for name, experiment in EXPERIMENTS.items():
-        base = CONFIG["base_models"][experiment["base_model"]]
         settings[name] = {
             "experiment": {
                 key: value
@@ -266,12 +229,7 @@ def report_settings():
                 for k, v in CONFIG["corpora"][experiment["corpus"]].items()
                 if k != "path"
             },
-            "base_model": base["title"]
-            or (
-                Path(base["source"]).name
-                if base["source"]
-                else experiment["base_model"]
-            ),
+            "base_model": base_model_title(experiment["base_model"]),
         }
     return settings
 

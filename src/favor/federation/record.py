@@ -41,3 +41,23 @@ def run_check(plan: Plan, experiment: Mapping[str, Any]) -> dict[str, bool | int
             "personal_passes": f"{personal.epochs:g} in all" if personal.spread else personal.epochs,
         }
     return values
+
+
+def recipe(plan: Plan, experiment: Mapping[str, Any], base_model: str, quantisation: str) -> dict[str, str]:
+    """Return what Table efficiency_communication prints of a run's settings; what does not apply is absent.
+
+    ``base_model``: printed name; ``quantisation``: the configuration's word for it.
+    """
+    training, federation = experiment["training"], experiment["federation"]
+    passes = {"shared": plan.shared, "private": plan.personal}
+    epochs = [f"{stage.epochs:g} {name}" for name, stage in passes.items() if stage is not None and stage.epochs]
+    values = {
+        "base_model": base_model,
+        "quantisation": {"nf4": "4-bit QLoRA, NF4, bfloat16 compute"}.get(quantisation, quantisation),
+        "local_epochs": ", ".join(epochs),
+        "batching": f"micro-batch {training['micro_batch']}, grad. accumulation {training['accumulation']}",
+        "learning_rate": f"{training['learning_rate']:g} in every stage",
+    }
+    if plan.shared is not None:
+        values["clients_per_round"] = f"{federation['clients_per_round']} of {experiment['clients']}"
+    return {name: value for name, value in values.items() if value}

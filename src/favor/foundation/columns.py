@@ -296,6 +296,41 @@ _TABLES = (
         ("left_method", "right_method", "encoder", "metric", "clusters"),
     ),
     Table(
+        "adapter_energy",
+        (
+            Column("part", STRING, "", "personal (the whole update) or residual (what the private stage added)"),
+            Column("first_layer", INT32, "", "first decoder layer of the block, from 0"),
+            Column("last_layer", INT32, "", "last decoder layer of the block"),
+            Column("module", STRING, "", "adapted projection"),
+            Column("share", FLOAT, "", "module's share of the block's update energy, mean over adapters"),
+            Column("adapters", INT32, "adapters", "adapters behind the mean"),
+        ),
+        ("part", "first_layer", "module"),
+    ),
+    Table(
+        "coordinate_effects",
+        (
+            Column("space", STRING, "", "stylometric (hand-made features) or style (the style encoder)"),
+            Column("coordinate", STRING, "", "name or number of the coordinate"),
+            Column("author_effect", FLOAT, "", "omega squared of author within topic"),
+            Column("topic_effect", FLOAT, "", "omega squared of topic"),
+            Column("texts", INT64, "texts", "human texts behind the effects"),
+        ),
+        ("space", "coordinate"),
+    ),
+    Table(
+        "participation",
+        (
+            SEED,
+            METHOD,
+            Column("last_round", INT32, "", "round of a client's last participation, from 0; -1: never sampled"),
+            Column("clients", INT32, "clients", "clients whose last participation it was"),
+            Column("outputs", INT64, "outputs", "their outputs that passed the filter"),
+            Column("correct", INT64, "outputs", "outputs nearest to their own author's prototype"),
+        ),
+        ("seed", "method", "last_round"),
+    ),
+    Table(
         "table_cells",
         (
             Column("panel", STRING, "", "panel of the table"),

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pandas as pd
 
 from favor.foundation.columns import TABLES
-from favor.report.cells import NAN, Cell, ComparisonIndex, printed
+from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
 from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
 from favor.report.paper import paper_cell, paper_text
 from favor.report.specs import Column, Panel, Row, TableSpec
@@ -153,12 +153,13 @@ class _Index:
             none = f"no configuration is declared for {row.label}"
             none = "a bound is no configuration" if method in CONTROLS else none
             return Cell(text=text) if text else Cell(reason=none)
-        if column.setting:
-            return self._setting(method, column.setting, row)
+        setting = row.setting or column.setting
+        if setting:
+            return self._setting(method, setting, row)
         if column.derive is not None:
             derived = column.derive(row, self.scores, self.context.encoders)
             return Cell(derived.value, text=derived.text, reason=derived.reason)
-        if column.metric == SEEDS:
+        if metric == SEEDS:
             return self._seed_count(method, row)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
         if found is None:
@@ -172,10 +173,10 @@ class _Index:
                 return Cell(reason=other.reason)
             value, deviation = value - other.value, NAN
         decimals = column.decimals if row.decimals is None else row.decimals
-        text = printed(value, decimals, column.signed)
+        unit = row.unit or column.unit
+        text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
         if column.deviation != "none" and not math.isnan(deviation):
             text += f" ± {printed(deviation, decimals)}"
-        text += f" {row.unit}" if row.unit else ""
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
@@ -202,7 +203,7 @@ class _Index:
         for key in (encoder, role, metric, method):
             if key and key in self.context.absences:
                 return self.context.absences[key]
-        if method in METHODS and method not in self.context.methods:
+        if method and method not in self.context.methods and method not in self.seeds:
             return f"{method_name(method, self.context.display)} is not run in experiment {self.context.experiment}"
         if encoder and encoder not in self.encoders:
             return f"encoder {encoder_name(role)} is not part of experiment {self.context.experiment}"

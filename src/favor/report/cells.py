@@ -10,9 +10,14 @@ from decimal import Decimal
 import pandas as pd
 
 from favor.report.names import encoder_name, method_name
-from favor.report.specs import Column, Row
+from favor.report.specs import Column, Row, Unit
 
 DASH = "–"
+_SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
+    "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),
+    "bytes": ((2.0**30, " GiB", 2), (2.0**20, " MiB", 1), (2.0**10, " KiB", 1), (1.0, " B", 0)),
+    "seconds": ((3600.0, " hours", 2), (60.0, " minutes", 1), (1.0, " seconds", 1)),
+}
 NAN = float("nan")
 
 
@@ -82,3 +87,10 @@ def printed(value: float, decimals: int, signed: bool = False) -> str:
     if Decimal(text) == 0:
         text = text.removeprefix("-")
     return f"+{text}" if signed and not text.startswith("-") else text
+
+
+def printed_quantity(value: float, unit: Unit) -> str:
+    """Return a count, bytes or seconds in the unit a reader thinks in: 29.93M, 114.3 MiB, 4.40 hours."""
+    scales = _SCALES[unit]
+    factor, name, decimals = next((scale for scale in scales if value >= scale[0]), scales[-1])
+    return f"{value / factor:.{decimals}f}{name}"

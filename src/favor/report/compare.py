@@ -31,7 +31,7 @@ def agreement(spec: TableSpec, cells: pd.DataFrame) -> pd.DataFrame:
     within = spec.ranked_within == "encoder"
     if spec.comparisons is not None:
         cells = cells[cells["column"].isin([c.label for p in spec.panels for c in p.columns if c.statistic == "delta"])]
-    elif any(row.metric for row in spec.rows):
+    elif any(row.metric or row.setting for row in spec.rows):
         cells = cells.iloc[:0]
     grouped = cells.assign(group=[" · ".join(row.split(" · ")[1:]) if within else "" for row in cells["row"]])
     records = []

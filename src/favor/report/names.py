@@ -35,6 +35,9 @@ METRICS: dict[str, str] = {
     "generated_source_eer": "EER",
 }
 
+# Adapted projections, attention first.
+MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
 # Methods of the paper that do not federate: references, never ranked beside collaborative methods in figures.
 REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled"})
 

@@ -19,6 +19,7 @@ from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
+Unit = Literal["", "count", "bytes", "seconds"]
 Statistic = Literal["left", "right", "delta", "interval", "author_interval", "p", "p_holm", "n"]
 
 COMPARISON_NOTE = (
@@ -34,8 +35,8 @@ class Row:
 
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
-    differs from the stub. ``metric``, ``decimals`` and ``unit`` (printed after the number) go before the column's, for
-    tables whose rows are metrics. ``rival``: the method that the row's ``method`` is compared with.
+    differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
+    the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
     """
 
     stub: tuple[str, ...]
@@ -46,8 +47,9 @@ class Row:
     optional: bool = False
     paper: str = ""
     metric: str = ""
+    setting: str = ""
     decimals: int | None = None
-    unit: str = ""
+    unit: Unit = ""
     rival: str = ""
 
     @property
@@ -75,7 +77,8 @@ class Column:
     role. ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a
     comparison instead of a score. ``setting``: of the row's method, as it ran
     (:func:`favor.federation.record.run_check`). ``minus``: method whose value is taken from the column's own.
-    ``signed``: "+" is printed.
+    ``signed``: "+" is printed. ``unit``: the number is printed in the multiple of it that a reader thinks in, instead
+    of with ``decimals``.
     """
 
     header: str
@@ -93,6 +96,7 @@ class Column:
     statistic: Statistic | None = None
     setting: str = ""
     minus: str = ""
+    unit: Unit = ""
     signed: bool = False
 
     @property
