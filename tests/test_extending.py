@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
     "A method": "src/favor/federation/methods/fedavg_finetuned.py",
@@ -19,6 +19,7 @@ PLACES = {
 def extended(repository, tmp_path_factory):
     """A copy of the project with the page's method, metric and table in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
+    use_planned_configuration(repository, project)
     page = (repository / "docs" / "extending.md").read_text()
     for title, place in PLACES.items():
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
@@ -29,7 +30,7 @@ def extended(repository, tmp_path_factory):
     )
     project.edit("config/config.yaml", "favor: {} }", f"favor: {{}}, {added} }}")
     project.edit(
-        "config/config.yaml", "- main_federated_results\n", "- main_federated_results\n      - output-length\n"
+        "config/config.yaml", "tables: [main_federated_results]", "tables: [main_federated_results, output-length]"
     )
     return project
 
