@@ -19,6 +19,7 @@ include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/exports.smk"
 
 
 rule all:
