@@ -13,11 +13,13 @@ if not workflow.overwrite_configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/outputs.smk"
+include: "workflow/rules/measures.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
+include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
 
@@ -26,6 +28,7 @@ rule all:
     default_target: True
     input:
         report_targets(),
+        number_targets(),
         table_targets(),
         run_targets(),
         corpus_targets(),

@@ -8,21 +8,39 @@ import pytest
 from favor.federation.method import load_method, plan_values
 from favor.foundation.config import modules_in
 from favor.foundation.errors import UserError
+from favor.foundation.protocol import apply_protocol
 
 METHODS = modules_in(Path(__file__).resolve().parents[2] / "src/favor/federation/methods")
 
 
-def plan(name, protocol="paper", **overrides):
-    return load_method(name, overrides, protocol)[1]
+def experiment(protocol="paper", **changes):
+    """A resolved experiment of the paper's size, as far as methods read it."""
+    made = {
+        "protocol": protocol,
+        "budget": "released",
+        "matched_epochs": 3,
+        "clients": 50,
+        "allocation": {"enforce": None},
+        "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
+        "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
+        "alignment": dict.fromkeys(("pooling", "ramp_counts")),
+    }
+    made["federation"] |= {"rounds": 6, "clients_per_round": 12}
+    apply_protocol(made)
+    return made | changes
+
+
+def plan(name, protocol="paper", budget="released", matched_epochs=3, **overrides):
+    return load_method(name, overrides, experiment(protocol, budget=budget, matched_epochs=matched_epochs))[1]
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_loads_and_is_plain_data(name):
-    module, made, values = load_method(name, {}, "paper")
+    module, made, values = load_method(name, {}, experiment())
     assert module == f"favor.federation.methods.{name}"
     assert made.display
     assert plan_values(made)["inference"] == made.inference
-    assert all(isinstance(value, int | float | str | bool) for value in values.values())
+    assert all(isinstance(value, int | float | str | bool | None) for value in values.values())
 
 
 def test_methods_with_the_same_shared_stage_share_one_track():
@@ -70,12 +88,15 @@ def test_the_released_server_weights_by_words():
 
 def test_overrides_are_checked():
     assert plan("favor", private_epochs=3).personal.epochs == 3
-    assert load_method("strong", {"method": "favor", "lambda_align": 1}, "paper")[1].personal.objective.alignment == 1.0
+    assert (
+        load_method("strong", {"method": "favor", "lambda_align": 1}, experiment())[1].personal.objective.alignment
+        == 1.0
+    )
     with pytest.raises(UserError, match=r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"):
         plan("favor", lambda_aling=1)
     with pytest.raises(UserError, match="finite and not negative"):
         plan("favor", lambda_align=-1)
-    with pytest.raises(UserError, match="at least one epoch"):
+    with pytest.raises(UserError, match="more than 0 epochs"):
         plan("fedavg", epochs=0)
     with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
         plan("favor", private_epochs="2")

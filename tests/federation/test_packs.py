@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from favor.federation.packs import compose, read_pack, read_packs, write_pack
+from favor.federation.packs import read_pack, read_packs, write_pack
+from favor.federation.stages import compose
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_safetensors
 

@@ -141,12 +141,21 @@ def test_every_mapping_is_closed_and_every_leaf_is_described():
 
 
 def test_schema_defaults_equal_the_packages_own():
-    from favor.lm.settings import LoraSettings, TrainingSettings
+    from favor.foundation.protocol import SWITCHES
+    from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 
+    own_values = {
+        "training": dataclasses.asdict(TrainingSettings()),
+        "alignment": dataclasses.asdict(AlignmentSettings()),
+    }
+    for switch in SWITCHES:
+        section, key = switch.key.split(".")
+        assert SCHEMA["$defs"]["experiment"]["properties"][section]["properties"][key]["default"] is None
+        assert own_values.get(section, {}).get(key, switch.paper) == switch.paper
     sections = SCHEMA["$defs"]["experiment"]["properties"]
     for section, settings in (("lora", LoraSettings()), ("training", TrainingSettings())):
         own = dataclasses.asdict(settings)
         for key, child in sections[section]["properties"].items():
-            if key in own:
+            if key in own and child["default"] is not None:
                 expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
                 assert child["default"] == expected, f"{section}.{key}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from favor.foundation.errors import UserError
-from favor.lm.batches import Piece, cut_pieces, plan_steps
+from favor.lm.batches import Piece, cut_pieces, plan_steps, stage_steps
 from favor.lm.settings import TrainingSettings
 from favor.lm.tasks import ClientTask, make_plan, predicted_tokens
 
@@ -86,3 +88,19 @@ def test_plan_refuses_what_trains_nothing():
         make_plan(ClientTask("client_009", [piece], {}, 0, 1), TrainingSettings())
     with pytest.raises(UserError, match="a piece of 7 tokens exceeds max_length 6"):
         make_plan(ClientTask("client_009", [piece], {}, 1, 1), TrainingSettings(max_length=6))
+
+
+def test_a_fraction_of_a_pass_stops_within_it():
+    lengths = [5] * 11  # five steps a pass of 2 x 1 pieces and one of a single piece
+    assert stage_steps(11, 1.44, 2) == math.ceil(1.44 * 6) == 9
+    assert stage_steps(11, 3, 2) == 18
+    # 1.1 * 10 is 11.000000000000002 in binary: still eleven steps.
+    assert stage_steps(10, 1.1, 1) == 11
+    steps = plan_steps(lengths, 1.44, 2, 1, 3)
+    assert steps == plan_steps(lengths, 2, 2, 1, 3)[:9]
+
+
+def test_truncated_texts_give_one_piece_each():
+    pieces = cut_pieces(range(40), "d", 4, 16, "truncate")
+    assert [piece.tokens.tolist() for piece in pieces] == [list(range(16))]
+    assert len(cut_pieces(range(40), "d", 4, 16)) == 3

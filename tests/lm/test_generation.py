@@ -95,12 +95,17 @@ def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):
     assert gated == single
 
 
-def test_last_token_states_ignore_padding(base):
-    sequences = [[5, 6, 7], [9, 10, 11, 12, 13], [20]]
-    states = last_token_states(base, sequences)
+def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    sequences, adapter = [[5, 6, 7], [9, 10, 11, 12, 13], [20]], random_state(5, lora)
+    states = last_token_states(base, lora, adapter, sequences)
+    export_peft(adapter, lora, str(model_folder), tmp_path)
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
     for sequence, state in zip(sequences, states, strict=True):
         with torch.no_grad():
-            out = base.model(input_ids=torch.tensor([sequence]), output_hidden_states=True)
+            out = model(input_ids=torch.tensor([sequence]), output_hidden_states=True)
         np.testing.assert_allclose(state, out.hidden_states[-1][0, -1].numpy(), rtol=1e-4, atol=1e-5)
 
 

@@ -7,9 +7,9 @@ import math
 
 import pytest
 import torch
+from tests.lm import algebra
 
 from favor.foundation.errors import UserError
-from favor.lm import states
 from favor.lm.lora import (
     export_peft,
     from_arrays,
@@ -21,6 +21,7 @@ from favor.lm.lora import (
 )
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, LoraStack
+from favor.lm.states import concatenate_rank
 
 A = "base_model.model.layer.lora_A.weight"
 B = "base_model.model.layer.lora_B.weight"
@@ -64,9 +65,9 @@ def test_initial_state_is_pefts_default(base, lora):
             # Kaiming-uniform with a = sqrt 5: sqrt(6 / ((1 + 5) * d_in)) = 1 / sqrt(d_in).
             bound = 1 / math.sqrt(tensor.shape[1])
             assert 0.8 * bound < tensor.abs().max() <= bound
-    assert states.equal(state, initial_state(base.model, lora, 7))
-    assert not states.equal(state, initial_state(base.model, lora, 8))
-    assert states.equal(state, initial_state(base.model.config, lora, 7))
+    assert algebra.equal(state, initial_state(base.model, lora, 7))
+    assert not algebra.equal(state, initial_state(base.model, lora, 8))
+    assert algebra.equal(state, initial_state(base.model.config, lora, 7))
 
 
 def test_names_are_those_of_peft(base, lora, model_folder):
@@ -110,53 +111,10 @@ def test_missing_projection_names_the_nearest(base):
         target_layers(base.model, LoraSettings(target_modules=("q_proj", "w_proj")))
 
 
-def test_algebra_by_hand():
-    left = {A: torch.tensor([[1.0, 2.0]]), B: torch.tensor([[3.0]])}
-    right = {A: torch.tensor([[0.5, -2.0]]), B: torch.tensor([[1.0]])}
-    assert states.equal(states.subtract(left, right), {A: torch.tensor([[0.5, 4.0]]), B: torch.tensor([[2.0]])})
-    assert states.equal(states.add(left, right), {A: torch.tensor([[1.5, 0.0]]), B: torch.tensor([[4.0]])})
-    assert states.equal(states.scale(left, 2.0), {A: torch.tensor([[2.0, 4.0]]), B: torch.tensor([[6.0]])})
-    # 1 + 4 + 9
-    assert states.squared_norm(left) == 14.0
-    # (3 * 1 + 1 * 0.5) / 4 = 0.875; (3 * 2 - 2) / 4 = 1; (3 * 3 + 1) / 4 = 2.5
-    mean = states.weighted_mean({"x": left, "y": right}, {"x": 3.0, "y": 1.0})
-    assert states.equal(mean, {A: torch.tensor([[0.875, 1.0]]), B: torch.tensor([[2.5]])})
-
-
-def test_weighted_mean_ignores_the_order_of_clients(lora, random_state):
-    members = {f"client_{number}": random_state(number, lora) for number in range(5)}
-    weights = {name: 1.0 + number / 3 for number, name in enumerate(members)}
-    forwards = states.weighted_mean(members, weights)
-    backwards = states.weighted_mean(dict(reversed(members.items())), weights)
-    assert states.equal(forwards, backwards)
-
-
-def test_mean_of_one_state_is_itself_and_shares_no_storage(lora, random_state):
-    state = random_state(1, lora)
-    mean = states.weighted_mean({"x": state}, {"x": 0.3})
-    assert states.equal(mean, state)
-    name = next(iter(mean))
-    mean[name][0, 0] += 1
-    assert not states.equal(mean, state)
-
-
-@pytest.mark.parametrize("weights", [{"x": 0.0}, {"x": -1.0}, {"y": 1.0}, {}])
-def test_bad_weights_are_refused(weights):
-    with pytest.raises(ValueError, match="weight"):
-        states.weighted_mean({"x": {A: torch.ones(1, 1)}}, weights)
-
-
-def test_states_of_other_tensors_are_not_combined():
-    with pytest.raises(ValueError, match="cannot be combined"):
-        states.add({A: torch.ones(1, 2)}, {A: torch.ones(2, 2)})
-    with pytest.raises(ValueError, match="cannot be combined"):
-        states.subtract({A: torch.ones(1, 2)}, {B: torch.ones(1, 2)})
-
-
 def test_rank_concatenation_is_the_gated_sum_of_updates():
     left = {A: torch.tensor([[1.0, 2.0]]), B: torch.tensor([[3.0], [1.0]])}
     right = {A: torch.tensor([[0.5, -2.0]]), B: torch.tensor([[1.0], [4.0]])}
-    joined = states.concatenate_rank(left, right, 0.25)
+    joined = concatenate_rank(left, right, 0.25)
     expected = 0.25 * left[B] @ left[A] + 0.75 * right[B] @ right[A]
     torch.testing.assert_close(joined[B] @ joined[A], expected)
     assert joined[A].shape == (2, 2)

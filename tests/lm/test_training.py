@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.lm import algebra
 
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
-from favor.lm import states
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.batches import Piece
 from favor.lm.lora import initial_state
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 
@@ -34,8 +35,8 @@ def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, r
         for k in range(3)
     ]
     for result in train(base, lora, tasks, SETTINGS, ALIGNMENT):
-        assert states.equal(states.add(endpoint, result.residual), result.state)
-        assert states.squared_norm(result.residual) > 0
+        assert algebra.equal(algebra.add(endpoint, result.residual), result.state)
+        assert algebra.squared_norm(result.residual) > 0
 
 
 def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces):
@@ -45,16 +46,16 @@ def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces
     offset = train(base, lora, [replace(task, offset=endpoint)], SETTINGS)[0]
     for name in plain.state:
         torch.testing.assert_close(plain.state[name], offset.state[name], rtol=1e-4, atol=2e-5)
-    assert states.equal(plain.state, plain.residual)
+    assert algebra.equal(plain.state, plain.residual)
 
 
 def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces):
     start = random_state(4, lora)
-    kept = states.copy(start)
+    kept = algebra.copy(start)
     tasks = [ClientTask(f"client_{k}", random_pieces(k, 7), start, 1, k) for k in range(2)]
     results = train(base, lora, tasks, SETTINGS)
-    assert states.equal(start, kept)
-    assert not states.equal(results[0].state, results[1].state)
+    assert algebra.equal(start, kept)
+    assert not algebra.equal(results[0].state, results[1].state)
     pointers = [tensor.data_ptr() for result in results for tensor in result.state.values()]
     assert len(set(pointers)) == len(pointers)
 
@@ -76,7 +77,7 @@ def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, 
     pieces = random_pieces(0, 5)
     own, other = random_state(1, lora), random_state(2, lora)
     gated = ClientTask("client_0", pieces, own, 1, 3, companion=other, gates=np.full(len(pieces), 0.3))
-    joined = ClientTask("client_0", pieces, states.concatenate_rank(other, own, 0.3), 1, 3)
+    joined = ClientTask("client_0", pieces, concatenate_rank(other, own, 0.3), 1, 3)
     left = train(base, lora, [gated], SETTINGS)[0]
     right = train(base, LoraSettings(rank=6, alpha=12, dropout=0.0), [joined], SETTINGS)[0]
     assert left.log[0]["task_loss"] == pytest.approx(right.log[0]["task_loss"], rel=1e-5)
@@ -87,10 +88,11 @@ def test_pooling_by_hand():
     scales, valid = pooling_scales([1, 3], AlignmentSettings())
     assert scales.tolist() == [0.25]
     assert valid.tolist() == [True]
-    # An example at a time: 1/1 and 1/3; only the second has 2 positions or more.
+    # An example at a time: 1/1 and 1/3; both count, for they have 2 positions on average.
     scales, valid = pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=2))
     assert scales.tolist() == pytest.approx([1.0, 1 / 3])
-    assert valid.tolist() == [False, True]
+    assert valid.tolist() == [True, True]
+    assert pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=3))[1].tolist() == [False, False]
 
 
 def test_projection_by_hand():
@@ -153,7 +155,7 @@ def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_stat
     together = train(base, lora, [aligned, plain], SETTINGS, ALIGNMENT)
     assert [result.name for result in together] == ["aligned", "plain"]
     alone = train(base, lora, [plain], SETTINGS)[0]
-    assert states.equal(together[1].state, alone.state)
+    assert algebra.equal(together[1].state, alone.state)
 
 
 def test_clipping_by_hand(base, lora, random_state, random_pieces):
@@ -164,7 +166,7 @@ def test_clipping_by_hand(base, lora, random_state, random_pieces):
     norm = free.log[0]["gradient_norm"]
     assert tight.log[0]["gradient_norm"] == pytest.approx(norm, rel=1e-6)
     # One step: moved by rate * g / (|g| + 1). With g scaled by 0.01 / norm the move is nearly that of the small g.
-    moved = math.sqrt(states.squared_norm(states.subtract(tight.state, task.start)))
+    moved = math.sqrt(algebra.squared_norm(algebra.subtract(tight.state, task.start)))
     assert moved == pytest.approx(5e-3 * 0.01, rel=0.02)
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.lm import algebra
 from torch import nn
 
-from favor.lm import states
 from favor.lm.alignment import HeadLayout, head_dropout
 from favor.lm.batches import plan_steps
 from favor.lm.dropout import draw_mask
@@ -76,15 +76,20 @@ def oracle(model_folder, lora, task, settings, alignment=None):
     steps = plan_steps(
         lengths, task.epochs, settings.micro_batch, settings.accumulation, task.stage_seed, settings.group_by_length
     )
+    steps = [step for step in steps for _ in range(max(1, task.inner_steps))]
+    reference = task.anchor
     counter, losses, cosines, norms = 0, [], [], []
     for number, step in enumerate(steps):
         everything = settings.supervised == "all"
         first = {i: 0 if everything else task.pieces[i].response_start for group in step for i in group}
         supervised = sum(lengths[i] - max(1, first[i]) for group in step for i in group)
-        kappa = min(1.0, number / math.ceil(alignment.ramp_fraction * len(steps))) if alignment else 0.0
-        optimiser.zero_grad()
+        ramp_steps = math.ceil(alignment.ramp_fraction * len(steps)) if alignment else 0
+        kappa = min(1.0, number / ramp_steps) if alignment else 0.0
+        optimiser.zero_grad(set_to_none=False)  # a step without any style state still decays the head's moments
         step_loss, step_cosines = 0.0, []
         for group in step:
+            if alignment and alignment.ramp_counts == "micro_batches":
+                kappa = min(1.0, (counter + 1) / ramp_steps) if len(steps) >= 5 else 1.0
             longest = max(lengths[i] for i in group)
             tokens = torch.zeros(len(group), longest, dtype=torch.long)
             attention = torch.zeros(len(group), longest, dtype=torch.long)
@@ -112,7 +117,7 @@ def oracle(model_folder, lora, task, settings, alignment=None):
             loss.backward()
             counter += 1
         if task.proximal:
-            penalty = sum(((factors[n] - task.anchor[n]) ** 2).sum() for n in factors)
+            penalty = sum(((factors[n] - reference[n]) ** 2).sum() for n in factors)
             (task.proximal * penalty).backward()
         norms.append(float(nn.utils.clip_grad_norm_(trained, settings.clip_norm)))
         warmup = math.ceil(settings.warmup_fraction * len(steps))
@@ -122,8 +127,13 @@ def oracle(model_folder, lora, task, settings, alignment=None):
             scale = (len(steps) - number) / (len(steps) - warmup)
         optimiser.param_groups[0]["lr"] = settings.learning_rate * scale
         optimiser.step()
+        if task.inner_steps and (number + 1) % task.inner_steps == 0:
+            with torch.no_grad():
+                reference = {n: w + task.outer_rate * (factors[n] - w) for n, w in reference.items()}
         losses.append(step_loss)
         cosines.append(np.mean(step_cosines) if step_cosines else math.nan)
+    if task.inner_steps:
+        norms = {n: reference[n] - task.anchor[n] for n in reference}  # how far the reference point moved
     return {n: t.detach().clone() for n, t in get_peft_model_state_dict(model).items()}, losses, cosines, norms
 
 
@@ -146,7 +156,7 @@ def _oracle_cosines(head, hidden, labels, task, alignment, counter):
         pooled = ((hidden * mask[..., None]).sum((0, 1)) / mask.sum())[None]
         rows = torch.tensor([True])
     else:
-        rows = mask.sum(1) >= alignment.minimum_tokens
+        rows = (mask.sum(1).mean() >= alignment.minimum_tokens).repeat(len(mask))
         pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
     first = head[1](head[0](pooled))
     if alignment.dropout:
@@ -196,6 +206,7 @@ CASES = {
     "alignment": ({}, {}, {}),
     "alignment, both dropouts": ({}, {"dropout": 0.3}, {"dropout": 0.25}),
     "alignment, an example at a time": ({}, {}, {"pooling": "example", "minimum_tokens": 3, "dropout": 0.25}),
+    "alignment, a ramp over micro-batches": ({}, {}, {"ramp_counts": "micro_batches", "ramp_fraction": 0.9}),
 }
 
 
@@ -216,7 +227,7 @@ def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state
             np.testing.assert_allclose([row["cosine"] for row in result.log], cosines, rtol=1e-3, atol=1e-5)
         assert_close(result.state, state)
         # The adapter moved: agreement is not that of two untrained states.
-        assert states.squared_norm(states.subtract(result.state, task.start)) > 1e-2
+        assert algebra.squared_norm(algebra.subtract(result.state, task.start)) > 1e-2
 
 
 def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, lora):
@@ -227,8 +238,21 @@ def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, l
         np.testing.assert_allclose([row["gradient_norm"] for row in result.log], norms, rtol=1e-4)
         assert_close(result.state, state)
         # Step 0: 0.05 * ||start - anchor||^2.
-        expected = 0.05 * states.squared_norm(states.subtract(task.start, anchor))
+        expected = 0.05 * algebra.squared_norm(algebra.subtract(task.start, anchor))
         assert result.log[0]["proximal"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_inner_steps_move_the_reference_point(base, model_folder, random_state, random_pieces, lora):
+    anchor = random_state(99, lora)
+    common = {"anchor": anchor, "proximal": 0.05, "inner_steps": 3, "outer_rate": 0.25}
+    tasks = make_tasks(random_state, random_pieces, lora, **common)
+    for task, result in zip(tasks, train(base, lora, tasks, SETTINGS), strict=True):
+        state, losses, _, moved = oracle(model_folder, lora, task, SETTINGS)
+        assert len(result.log) == len(losses)
+        assert len(losses) % 3 == 0
+        assert_close(result.state, state)
+        assert_close(result.displacement, moved)
+        assert algebra.squared_norm(result.displacement) > 1e-2
 
 
 def test_width_of_execution_changes_nothing(base, random_state, random_pieces):
@@ -255,7 +279,7 @@ def test_order_of_clients_and_repetition_change_nothing(base, random_state, rand
     tasks = make_tasks(random_state, random_pieces, lora)
     first = train(base, lora, tasks, SETTINGS)
     again = train(base, lora, tasks, SETTINGS)
-    assert all(states.equal(a.state, b.state) for a, b in zip(first, again, strict=True))
+    assert all(algebra.equal(a.state, b.state) for a, b in zip(first, again, strict=True))
     backwards = train(base, lora, tasks[::-1], SETTINGS)[::-1]
     for left, right in zip(first, backwards, strict=True):
         assert left.name == right.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -237,7 +238,14 @@ def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Call
 
 
 def test_a_table_of_configuration_needs_no_scores() -> None:
-    cells = build_table(load_spec("phase1-ablation-run-audit"), scores_frame([]), context("global_asce", "favor"))
+    ran = {
+        "favor": {"private_residual": True, "proximal": True, "lambda_align": 0.3},
+        "global_asce": {"private_residual": False, "proximal": False, "lambda_align": 0.3},
+    }
+    made = replace(context("global_asce", "favor"), settings=ran)
+    cells = build_table(load_spec("phase1-ablation-run-audit"), scores_frame([]), made)
     assert cell(cells, "FAVoR", "Shared prox.")["text"] == "✓"
     assert cell(cells, "Global ASCE", "Private residual")["text"] == "✗"
+    assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
+    assert cell(cells, "FAVoR", "Sampling")["reason"] == "FAVoR has no such setting"
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}

@@ -13,8 +13,12 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.report.build import Context
+from favor.report.figures.adapter_allocation import draw_adapter_allocation
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.curves import draw_training_curves
+from favor.report.figures.discriminability import draw_discriminability
+from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
+from favor.report.figures.last_participation import draw_last_participation
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.workflow import draw_workflow
@@ -33,10 +37,52 @@ def training_log(rounds: int = 2) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def embedded(centres: dict[str, tuple[float, float]], method: str = "", kind: str = "") -> pd.DataFrame:
+    """Three texts of every author around a centre in a space of three dimensions."""
+    rows = []
+    for client, (x, y) in centres.items():
+        for number in range(3):
+            vector = np.array([x + 0.1 * (number - 1), y, 1.0], dtype=np.float32)
+            rows.append({"client": client, "method": method, "kind": kind, "embedding": vector})
+    return pd.DataFrame(rows)
+
+
+def generation_map(*paths: Path) -> None:
+    centres = {"client_001": (1.0, 0.0), "client_002": (-1.0, 0.0), "client_003": (0.0, 1.0)}
+    near = {client: (x / 4, y / 4) for client, (x, y) in centres.items()}
+    outputs = pd.concat([embedded(centres, "favor"), embedded(near, "fedavg")], ignore_index=True)
+    golds = embedded(centres, kind="gold")
+    draw_generation_map(embedded(centres, kind="train"), golds, outputs, ["fedavg", "favor", "ditto"], *paths)
+
+
+def coordinate_table() -> pd.DataFrame:
+    parts = []
+    for space, slope in (("stylometric", 0.75), ("style", 0.5)):
+        author = np.array([0.1, 0.2, 0.4])
+        keys = {"space": space, "coordinate": ["a", "b", "c"], "texts": 1234}
+        parts.append(pd.DataFrame({**keys, "author_effect": author, "topic_effect": slope * author}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def energy_table() -> pd.DataFrame:
+    rows = [
+        ("personal", first, first + 5, module, share, 50)
+        for first in (0, 6)
+        for module, share in (("up_proj", 0.75), ("q_proj", 0.25))
+    ]
+    return pd.DataFrame(rows, columns=["part", "first_layer", "last_layer", "module", "share", "adapters"])
+
+
+def participation_table() -> pd.DataFrame:
+    rows = [(seed, "favor", last, 4, 10, 2 + last) for seed in (1, 2) for last in (-1, 0, 2)]
+    return pd.DataFrame(rows, columns=["seed", "method", "last_round", "clients", "outputs", "correct"])
+
+
 Draw = Callable[..., None]
+FIGURES = ["workflow", "pipeline", "allocation", "curves", "retention", "map", "coordinates", "energy", "participation"]
 
 
-@pytest.fixture(params=["workflow", "pipeline", "allocation", "curves", "retention"])
+@pytest.fixture(params=FIGURES)
 def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context, allocation: pd.DataFrame) -> Draw:
     """Each figure as a function of its output paths."""
     drawings: dict[str, Draw] = {
@@ -45,6 +91,10 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "allocation": lambda *paths: draw_allocation(allocation, *paths),
         "curves": lambda *paths: draw_training_curves({"favor": training_log(), "fedavg": training_log(1)}, *paths),
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
+        "map": generation_map,
+        "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
+        "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
+        "participation": lambda *paths: draw_last_participation(participation_table(), ["fedavg", "favor"], *paths),
     }
     return drawings[request.param]
 
@@ -74,3 +124,61 @@ def test_gini_by_hand() -> None:
     # 1, 2, 3, 4: (-3*1 - 1*2 + 1*3 + 3*4) / (4 * 10) = 10/40
     assert gini(np.array([4, 2, 1, 3])) == pytest.approx(0.25)
     assert gini(np.array([5, 5, 5])) == 0
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that a figure's axes are given (the files hold letters as outlines)."""
+    from matplotlib.axes import Axes
+
+    texts: list[str] = []
+    original = Axes.text
+
+    def record(axis: Axes, x: float, y: float, text: str, *others: object, **style: object) -> object:
+        texts.append(text)
+        return original(axis, x, y, text, *others, **style)
+
+    monkeypatch.setattr(Axes, "text", record)
+    return texts
+
+
+def test_slopes_are_fitted_through_the_origin(tmp_path: Path, written: list[str]) -> None:
+    draw_discriminability(coordinate_table(), tmp_path / "figure.svg")
+    assert [text.split("\n")[0] for text in written] == ["slope 0.75", "slope 0.50"]
+    assert "1,234 texts" in written[0]
+
+
+def test_the_heat_map_prints_percentages(tmp_path: Path, written: list[str]) -> None:
+    draw_adapter_allocation(energy_table(), tmp_path / "figure.svg")
+    assert written[:4] == ["25", "75", "25", "75"]  # attention stands before the other modules
+    assert "No private residual" in written[4]
+
+
+def test_the_map_shows_how_far_authors_move_together(tmp_path: Path, written: list[str]) -> None:
+    generation_map(tmp_path / "figure.svg")
+    numbers = [float(text.removeprefix("spread ")) for text in written if text.startswith("spread")]
+    assert numbers[0] == 1.0  # the authors' own
+    assert 0 < numbers[1] < 0.5 < numbers[2] == 1.0  # FedAvg's centres lie together, FAVoR's where the authors' lie
+    assert written[-1] == "no output passed the filter"  # Ditto has none
+    plain = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert "client_00" not in plain
+
+
+def test_the_principal_plane_by_hand() -> None:
+    # Variance 8/4 along x, 2/4 along y, none along z.
+    rows = np.array([[2.0, 0, 5], [-2, 0, 5], [0, 1, 5], [0, -1, 5]])
+    mean, plane, share = principal_plane(rows)
+    np.testing.assert_allclose(mean, [0, 0, 5])
+    np.testing.assert_allclose(plane, [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    assert share == pytest.approx(1.0)
+    # Squared distances from the mean (0, 0, 5): 4, 4, 1, 1.
+    assert spread(rows) == pytest.approx(np.sqrt(2.5))
+
+
+def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None:
+    draw_discriminability(coordinate_table().iloc[:0], tmp_path / "a.svg")
+    draw_adapter_allocation(energy_table().iloc[:0], tmp_path / "b.svg")
+    draw_last_participation(participation_table().iloc[:0], ["local_only"], tmp_path / "c.svg")
+    assert sum("two topics" in text for text in written) == 2
+    assert sum("No private residual" in text for text in written) == 2
+    assert written[-1] == "No method of this experiment federates."

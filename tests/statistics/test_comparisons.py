@@ -9,7 +9,8 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import auc, equal_error_rate, source_pairs
-from favor.statistics.comparisons import compare_outputs, compare_verification
+from favor.statistics.comparisons import compare_methods, compare_outputs, compare_verification
+from favor.statistics.paired import holm
 
 KEYS = ["seed", "method", "client", "prompt_id"]
 GOLD = " ".join(f"word{index}" for index in range(25))
@@ -115,3 +116,38 @@ def test_author_clusters_hold_all_seeds(inputs: ScoreInputs) -> None:
 def test_unknown_method(inputs: ScoreInputs) -> None:
     with pytest.raises(UserError, match="no seed has runs of both 'near' and 'favor'"):
         compare_outputs(inputs, "near", "favor", "e", seed=3)
+
+
+def test_one_family_of_tests_is_corrected_together(inputs: ScoreInputs) -> None:
+    metrics = {"author_accuracy": ["e"], "bertscore_f1": ["e"], "generated_source_auc": ["e"], "assistant_score": ["e"]}
+    pairs = [("near", "far"), ("far", "near")]
+    table = compare_methods(inputs, pairs, metrics, ["author_accuracy"], seed=3, draws=300)
+    assert len(table) == 2 * 3 * 2  # pairs x metrics that can be computed x kinds of clusters
+    for clusters, number in (("seed-author", 12), ("author", 6)):
+        rows = table[table["clusters"] == clusters]
+        assert (rows["cluster_count"] == number).all()
+        printed = [row.p_exact if row.metric == "author_accuracy" else row.p for row in rows.itertuples()]
+        np.testing.assert_allclose(rows["p_holm"], holm(printed))
+        assert (rows["p_holm"] >= printed).all()
+    single = compare_verification(inputs, "near", "far", ["e"], seed=3, draws=300).set_index("metric")
+    chosen = table.query("left_method == 'near' and clusters == 'seed-author'").set_index("metric")
+    for name in ("left", "right", "delta", "low", "high", "p", "pairs"):
+        assert chosen.loc["generated_source_auc", name] == single.loc["generated_source_auc", name]
+
+
+def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs: ScoreInputs) -> None:
+    lost = inputs.generations.assign(passed=inputs.generations["passed"] & (inputs.generations["method"] == "near"))
+    empty = ScoreInputs(lost, inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings, inputs.utility)
+    metrics = {"author_accuracy": ["e"], "generated_source_eer": ["e"]}
+    table = compare_methods(empty, [("near", "far")], metrics, [], seed=3, draws=100)
+    assert len(table) == 4
+    assert table["left"].isna().all()
+    assert table["p_holm"].isna().all()
+    assert set(table["note"]) == {"no output survives in both methods"}
+
+
+def test_nothing_to_compare_is_an_empty_table(inputs: ScoreInputs) -> None:
+    assert compare_methods(inputs, [], {"author_accuracy": ["e"]}, [], seed=1).empty
+    assert compare_methods(inputs, [("near", "far")], {"generated_source_auc": []}, [], seed=1).empty
+    with pytest.raises(UserError, match="metric 'mauve' cannot be paired"):
+        compare_methods(inputs, [("near", "far")], {"mauve": ["e"]}, [], seed=1)

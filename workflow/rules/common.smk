@@ -16,6 +16,7 @@ sys.path.insert(0, str(SOURCE))
 
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import load_method, plan_values, row_title
+from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
 from favor.foundation.environment import export_source, only_planning
@@ -39,7 +40,7 @@ try:
         SOURCE,
     )
     PLANS = {
-        (name, row): load_method(row, overrides, experiment["protocol"])
+        (name, row): load_method(row, overrides, experiment)
         for name, experiment in CONFIG["experiments"].items()
         for row, overrides in experiment["methods"].items()
     }

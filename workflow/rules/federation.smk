@@ -27,18 +27,19 @@ rule initialise_server:
     input:
         lambda w: model_files(experiment_of(w)["base_model"]),
     output:
-        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/round0/adapter.safetensors",
+        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/{{origin}}/round0/adapter.safetensors",
     log:
-        f"{RESULTS}/logs/initialise_server/{{experiment}}-seed{{seed}}.log",
+        f"{RESULTS}/logs/initialise_server/{{experiment}}-seed{{seed}}-{{origin}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/initialise_server/{{experiment}}-seed{{seed}}.tsv"
+        f"{RESULTS}/benchmarks/initialise_server/{{experiment}}-seed{{seed}}-{{origin}}.tsv"
+    wildcard_constraints:
+        origin=r"[a-z0-9_-]+",
     conda:
         "../../envs/models.yaml"
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
             lora=experiment_of(w)["lora"],
-            protocol=experiment_of(w)["protocol"],
         ),
         code=code("initialise_server"),
     script:
@@ -52,6 +53,7 @@ rule train_shared:
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
         allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
         style=lambda w: alignment_files(w, stage_of(w)),
+        previous=previous_endpoints,
         model=lambda w: model_files(experiment_of(w)["base_model"]),
     output:
         upload=kept_or_temporary(
@@ -83,6 +85,7 @@ rule aggregate:
         uploads=lambda w: upload_files(w, stage_of(w), int(w.next_round) - 1),
     output:
         adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/server/round{{next_round}}/adapter.safetensors",
+        traffic=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/server/round{{next_round}}/traffic.parquet",
     log:
         f"{RESULTS}/logs/aggregate/{{experiment}}-seed{{seed}}-{{track}}-round{{next_round}}.log",
     benchmark:
@@ -97,6 +100,7 @@ rule aggregate:
                 "server_learning_rate"
             ],
             weighting=stage_of(w).weighting,
+            results=RESULTS,
         ),
         code=code("aggregate"),
     script:
@@ -125,7 +129,71 @@ rule train_personal:
             **stage_settings(w, plan_of(w).personal),
             stage=plan_values(plan_of(w).personal),
             rounds=personal_rounds(w),
+            participations=participations(w),
         ),
         code=code("train_personal"),
     script:
         "../scripts/train_personal.py"
+
+
+rule record_boundary:
+    input:
+        traffic=traffic_files,
+        packs=kept_packs,
+        final=final_adapters,
+        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+    output:
+        boundary=f"{RESULTS}/{{experiment}}/boundary.parquet",
+    log:
+        f"{RESULTS}/logs/record_boundary/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/record_boundary/{{experiment}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(results=RESULTS, runs=boundary_runs(w)),
+        code=code("record_boundary"),
+    script:
+        "../scripts/record_boundary.py"
+
+
+rule record_settings:
+    output:
+        settings=f"{RESULTS}/{{experiment}}/settings.json",
+    log:
+        f"{RESULTS}/logs/record_settings/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/record_settings/{{experiment}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(**resolved_settings(w.experiment)),
+        code=code("record_settings"),
+    script:
+        "../scripts/record_settings.py"
+
+
+rule export_adapters:
+    input:
+        adapters=adapter_files,
+        model=lambda w: model_files(experiment_of(w)["base_model"]),
+    output:
+        folder=directory(
+            f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/peft"
+        ),
+    log:
+        f"{RESULTS}/logs/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            base=model_folder(experiment_of(w)["base_model"]),
+            lora=experiment_of(w)["lora"],
+            clients=client_names(experiment_of(w)["clients"]),
+            **generation_plan(w),
+        ),
+        code=code("export_adapters"),
+    script:
+        "../scripts/export_adapters.py"

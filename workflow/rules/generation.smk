@@ -8,6 +8,7 @@ rule generate:
         model=lambda w: model_files(experiment_of(w)["base_model"]),
     output:
         generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
+        gates=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/gates.parquet",
     log:
         f"{RESULTS}/logs/generate/{{experiment}}-seed{{seed}}-{{method}}.log",
     benchmark:
@@ -18,7 +19,7 @@ rule generate:
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
-            inference=plan_of(w).inference,
+            **generation_plan(w),
             **pick(experiment_of(w), "lora", "generation"),
         ),
         code=code("generate"),

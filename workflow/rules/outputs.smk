@@ -6,6 +6,12 @@ from favor.report.specs import load_spec
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 FIGURES = ("training_curves", "retention_utility", "allocation")
+DIAGNOSTICS = (
+    "generation_map",
+    "signature_space_discriminability",
+    "favor_lora_allocation",
+    "last_participation",
+)
 
 
 def titles_of(name):
@@ -55,6 +61,11 @@ def report_targets():
     return [f"{RESULTS}/report.html", *([f"{RESULTS}/report.pdf"] if LATEX else [])]
 
 
+def number_targets():
+    """The numbers of the paper's running text."""
+    return [f"{RESULTS}/numbers.json"]
+
+
 def corpus_targets():
     """What is kept of corpora, base models and encoders."""
     used = {experiment["corpus"] for experiment in EXPERIMENTS.values()}
@@ -81,6 +92,9 @@ def run_targets():
         files += [
             f"{RESULTS}/{name}/clients/{table}.parquet"
             for table in ("texts", "allocation")
+        ]
+        files += [
+            f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
         ]
         for seed, method in runs_of(name):
             place = Namespace(experiment=name, seed=str(seed), method=method)
@@ -157,29 +171,23 @@ def table_context(name):
     }
 
 
-def training_logs(wildcards):
-    """Training logs of every run of an experiment: shared tracks first, then personal stages."""
-    logs = {}
-    for seed, method in runs_of(wildcards.experiment):
-        plan = PLANS[wildcards.experiment, method][1]
-        place = Namespace(
-            experiment=wildcards.experiment, seed=str(seed), method=method
-        )
-        if plan.shared is not None:
-            for number, cohort in enumerate(
-                rounds_of(wildcards.experiment, seed, plan.shared.sampling)
-            ):
-                for batch in range(len(batches(cohort, per_job(place)))):
-                    folder = f"{track_folder(place, plan.shared)}/clients/round{number}"
-                    logs[f"{folder}/batch{batch}.log.parquet"] = None
-        if plan.personal is not None:
-            for phase in personal_phases(place, plan):
-                for batch in range(
-                    len(batches(personal_clients(place, plan, phase), per_job(place)))
-                ):
-                    pack = personal_file(place, method, phase, batch)
-                    logs[pack.replace(".safetensors", ".log.parquet")] = None
-    return list(logs)
+def printed_settings(name, label):
+    """What each row ran with, for a table that prints it."""
+    spec, experiment = SPECS[label], EXPERIMENTS[name]
+    columns = [column for panel in spec.panels for column in panel.columns]
+    if not any(entry.setting for entry in (*columns, *spec.rows)):
+        return {}
+    values = {
+        row: run_check(PLANS[name, row][1], experiment) for row in experiment["methods"]
+    }
+    if any(row.setting for row in spec.rows):
+        model = CONFIG["base_models"][experiment["base_model"]]
+        title = base_model_title(experiment["base_model"])
+        for row, found in values.items():
+            found |= recipe(
+                PLANS[name, row][1], experiment, title, model["quantisation"]
+            )
+    return {"settings": values}
 
 
 def never_sampled(name):
@@ -193,11 +201,16 @@ def never_sampled(name):
     }
 
 
+def base_model_title(name):
+    """Printed name of a base model; no path of this machine."""
+    model = CONFIG["base_models"][name]
+    return model["title"] or (Path(model["source"]).name if model["source"] else name)
+
+
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
     for name, experiment in EXPERIMENTS.items():
-        base = CONFIG["base_models"][experiment["base_model"]]
         settings[name] = {
             "experiment": {
                 key: value
@@ -216,12 +229,7 @@ def report_settings():
                 for k, v in CONFIG["corpora"][experiment["corpus"]].items()
                 if k != "path"
             },
-            "base_model": base["title"]
-            or (
-                Path(base["source"]).name
-                if base["source"]
-                else experiment["base_model"]
-            ),
+            "base_model": base_model_title(experiment["base_model"]),
         }
     return settings
 

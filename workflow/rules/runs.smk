@@ -45,10 +45,29 @@ def schedule_file(wildcards, stage):
     return f"{seed_folder(wildcards.experiment, wildcards.seed)}/schedule/{stage.sampling}.parquet"
 
 
+@cache
+def owner_of(name, method):
+    """The first row of an experiment with the same stages: it trains for all of them (FedDPA and its gate audit)."""
+    plan = PLANS[name, method][1]
+    return next(
+        row
+        for row in EXPERIMENTS[name]["methods"]
+        if (PLANS[name, row][1].shared, PLANS[name, row][1].personal)
+        == (plan.shared, plan.personal)
+    )
+
+
+def initial_file(wildcards, origin):
+    """The adapter training starts from: one for all of a seed, or one for each track or local method."""
+    common = experiment_of(wildcards)["federation"]["initial_adapter"] == "common"
+    folder = f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/{'common' if common else origin}"
+    return f"{folder}/round0/adapter.safetensors"
+
+
 def server_file(wildcards, stage, round_number):
-    """The shared adapter at the start of a round; round 0 is the same for every track of a seed."""
+    """The shared adapter at the start of a round."""
     if int(round_number) == 0:
-        return f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
+        return initial_file(wildcards, stage.track)
     return f"{track_folder(wildcards, stage)}/server/round{round_number}/adapter.safetensors"
 
 
@@ -95,7 +114,8 @@ def personal_clients(wildcards, plan, phase):
 
 
 def personal_file(wildcards, method, phase, batch):
-    folder = f"{seed_folder(wildcards.experiment, wildcards.seed)}/{method}/clients"
+    owner = owner_of(wildcards.experiment, method)
+    folder = f"{seed_folder(wildcards.experiment, wildcards.seed)}/{owner}/clients"
     return f"{folder}/{phase}/batch{batch}.safetensors"
 
 
@@ -129,10 +149,10 @@ def stage_settings(wildcards, stage):
     experiment = experiment_of(wildcards)
     return {
         "model": model_settings(experiment["base_model"]),
-        **pick(experiment, "lora", "training", "protocol"),
+        **pick(experiment, "lora", "training"),
         "alignment": experiment["alignment"] if stage.objective.alignment else None,
         "prefix_tokens": experiment["prompts"]["prefix_tokens"],
-        **pick(experiment["federation"], "clients_per_job"),
+        **pick(experiment["federation"], "clients_per_job", "engine"),
     }
 
 
@@ -147,16 +167,47 @@ def alignment_files(wildcards, stage):
 
 
 def endpoints_needed(wildcards):
-    """Clients whose shared endpoint of this round some method keeps: those that never take part again."""
-    rounds = rounds_of(
-        wildcards.experiment, wildcards.seed, stage_of(wildcards).sampling
-    )
+    """Clients whose shared endpoint of this round is kept: those that never take part again, or all who start there."""
+    stage = stage_of(wildcards)
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)
+    if stage.start == "own":
+        return rounds[int(wildcards.round)]
     last = last_participation(rounds)
     return [
         client
         for client in rounds[int(wildcards.round)]
         if last[client] == int(wildcards.round)
     ]
+
+
+def previous_endpoints(wildcards):
+    """Packs with the last endpoints of a job's clients, where their shared stage starts from them."""
+    stage = stage_of(wildcards)
+    if stage.start != "own":
+        return []
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)
+    now = int(wildcards.round)
+    before = last_participation(rounds[:now])
+    clients = batches(rounds[now], per_job(wildcards))[int(wildcards.batch)]
+    return list(
+        dict.fromkeys(
+            endpoint_file(wildcards, stage, client, before[client])
+            for client in clients
+            if client in before
+        )
+    )
+
+
+def participations(wildcards):
+    """How often each client of a job takes part in all, where the passes of a personal stage are spread over it."""
+    plan = plan_of(wildcards)
+    if not plan.personal.spread:
+        return {}
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+    return {
+        client: sum(client in cohort for cohort in rounds)
+        for client in personal_batch(wildcards)
+    }
 
 
 def personal_batch(wildcards):
@@ -170,7 +221,7 @@ def personal_start_files(wildcards):
     clients = personal_batch(wildcards)
     if plan.personal.start in ("initial", "pooled"):
         return [
-            f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/round0/adapter.safetensors"
+            initial_file(wildcards, owner_of(wildcards.experiment, wildcards.method))
         ]
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
     if plan.personal.start == "endpoint":
@@ -247,6 +298,142 @@ def adapter_files(wildcards):
                 personal_pack_of(wildcards, wildcards.method, plan, client, phase)
             )
     return list(dict.fromkeys(files))
+
+
+def generation_plan(wildcards):
+    """What generation needs to know of a method beside its adapters."""
+    plan = plan_of(wildcards)
+    personal = plan_values(plan)["personal"]
+    return {
+        "inference": plan.inference,
+        "gating": plan.gating,
+        "never_sampled": plan.never_sampled,
+        "mixture": personal["mixture"] if personal else None,
+    }
+
+
+def places(name):
+    """(wildcards, plan) of every run of an experiment."""
+    return [
+        (
+            Namespace(experiment=name, seed=str(seed), method=method),
+            PLANS[name, method][1],
+        )
+        for seed, method in runs_of(name)
+    ]
+
+
+def is_pack(file):
+    return not file.endswith("adapter.safetensors")
+
+
+def round_traffic(place, plan):
+    """What every round of a run sent."""
+    if plan.shared is None:
+        return []
+    rounds = experiment_of(place)["federation"]["rounds"]
+    adapters = [server_file(place, plan.shared, n + 1) for n in range(rounds)]
+    return [
+        adapter.replace("adapter.safetensors", "traffic.parquet")
+        for adapter in adapters
+    ]
+
+
+def traffic_files(wildcards):
+    """What every round of an experiment sent, each track once."""
+    runs = places(wildcards.experiment)
+    return list(
+        dict.fromkeys(
+            file for place, plan in runs for file in round_traffic(place, plan)
+        )
+    )
+
+
+def kept_packs(wildcards):
+    """Packs of everything that stays on the clients of an experiment."""
+    runs = places(wildcards.experiment)
+    return list(
+        dict.fromkeys(
+            file
+            for place, plan in runs
+            if plan.inference in ("endpoint", "personal")
+            for file in adapter_files(place)
+            if is_pack(file)
+        )
+    )
+
+
+def final_recipients(place, plan):
+    """Clients that generate with the final shared adapter: all of them, or those that were never sampled."""
+    if plan.shared is None or plan.never_sampled == "dropped":
+        return []
+    everyone = client_names(experiment_of(place)["clients"])
+    if plan.inference == "server":
+        return everyone
+    reached = last_participation(
+        rounds_of(place.experiment, place.seed, plan.shared.sampling)
+    )
+    return [client for client in everyone if client not in reached]
+
+
+def final_adapter(place, plan):
+    return server_file(place, plan.shared, experiment_of(place)["federation"]["rounds"])
+
+
+def final_adapters(wildcards):
+    """The final shared adapters of an experiment that clients generate with."""
+    return list(
+        dict.fromkeys(
+            final_adapter(place, plan)
+            for place, plan in places(wildcards.experiment)
+            if final_recipients(place, plan)
+        )
+    )
+
+
+def boundary_runs(wildcards):
+    """What the boundary record looks up for each run: its rounds, its packs, and who gets the final adapter."""
+    runs = []
+    for place, plan in places(wildcards.experiment):
+        pooled = plan.personal is not None and plan.personal.start == "pooled"
+        kept = (
+            []
+            if pooled or plan.inference not in ("endpoint", "personal")
+            else adapter_files(place)
+        )
+        recipients = final_recipients(place, plan)
+        runs.append(
+            {
+                "seed": int(place.seed),
+                "method": place.method,
+                "traffic": round_traffic(place, plan),
+                "packs": [file for file in kept if is_pack(file)],
+                "final": final_adapter(place, plan) if recipients else None,
+                "recipients": recipients,
+                "pooled": pooled,
+            }
+        )
+    return runs
+
+
+def resolved_settings(name):
+    """Every value an experiment runs with, protocol and budget applied; no path of this machine."""
+    experiment = EXPERIMENTS[name]
+    return {
+        "experiment": {
+            key: value for key, value in experiment.items() if key != "methods"
+        },
+        "methods": {
+            row: {
+                "hyperparameters": PLANS[name, row][2],
+                "plan": plan_values(plan),
+                "run_check": run_check(plan, experiment),
+            }
+            for row, plan in (
+                (row, PLANS[name, row][1]) for row in experiment["methods"]
+            )
+        },
+    }
 
 
 def generation_files(wildcards):

@@ -52,3 +52,29 @@ rule score:
         code=lambda w: code("score", f"favor.scores.{w.family}"),
     script:
         "../scripts/score.py"
+
+
+# Efficiency is scored from what was sent and logged, not from texts and embeddings.
+ruleorder: score_efficiency > score
+
+
+rule score_efficiency:
+    input:
+        boundary=f"{RESULTS}/{{experiment}}/boundary.parquet",
+        logs=training_logs,
+        adapters=initial_adapters,
+    output:
+        scores=f"{RESULTS}/{{experiment}}/scores/efficiency.parquet",
+    log:
+        f"{RESULTS}/logs/score_efficiency/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/score_efficiency/{{experiment}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=lambda w: cfg(
+            seeds=experiment_of(w)["seeds"], runs=efficiency_runs(w.experiment)
+        ),
+        code=code("score_efficiency"),
+    script:
+        "../scripts/score_efficiency.py"

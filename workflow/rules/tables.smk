@@ -7,6 +7,7 @@ rule make_table:
             f"{RESULTS}/{w.experiment}/scores/{family}.parquet"
             for family in SPECS[w.label].sources
         ],
+        comparisons=lambda w: comparison_files(w.experiment, w.label),
         paper=lambda w: paper_file(w.label),
     output:
         cells=f"{RESULTS}/{{experiment}}/tables/{{label}}.parquet",
@@ -21,7 +22,9 @@ rule make_table:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=lambda w: cfg(**table_context(w.experiment)),
+        cfg=lambda w: cfg(
+            **table_context(w.experiment), **printed_settings(w.experiment, w.label)
+        ),
         code=lambda w: code("make_table", table_module(w.label)),
     script:
         "../scripts/make_table.py"
@@ -70,6 +73,7 @@ rule draw_figures:
         cfg=lambda w: cfg(
             methods=list(experiment_of(w)["methods"]),
             style_encoder=experiment_of(w)["style_encoder"],
+            display=titles_of(w.experiment),
             tracks={
                 method: plan.shared.track
                 for (name, method), (_, plan, _) in PLANS.items()
@@ -79,6 +83,35 @@ rule draw_figures:
         code=code("draw_figures"),
     script:
         "../scripts/draw_figures.py"
+
+
+rule draw_diagnostics:
+    input:
+        sources=style_sources,
+        golds=style_golds,
+        generations=style_generations,
+        effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
+        energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
+        participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",
+    output:
+        expand(
+            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
+            figure=DIAGNOSTICS,
+            kind=("svg", "pdf"),
+        ),
+    log:
+        f"{RESULTS}/logs/draw_diagnostics/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/draw_diagnostics/{{experiment}}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        cfg=lambda w: cfg(
+            methods=list(experiment_of(w)["methods"]), display=titles_of(w.experiment)
+        ),
+        code=code("draw_diagnostics"),
+    script:
+        "../scripts/draw_diagnostics.py"
 
 
 rule draw_overview:
@@ -100,13 +133,31 @@ rule draw_overview:
         "../scripts/draw_overview.py"
 
 
+rule write_numbers:
+    input:
+        number_files(),
+    output:
+        numbers=f"{RESULTS}/numbers.json",
+    log:
+        f"{RESULTS}/logs/write_numbers.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/write_numbers.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        cfg=lambda w: cfg(experiments=number_sources()),
+        code=code("write_numbers"),
+    script:
+        "../scripts/write_numbers.py"
+
+
 rule report:
     input:
         tables=[path for path in table_targets() if path.endswith(".parquet")],
         figures=expand(
             f"{RESULTS}/{{experiment}}/figures/{{figure}}.svg",
             experiment=EXPERIMENTS,
-            figure=FIGURES,
+            figure=(*FIGURES, *DIAGNOSTICS),
         ),
         overview=f"{RESULTS}/figures/favor_overview.svg",
         dropped=report_inputs("dropped.parquet"),

@@ -1,8 +1,9 @@
-"""Average the uploads of one round into the shared adapter of the next."""
+"""Average the uploads of one round into the shared adapter of the next; note what crossed to get there."""
 
+from favor.federation.boundary import round_traffic
 from favor.federation.packs import read_pack
 from favor.federation.server import aggregate
-from favor.foundation.files import read_safetensors, write_safetensors
+from favor.foundation.files import read_safetensors, write_parquet, write_safetensors
 from favor.foundation.job import job
 
 with job(snakemake) as cfg:
@@ -14,5 +15,8 @@ with job(snakemake) as cfg:
             deltas[client] = parts["delta"]
             weights[client] = 1.0 if cfg["weighting"] == "uniform" else float(header[f"words of {client}"])
     state = aggregate(shared, deltas, weights, cfg["server_learning_rate"])
+    round_number = int(snakemake.wildcards.next_round) - 1
+    traffic = round_traffic(round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"])
+    write_parquet(traffic, snakemake.output.traffic, "traffic")
     header = {"kind": "shared adapter", "seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
     write_safetensors(state, snakemake.output.adapter, header)

@@ -20,8 +20,7 @@ with job(snakemake) as cfg:
     def paths(figure):
         return [str(path) for path in snakemake.output if f"/{figure}." in str(path)]
 
-    draw_training_curves(logs, *paths("training_curves"))
-    draw_retention_utility(
-        pd.concat(families, ignore_index=True), cfg["style_encoder"], cfg["methods"], *paths("retention_utility")
-    )
+    scores, display = pd.concat(families, ignore_index=True), cfg["display"]
+    draw_training_curves(logs, *paths("training_curves"), display=display)
+    draw_retention_utility(scores, cfg["style_encoder"], cfg["methods"], *paths("retention_utility"), display=display)
     draw_allocation(read_parquet(snakemake.input.allocation, "allocation"), *paths("allocation"))

@@ -16,8 +16,9 @@ with job(snakemake) as cfg:
     # A table of configuration alone reads no scores.
     families = [read_parquet(path, "scores") for path in snakemake.input.scores]
     scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
+    comparisons = [read_parquet(path, "comparisons") for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
-    cells = build_table(spec, scores, Context(**cfg), paper)
+    cells = build_table(spec, scores, Context(**cfg), paper, *comparisons)
     write_parquet(cells, snakemake.output.cells, "table_cells")
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

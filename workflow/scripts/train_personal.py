@@ -1,11 +1,14 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.federation.local import StageClient, arrays, run_stage, training_log
-from favor.federation.packs import compose, read_packs, write_pack
+from favor.federation.gates import client_gate
+from favor.federation.local import lora_settings, run_stage, training_log
+from favor.federation.packs import read_packs, write_pack
+from favor.federation.stages import compose, kept, personal_clients
 from favor.federation.targets import style_targets
 from favor.foundation.files import read_parquet, read_safetensors, write_parquet
 from favor.foundation.job import job
 from favor.lm.base import load_base
+from favor.lm.lora import from_arrays
 
 with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
@@ -24,15 +27,15 @@ with job(snakemake) as cfg:
         targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
-    clients = [StageClient(name, rounds[name], starts[name], anchor, targets.get(name)) for name in names]
+    clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"])
     results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
 
-    pack = {}
-    for result in results:
-        if stage["residual"]:
-            pack[result.name] = {"endpoint": starts[result.name], "residual": arrays(result.residual)}
-        else:
-            pack[result.name] = {"adapter": arrays(result.state)}
+    pack = {result.name: kept(result, starts[result.name], stage) for result in results}
+    if stage["mixture"]:
+        shared, lora = from_arrays(anchor), lora_settings(cfg)
+        for name in names:
+            gate = client_gate(base, lora, shared, texts, name, stage["mixture"], cfg, seed)
+            pack[name] |= {"companion": anchor, "gate": gate}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
+from favor.federation.gates import language_model_text, piece_gates
+from favor.federation.inference import POOLED
+from favor.federation.stages import StageClient
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
@@ -26,48 +28,26 @@ from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
 
 State = Mapping[str, np.ndarray]
-POOLED = "pooled"
 
 
-@dataclass(frozen=True)
-class StageClient:
-    """One client of a stage: where it starts, what it is anchored to, and its style target (if any).
+def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:
+    """Cut the texts a client trains on into training pieces.
 
-    ``start`` is the adapter the stage begins with; with ``residual`` it is held fixed and a residual is trained on top.
-    ``anchor`` is A_t of the proximal term. ``round_number`` names the random streams of the client.
-    """
-
-    name: str
-    round_number: int
-    start: State
-    anchor: State | None = None
-    target: np.ndarray | None = None
-
-
-def client_pieces(
-    base: BaseModel, texts: pd.DataFrame, client: str, prefix_tokens: int, max_length: int
-) -> list[Piece]:
-    """Cut the texts a client trains on into pieces of at most ``max_length`` tokens.
-
-    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them. Raises ``UserError`` where a
-    client has nothing to train on.
+    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them; ``cfg`` holds prefix_tokens
+    and the training section. Raises ``UserError`` where a client has nothing to train on.
     """
     own = texts[texts["allocated_words"] > 0]
     if client != POOLED:
         own = own[own["client"] == client]
     own = own.sort_values(["client", "document_id"])
+    prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
         tokens = base.tokenizer.encode(language_model_text(prompt, text))
-        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length)
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut)
     if not pieces:
         raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
     return pieces
-
-
-def language_model_text(prompt: str, text: str) -> str:
-    """Return what the language model reads: the writing prompt, where there is one, then the text."""
-    return f"{prompt}\n\n{text}" if prompt else text
 
 
 def run_stage(
@@ -80,7 +60,7 @@ def run_stage(
     seed: int,
     label: str = "",
 ) -> list[ClientResult]:
-    """Train ``clients`` and return their results in the same order.
+    """Train ``clients`` with the language model and return their results in the same order.
 
     ``stage`` holds the plain values of a shared or personal stage, ``cfg`` the training configuration of the rule,
     ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. Every random stream is named by
@@ -95,29 +75,49 @@ def run_stage(
         # Clients that hold the same adapter (all anchors of a round) share one copy.
         return converted.setdefault(id(state), _tensors(state))
 
+    mixture = stage.get("mixture")
     for client in clients:
         start = tensors(client.start)
+        anchor = tensors(client.anchor) if client.anchor is not None else None
+        pieces = client_pieces(base, texts, client.name, cfg)
+        mixed, gates = None, None
+        if mixture is not None and mixture["training"] == "dynamic" and anchor is not None:
+            mixed = anchor
+            gates = piece_gates(base, lora_settings(cfg), mixed, pieces, texts, client.name, mixture, cfg, seed)
         tasks.append(
             ClientTask(
                 name=client.name,
-                pieces=client_pieces(base, texts, client.name, cfg["prefix_tokens"], cfg["training"]["max_length"]),
+                pieces=pieces,
                 start=start,
                 offset=start if residual else None,
-                anchor=tensors(client.anchor) if objective["proximal"] and client.anchor is not None else None,
+                anchor=anchor if objective["proximal"] else None,
                 proximal=objective["proximal"],
                 target=client.target,
-                epochs=stage["epochs"],
+                epochs=client.epochs,
                 stage_seed=derive_seed(seed, f"{name} stage", client.round_number, client.name),
+                companion=mixed,
+                gates=gates,
+                inner_steps=stage.get("inner_steps", 0),
+                outer_rate=stage.get("upload_scale", 0.0),
             )
         )
     alignment = None
     if objective["alignment"]:
-        alignment = AlignmentSettings(weight=objective["alignment"], **alignment_options(cfg))
+        alignment = AlignmentSettings(weight=objective["alignment"], **cfg["alignment"])
     settings = training_settings(cfg, bool(objective["alignment"]))
     who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
     progress = Progress(f"{label or name}, {who}", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]
-    results = train(base, lora_settings(cfg), tasks, settings, alignment, progress, max_rows_per_forward=rows)
+    results = train(
+        base,
+        lora_settings(cfg),
+        tasks,
+        settings,
+        alignment,
+        progress,
+        max_rows_per_forward=rows,
+        clients_per_stack=1 if cfg["engine"] == "sequential" else None,
+    )
     progress.close()
     for result in results:
         if alignment is not None and not any(float(row["kappa"]) > 0 for row in result.log):
@@ -132,25 +132,16 @@ def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:
 
 
 def training_settings(cfg: Mapping[str, Any], aligned: bool) -> TrainingSettings:
-    """Return the training settings of a rule's configuration, with the protocol's own choices.
+    """Return the training settings of a rule's configuration.
 
-    The paper protocol supervises the response only and counts warm-up steps from 1; the released code supervises
-    every token and applies rate 0 at the first step. Pieces are sorted by length within a step only where that
-    changes no result: with alignment (``aligned``) it would decide which pieces share a pooled style state.
+    Pieces are sorted by length within a step only where that changes no result: with alignment (``aligned``) it would
+    decide which pieces share a pooled style state.
     """
-    released = cfg["protocol"] == "released"
-    own = {"rows_per_forward", "group_by_length"}
+    own = {"rows_per_forward", "group_by_length", "pieces"}
     return TrainingSettings(
         **{key: value for key, value in cfg["training"].items() if key not in own},
         group_by_length=cfg["training"]["group_by_length"] and not aligned,
-        supervised="all" if released else "response",
-        warmup_counts_from=0 if released else 1,
     )
-
-
-def alignment_options(cfg: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the alignment options of a rule's configuration, with the protocol's pooling."""
-    return {**cfg["alignment"], "pooling": "example" if cfg["protocol"] == "released" else "minibatch"}
 
 
 def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient], name: str) -> pd.DataFrame:
@@ -162,11 +153,6 @@ def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient]
         for row in result.log
     ]
     return pd.DataFrame(rows, columns=TABLES["training_log"].schema.names)
-
-
-def arrays(state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    """Return an adapter as arrays, for writing."""
-    return {key: value.detach().cpu().numpy() for key, value in state.items()}
 
 
 def _tensors(state: State) -> dict[str, torch.Tensor]:

@@ -15,6 +15,7 @@ import hashlib
 import importlib
 import json
 import math
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -47,14 +48,19 @@ class Objective:
 class SharedStage:
     """The stage whose result is uploaded: every sampled client starts from A_t.
 
-    The upload is ``upload_scale`` times (local endpoint - A_t); 1 is Eq. shared_delta.
+    The upload is ``upload_scale`` times (local endpoint - A_t); 1 is Eq. shared_delta. ``start`` "own": a client that
+    took part before starts from its own last endpoint instead of A_t (the released pFedMe); the upload and the
+    proximal term still refer to A_t. ``inner_steps`` K > 0: every step is taken K times, then the reference point of
+    the proximal term moves by ``upload_scale`` of the way to the local adapter; the upload is how far it moved.
     """
 
     objective: Objective = field(default_factory=Objective)
-    epochs: int = 1
+    epochs: float = 1
     upload_scale: float = 1.0
     sampling: Sampling = "coverage_first"
     weighting: Literal["uniform", "words"] = "uniform"
+    start: Literal["server", "own"] = "server"
+    inner_steps: int = 0
 
     @property
     def track(self) -> str:
@@ -69,6 +75,28 @@ class SharedStage:
 
 
 @dataclass(frozen=True)
+class Mixture:
+    """A client generates with g * global + (1 - g) * local adapter output (FedDPA).
+
+    g = clip(``coefficient`` * mean cosine of an input's last-token state to those of ``references`` own texts, 0, 1),
+    states taken under the global adapter. ``training``: the gate acts while the local adapter trains ("dynamic") or not
+    ("none"). ``export``: the client's mean gate over its validation texts joins both adapters by rank concatenation
+    ("rank", exact) or by averaging their factors ("factors", the released export). ``states``: the last token of a
+    text's first prefix ("prefix", what generation sees) or of the whole text ("text").
+    """
+
+    coefficient: float = 0.5
+    references: int = 5
+    training: Literal["dynamic", "none"] = "dynamic"
+    export: Literal["rank", "factors"] = "rank"
+    states: Literal["prefix", "text"] = "prefix"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.coefficient < math.inf or self.references < 1:
+            raise ValueError("a gate needs a coefficient that is not negative and at least one reference text")
+
+
+@dataclass(frozen=True)
 class PersonalStage:
     """A stage whose result never leaves the client.
 
@@ -76,13 +104,18 @@ class PersonalStage:
     the client's personal adapter over, beginning at A_t of its first participation (Ditto); "initial" starts every
     client at the initial adapter, outside any federation (local-only); "pooled" trains one adapter on all clients'
     texts together, the centralised reference.
+    ``epochs`` None: as many passes as the shared stage gives an average client, R * C / N (pooled).
+    ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
+    ``mixture``: the round-start global adapter is mixed in by a gate.
     """
 
     start: Literal["endpoint", "own", "initial", "pooled"]
     objective: Objective = field(default_factory=Objective)
-    epochs: float = 1
+    epochs: float | None = 1
     residual: bool = False
+    spread: bool = False
+    mixture: Mixture | None = None
 
     @property
     def chained(self) -> bool:
@@ -96,7 +129,8 @@ class Plan:
 
     ``inference``: "server", the final shared adapter; "endpoint", the client's own shared endpoint of its last
     participation; "personal", the result of the personal stage; "base", no adapter. A client that was never sampled
-    generates with the final shared adapter.
+    generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
+    ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     """
 
     display: str
@@ -104,6 +138,8 @@ class Plan:
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
     collaborative: bool = True
+    gating: Literal["static", "dynamic"] = "static"
+    never_sampled: Literal["shared", "dropped"] = "shared"
 
     def __post_init__(self) -> None:
         if self.inference == "personal" and self.personal is None:
@@ -112,51 +148,100 @@ class Plan:
             raise ValueError(f"{self.display}: generates with a shared adapter but has no shared stage")
 
 
-def load_method(row: str, overrides: Mapping[str, Any], protocol: str) -> tuple[str, Plan, dict[str, Any]]:
-    """Return (module name, plan, resolved hyper-parameters) of a row of ``methods`` in the configuration.
+def load_method(
+    row: str, overrides: Mapping[str, Any], experiment: Mapping[str, Any]
+) -> tuple[str, Plan, dict[str, Any]]:
+    """Return (module name, plan, resolved hyper-parameters) of a row of ``methods`` in a resolved experiment.
 
-    ``overrides`` may name another method file under "method" and set its hyper-parameters. Raises ``UserError`` for an
+    ``overrides`` may name another method file under "method" and set its hyper-parameters. The experiment's protocol,
+    budget and federation settings complete the plan (:func:`complete`). Raises ``UserError`` for an
     unknown hyper-parameter or one of the wrong type, naming the nearest valid one.
     """
     name = str(overrides.get("method", row))
     module_name = f"favor.federation.methods.{name}"
     try:
         module = importlib.import_module(module_name)
-        fields = {item.name: item for item in dataclasses.fields(module.Hyperparameters)}
-    except (ImportError, SyntaxError, AttributeError) as error:
+        fields = typing.get_type_hints(module.Hyperparameters)
+    except (ImportError, SyntaxError, AttributeError, NameError) as error:
         raise UserError(f"method file '{name}.py' cannot be used ({error}); mend it (docs/extending.md)") from None
-    values = dict(module.RELEASED) if protocol == "released" and hasattr(module, "RELEASED") else {}
+    released = experiment["protocol"] == "released" and hasattr(module, "RELEASED")
+    values = dict(module.RELEASED) if released else {}
     for key, value in overrides.items():
         if key in ROW_KEYS:
             continue
         if key not in fields:
             raise UserError(f"unknown config key 'methods.{row}.{key}'; {nearest(key, [*fields, *ROW_KEYS])}")
-        values[key] = _converted(row, key, value, fields[key].type)
+        values[key] = _converted(row, key, value, fields[key])
     hyperparameters = module.Hyperparameters(**values)
     try:
-        plan = module.plan(hyperparameters)
-        if any(stage is not None and not stage.epochs >= 1 for stage in (plan.shared, plan.personal)):
-            raise ValueError("a stage needs at least one epoch")
+        own = module.plan(hyperparameters)
+        plan = complete(own, experiment)
+        overruled = _passes(own) != _passes(plan) and [
+            key for key in overrides if key.endswith("epochs") and key != "shared_epochs"
+        ]
+        if experiment["budget"] == "matched" and overruled:
+            raise ValueError(f"'budget: matched' sets the passes; remove '{overruled[0]}' or set budget: released")
+        for stage in (plan.shared, plan.personal):
+            if stage is not None and not (stage.epochs is not None and stage.epochs > 0):
+                raise ValueError("a stage needs more than 0 epochs")
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
-    if protocol == "released" and plan.shared is not None:
-        # The released server weights uploads by the clients' allocated words.
-        plan = dataclasses.replace(plan, shared=dataclasses.replace(plan.shared, weighting="words"))
     return module_name, plan, dataclasses.asdict(hyperparameters)
 
 
-def _converted(row: str, key: str, value: Any, annotation: Any) -> Any:
-    kind = annotation if isinstance(annotation, str) else annotation.__name__
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "float" and number:
+def _passes(plan: Plan) -> list[float | None]:
+    return [stage.epochs for stage in (plan.shared, plan.personal) if stage is not None]
+
+
+def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
+    """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
+
+    ``budget: matched`` gives every client the same passes over its own text behind the adapter it generates with,
+    ``matched_epochs`` E: FAVoR's shared and private passes together (it starts anew at every participation), E over all
+    participations where a personal adapter is carried over, E where training is local. Methods without a personal
+    adapter, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to train.
+    """
+    federation = experiment["federation"]
+    shared, personal = plan.shared, plan.personal
+    if shared is not None:
+        shared = dataclasses.replace(shared, weighting=federation["weighting"])
+    if personal is not None and personal.epochs is None:
+        exposure = federation["rounds"] * federation["clients_per_round"] / experiment["clients"]
+        personal = dataclasses.replace(personal, epochs=exposure)
+    if experiment["budget"] == "matched":
+        total = float(experiment["matched_epochs"])
+        if plan.inference == "endpoint" and shared is not None:
+            shared = dataclasses.replace(shared, epochs=total)
+        elif personal is not None and personal.start == "endpoint":
+            assert shared is not None
+            if total <= shared.epochs:
+                raise ValueError(
+                    f"matched_epochs {total:g} leaves nothing after {shared.epochs:g} shared epochs; raise it"
+                )
+            personal = dataclasses.replace(personal, epochs=total - shared.epochs)
+        elif personal is not None and personal.start in ("own", "initial"):
+            personal = dataclasses.replace(personal, epochs=total, spread=personal.start == "own")
+    dropped = personal is not None and personal.residual and federation["never_sampled"] == "dropped"
+    return dataclasses.replace(
+        plan, shared=shared, personal=personal, never_sampled="dropped" if dropped else plan.never_sampled
+    )
+
+
+def _converted(row: str, key: str, value: Any, hint: Any) -> Any:
+    """Return ``value`` as the hyper-parameter's type. Raises ``UserError`` where it is of another type or choice."""
+    options = typing.get_args(hint)
+    if typing.get_origin(hint) is Literal:
+        if value in options and isinstance(value, str):
+            return value
+        raise UserError(f"config key 'methods.{row}.{key}': {value!r} is not possible; {nearest(str(value), options)}")
+    if type(None) in options and value is None:
+        return None
+    kind = next((option for option in options if option is not type(None)), hint)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if kind == "int" and isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
         return value
-    if kind == "bool" and isinstance(value, bool):
-        return value
-    if (kind == "str" or kind.startswith("Literal") or kind == "Sampling") and isinstance(value, str):
-        return value
-    raise UserError(f"config key 'methods.{row}.{key}': expected {kind}, found {value!r}")
+    raise UserError(f"config key 'methods.{row}.{key}': expected {kind.__name__}, found {value!r}")
 
 
 def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:

@@ -1,8 +1,8 @@
 """Packs: one safetensors file with the adapters of the clients that one job served.
 
-A tensor is named ``client/part/key``: the client, what the adapter is (``delta``, ``endpoint``, ``residual`` or
-``adapter``), and the LoRA tensor's own key. Client names hold no slash. The header names the clients, so a pack with
-none is a valid file too.
+A tensor is named ``client/part/key``: the client, what the part is (``delta``, ``endpoint``, ``residual`` or
+``adapter``; a gated client also keeps its ``companion`` and ``gate``), and the tensor's own key. Client names hold no
+slash. The header names the clients, so a pack with none is a valid file too.
 """
 
 from __future__ import annotations
@@ -49,15 +49,3 @@ def read_packs(paths: Iterable[str | Path]) -> Pack:
     """Return the adapters of several packs by client; of a client in two packs, those of the later round."""
     packs = sorted((read_pack(path) for path in paths), key=lambda item: int(item[1].get("round", 0)))
     return {client: parts for pack, _ in packs for client, parts in pack.items()}
-
-
-def compose(parts: Mapping[str, State]) -> State:
-    """Return the adapter a client generates with, from the parts its pack holds.
-
-    A residual is added to its endpoint factor by factor (Eq. residual_pack). Training computed every forward pass with
-    this very sum in float32, so the reconstruction is the trained adapter bit for bit.
-    """
-    if "residual" in parts:
-        endpoint, residual = parts["endpoint"], parts["residual"]
-        return {key: endpoint[key] + residual[key] for key in sorted(endpoint)}
-    return parts["adapter"] if "adapter" in parts else parts["endpoint"]

@@ -55,6 +55,7 @@ ROUND = Column("round", INT32, "", "communication round, from 0")
 EMBEDDING = Column("embedding", VECTOR, "", "embedding of the text")
 WRITING_PROMPT = Column("prompt", STRING, "", "writing prompt the text answers; empty where the corpus has none")
 TEXT = Column("text", STRING, "", "text")
+BYTES = Column("bytes", INT64, "bytes", "size of this one client's part, as an adapter file of its own")
 WORDS = Column("words", INT32, "words", "word units of the text (corpus word expression)")
 
 
@@ -143,6 +144,42 @@ _TABLES = (
         "schedule",
         (ROUND, Column("slot", INT32, "", "position in the round's cohort, from 0"), CLIENT),
         ("round", "slot"),
+    ),
+    Table(
+        "traffic",
+        (
+            ROUND,
+            Column("direction", STRING, "", "client_to_server or server_to_client"),
+            Column("content", STRING, "", "delta or shared adapter"),
+            CLIENT,
+            Column("file", STRING, "", "file it was in, relative to the results folder"),
+            BYTES,
+        ),
+        ("round", "direction", "client"),
+    ),
+    Table(
+        "boundary",
+        (
+            SEED,
+            METHOD,
+            ROUND,
+            Column("direction", STRING, "", "client_to_server, server_to_client or stays_on_client"),
+            Column(
+                "content",
+                STRING,
+                "",
+                "delta, text, shared adapter, final adapter; what stays: residual, endpoint, adapter, companion, gate",
+            ),
+            CLIENT,
+            Column("file", STRING, "", "file it was in, relative to the results folder"),
+            BYTES,
+        ),
+        ("seed", "method", "round", "direction", "client", "content"),
+    ),
+    Table(
+        "gates",
+        (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
+        ("seed", "method", "client", "prompt_id"),
     ),
     Table(
         "training_log",
@@ -234,6 +271,66 @@ _TABLES = (
         ("seed", "method", "encoder", "metric", "variant"),
     ),
     Table(
+        "comparisons",
+        (
+            Column("left_method", STRING, "", "method key that a positive difference favours"),
+            Column("right_method", STRING, "", "method key it is compared with"),
+            Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+            Column("metric", STRING, "", "metric name"),
+            Column("clusters", STRING, "", "what the bootstrap draws: seed-author or author"),
+            Column("left", FLOAT, "", "value of the left method on the matched outputs; NaN where note says why"),
+            Column("right", FLOAT, "", "value of the right method on the matched outputs"),
+            Column("delta", FLOAT, "", "difference, signed so that positive favours the left method"),
+            Column("low", FLOAT, "", "lower end of the 95 % percentile interval of the difference"),
+            Column("high", FLOAT, "", "upper end of that interval"),
+            Column("p", FLOAT, "", "two-sided bootstrap tail probability"),
+            Column("p_exact", FLOAT, "", "McNemar's (accuracy) or Wilcoxon's p; NaN for AUC and EER"),
+            Column("test", STRING, "", "the p that the table prints: bootstrap (p) or exact (p_exact)"),
+            Column("p_holm", FLOAT, "", "that p, Holm-adjusted over the file's rows with the same clusters"),
+            Column("n", INT64, "outputs", "matched outputs"),
+            Column("pairs", INT64, "pairs", "verification pairs of the left method; 0 for other metrics"),
+            Column("draws", INT64, "draws", "bootstrap draws in which both values exist"),
+            Column("cluster_count", INT64, "clusters", "clusters that a draw takes with replacement"),
+            Column("note", STRING, "", "why the values are missing; empty otherwise"),
+        ),
+        ("left_method", "right_method", "encoder", "metric", "clusters"),
+    ),
+    Table(
+        "adapter_energy",
+        (
+            Column("part", STRING, "", "personal (the whole update) or residual (what the private stage added)"),
+            Column("first_layer", INT32, "", "first decoder layer of the block, from 0"),
+            Column("last_layer", INT32, "", "last decoder layer of the block"),
+            Column("module", STRING, "", "adapted projection"),
+            Column("share", FLOAT, "", "module's share of the block's update energy, mean over adapters"),
+            Column("adapters", INT32, "adapters", "adapters behind the mean"),
+        ),
+        ("part", "first_layer", "module"),
+    ),
+    Table(
+        "coordinate_effects",
+        (
+            Column("space", STRING, "", "stylometric (hand-made features) or style (the style encoder)"),
+            Column("coordinate", STRING, "", "name or number of the coordinate"),
+            Column("author_effect", FLOAT, "", "omega squared of author within topic"),
+            Column("topic_effect", FLOAT, "", "omega squared of topic"),
+            Column("texts", INT64, "texts", "human texts behind the effects"),
+        ),
+        ("space", "coordinate"),
+    ),
+    Table(
+        "participation",
+        (
+            SEED,
+            METHOD,
+            Column("last_round", INT32, "", "round of a client's last participation, from 0; -1: never sampled"),
+            Column("clients", INT32, "clients", "clients whose last participation it was"),
+            Column("outputs", INT64, "outputs", "their outputs that passed the filter"),
+            Column("correct", INT64, "outputs", "outputs nearest to their own author's prototype"),
+        ),
+        ("seed", "method", "last_round"),
+    ),
+    Table(
         "table_cells",
         (
             Column("panel", STRING, "", "panel of the table"),
@@ -249,6 +346,7 @@ _TABLES = (
             Column("reason", STRING, "", "why the cell is a dash; empty otherwise"),
             Column("paper_value", FLOAT, "", "value the paper prints; NaN where it prints none"),
             Column("paper_deviation", FLOAT, "", "deviation the paper prints; NaN where it prints none"),
+            Column("paper_text", STRING, "", "what the paper prints where that is no number; empty otherwise"),
         ),
         ("order",),
     ),

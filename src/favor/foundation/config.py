@@ -19,6 +19,7 @@ import yaml
 from favor.foundation.declarations import declared, declared_keys
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
+from favor.foundation.protocol import apply_protocol
 
 EMBEDDED_MINILM = "embedded-minilm"
 
@@ -291,8 +292,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             f"config key '{where}.clients': {experiment['clients']} clients, but corpora.{experiment['corpus']}."
             f"roles.clients is {roster}; lower the first or raise the second"
         )
-    if experiment["allocation"]["enforce"] is None:
-        experiment["allocation"]["enforce"] = experiment["protocol"] == "paper"
+    apply_protocol(experiment)
     cohort = experiment["federation"]["clients_per_round"]
     if cohort > experiment["clients"]:
         raise UserError(

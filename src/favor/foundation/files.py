@@ -7,6 +7,7 @@ a final name. Nothing here can execute code from a file: no pickle, no remote co
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -127,6 +128,34 @@ def _canonical_header(content: bytes) -> bytes:
 
 def _as_numpy(tensor: Any) -> np.ndarray:
     return tensor if isinstance(tensor, np.ndarray) else tensor.detach().cpu().numpy()
+
+
+def safetensors_bytes(shapes: Mapping[str, Sequence[int]]) -> int:
+    """Return the size in bytes of float32 tensors of these shapes as one adapter file, header {"format": "pt"}.
+
+    The file is 8 bytes of header length, a JSON header padded to 8 bytes, and the tensors: what PEFT writes.
+    """
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    offset = 0
+    for name, shape in sorted(shapes.items()):
+        end = offset + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, end]}
+        offset = end
+    length = len(json.dumps(header, separators=(",", ":")).encode())
+    return 8 + length + (-length % 8) + offset
+
+
+def safetensors_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a file's tensors without reading them. Raises ``UserError`` as :func:`read_safetensors`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path}: not a whole safetensors file ({error}); delete it and run again") from None
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:

@@ -90,11 +90,11 @@ def pooling_scales(supervised: Sequence[int], settings: AlignmentSettings) -> tu
     """Return for one micro-batch (1 / positions, validity) of each pooled state.
 
     ``supervised`` counts the positions of each row whose label is not ignored. With "minibatch" pooling there is one
-    state over all rows (Eq. pooled_hidden); with "example" pooling there is one a row, valid with at least
-    ``minimum_tokens`` positions.
+    state over all rows (Eq. pooled_hidden); with "example" pooling there is one a row, all of them valid where rows
+    have at least ``minimum_tokens`` positions on average (as the released trainers ask).
     """
     counts = np.asarray(supervised, dtype=np.float64)
     if settings.pooling == "minibatch":
         counts = counts.sum(keepdims=True)
         return 1.0 / np.maximum(counts, 1.0), counts > 0
-    return 1.0 / np.maximum(counts, 1.0), counts >= settings.minimum_tokens
+    return 1.0 / np.maximum(counts, 1.0), np.full(len(counts), counts.mean() >= settings.minimum_tokens)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -24,12 +26,19 @@ class Piece:
         return len(self.tokens)
 
 
-def cut_pieces(token_ids: Sequence[int], document_id: str, prefix_tokens: int, max_length: int) -> list[Piece]:
-    """Cut one document into windows of at most ``max_length`` tokens.
+def cut_pieces(
+    token_ids: Sequence[int],
+    document_id: str,
+    prefix_tokens: int,
+    max_length: int,
+    cut: Literal["windows", "truncate"] = "windows",
+) -> list[Piece]:
+    """Cut one document into pieces of at most ``max_length`` tokens.
 
-    Successive windows overlap by ``prefix_tokens``, which are context only, so that every token after the document's
-    first prefix is supervised exactly once. In a document shorter than two prefixes the second half is supervised.
-    A document of fewer than two tokens gives no piece.
+    "windows": successive windows overlap by ``prefix_tokens``, which are context only, so that every token after the
+    document's first prefix is supervised exactly once. "truncate": the first ``max_length`` tokens alone (the released
+    trainers). In a document shorter than two prefixes the second half is supervised. A document of fewer than two
+    tokens gives no piece.
     """
     if not 0 < prefix_tokens < max_length:
         raise ValueError("prefix_tokens must be at least 1 and under max_length")
@@ -38,15 +47,23 @@ def cut_pieces(token_ids: Sequence[int], document_id: str, prefix_tokens: int, m
         return []
     first_response = prefix_tokens if len(tokens) >= 2 * prefix_tokens else len(tokens) // 2
     pieces = [Piece(tokens[:max_length], first_response, document_id)]
-    start = max_length - prefix_tokens
+    start = max_length - prefix_tokens if cut == "windows" else len(tokens)
     while start + prefix_tokens < len(tokens):
         pieces.append(Piece(tokens[start : start + max_length], prefix_tokens, document_id))
         start += max_length - prefix_tokens
     return pieces
 
 
+def stage_steps(pieces: int, epochs: float, effective_batch: int) -> int:
+    """Return the optimiser steps of ``epochs`` passes over ``pieces``: ceil(epochs * ceil(pieces / effective batch)).
+
+    A fraction of a pass stops within it, after the step that reaches it (as ``transformers.Trainer`` does).
+    """
+    return math.ceil(round(epochs * math.ceil(pieces / effective_batch), 9))
+
+
 def plan_steps(
-    lengths: Sequence[int], epochs: int, micro_batch: int, accumulation: int, seed: int, group_by_length: bool = True
+    lengths: Sequence[int], epochs: float, micro_batch: int, accumulation: int, seed: int, group_by_length: bool = True
 ) -> Steps:
     """Return steps -> micro-batches -> indices of pieces for one stage of one client.
 
@@ -56,11 +73,11 @@ def plan_steps(
     """
     effective = micro_batch * accumulation
     steps: Steps = []
-    for epoch in range(epochs):
+    for epoch in range(math.ceil(epochs)):
         order = numpy_generator(seed, "piece order", epoch).permutation(len(lengths)).tolist()
         for start in range(0, len(order), effective):
             step = order[start : start + effective]
             if group_by_length:
                 step.sort(key=lambda index: -lengths[index])
             steps.append([step[first : first + micro_batch] for first in range(0, len(step), micro_batch)])
-    return steps
+    return steps[: stage_steps(len(lengths), epochs, effective)]

@@ -59,13 +59,19 @@ class Cohort:
             self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
         )
         self.anchors = [
-            self._shared(task.anchor) if task.proximal and task.anchor is not None else None for task in tasks
+            self._shared(task.anchor) if task.anchor is not None and (task.proximal or task.inner_steps) else None
+            for task in tasks
         ]
         if any((task.companion is None) != (task.gates is None) for task in tasks):
             raise ValueError("a companion adapter needs a gate for every piece, and gates a companion")
         self.companions: torch.Tensor | None = None
         if tasks[0].companion is not None:
             self.companions = torch.stack([self._shared(task.companion) for task in tasks])
+        self.displacements: list[torch.Tensor | None] = [
+            torch.zeros(self.size, device=self.device) if task.inner_steps else None for task in tasks
+        ]
+        if any(task.inner_steps and task.anchor is None for task in tasks):
+            raise ValueError("inner steps need an anchor")
         self._flat.clear()
         self.gradients = torch.zeros_like(self.values)
         self.alignment_gradients: torch.Tensor | None = None
@@ -121,8 +127,8 @@ class Cohort:
             gradient[: self.size] += apart
         proximal = 0.0
         anchor = self.anchors[position]
-        if anchor is not None:
-            difference = self.effective[position] - anchor
+        if anchor is not None and task.proximal:
+            difference = self.effective[position] - self._reference(position, anchor)
             proximal = task.proximal * float(torch.linalg.vector_norm(difference)) ** 2
             gradient[: self.size].add_(difference, alpha=2.0 * task.proximal)
         if rate > 0 and not self._reached[position]:
@@ -131,7 +137,16 @@ class Cohort:
         if self.settings.clip_norm > 0:
             gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
         self.optimisers[position].step(self.values[position], gradient, rate)
+        displacement = self.displacements[position]
+        if displacement is not None and anchor is not None and self.optimisers[position].steps % task.inner_steps == 0:
+            moved = self._reference(position, anchor)
+            displacement.add_(self.values[position, : self.size] - moved, alpha=task.outer_rate)
         return norm, proximal, share
+
+    def _reference(self, position: int, anchor: torch.Tensor) -> torch.Tensor:
+        """Return where a client's proximal term pulls: the anchor, moved by pFedMe's outer steps."""
+        displacement = self.displacements[position]
+        return anchor if displacement is None else anchor + displacement
 
     def refresh(self, positions: Sequence[int]) -> None:
         """Bring the factors in use up to date with the residuals of the clients just stepped."""
@@ -150,5 +165,7 @@ class Cohort:
                 )
             residual = self.stack.layout.unflatten(self.values[position, : self.size])
             state = residual if self.offset is None else self.stack.layout.unflatten(self.effective[position])
-            results.append(ClientResult(plan.task.name, state, residual, self.logs[position]))
+            moved = self.displacements[position]
+            displacement = None if moved is None else self.stack.layout.unflatten(moved)
+            results.append(ClientResult(plan.task.name, state, residual, self.logs[position], displacement))
         return results

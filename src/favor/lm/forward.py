@@ -9,6 +9,7 @@ import torch
 
 from favor.lm.alignment import head_dropout, pooling_scales
 from favor.lm.dropout import DropoutMasks, MaskEntry
+from favor.lm.optimiser import micro_batch_ramp, ramp
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
@@ -34,6 +35,7 @@ class Batch:
     - ``pooling`` [K, states, rows per state * length]: 1 at the positions pooled into a style state, or None;
       ``scales`` [K, states]: 1 / their number;
       ``state_weights`` [K, states]: weight of each state's 1 - cos in the client's alignment loss of the step;
+      ``kappas`` [K, states]: the warm-up coefficient of each state;
       ``head_masks`` [K, states, hidden] or None.
     - ``gates`` [rows] or None.
     """
@@ -48,8 +50,17 @@ class Batch:
     pooling: torch.Tensor | None = None
     scales: torch.Tensor | None = None
     state_weights: torch.Tensor | None = None
+    kappas: torch.Tensor | None = None
     head_masks: torch.Tensor | None = None
     gates: torch.Tensor | None = None
+
+
+def kappa_of(share: Share, group: Group, alignment: AlignmentSettings) -> float:
+    """Return the warm-up coefficient of the alignment loss of one micro-batch (Eq. private_objective)."""
+    steps = len(share.plan.steps)
+    if alignment.ramp_counts == "micro_batches":
+        return micro_batch_ramp(group.counter, steps, alignment.ramp_fraction)
+    return ramp(share.step, steps, alignment.ramp_fraction)
 
 
 def build_batch(
@@ -125,7 +136,7 @@ def _add_alignment(
     states = groups if whole else groups * per_group
     pooling = np.zeros((len(batch.shares), groups, per_group, length), dtype=np.float32)
     shape = (len(batch.shares), groups, 1 if whole else per_group)
-    scales, state_weights = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    scales, state_weights, kappas = (np.zeros(shape, dtype=np.float32) for _ in range(3))
     head_masks = torch.zeros(*shape, alignment.hidden)
     for k, share in enumerate(batch.shares):
         task = share.plan.task
@@ -136,6 +147,7 @@ def _add_alignment(
             supervised = [size - start for size, start in zip(sizes, starts, strict=True)]
             scale, valid = pooling_scales(supervised, alignment)
             scales[k, g, : len(scale)] = scale
+            kappas[k, g] = kappa_of(share, group, alignment)
             for row, (start, size) in enumerate(zip(starts, sizes, strict=True)):
                 pooling[k, g, row, start:size] = 1.0
             # The step's alignment loss is the mean over its micro-batches, each the mean over its valid states.
@@ -145,6 +157,7 @@ def _add_alignment(
                 head_masks[k, g, : len(valid)] = drawn
     batch.pooling = torch.from_numpy(pooling.reshape(len(batch.shares), states, -1)).to(device)
     batch.scales = torch.from_numpy(scales.reshape(len(batch.shares), states)).to(device)
+    batch.kappas = torch.from_numpy(kappas.reshape(len(batch.shares), states)).to(device)
     batch.state_weights = torch.from_numpy(state_weights.reshape(len(batch.shares), states)).to(device)
     if alignment.dropout:
         batch.head_masks = head_masks.reshape(len(batch.shares), states, -1).to(device)

@@ -77,11 +77,19 @@ def generate(
     return results
 
 
-def last_token_states(base: BaseModel, sequences: Sequence[Sequence[int]], rows_per_batch: int = 32) -> np.ndarray:
-    """Return the base model's final state at each sequence's last token, float32 [n, d] (FedDPA's gate)."""
+def last_token_states(
+    base: BaseModel,
+    lora: LoraSettings,
+    state: LoraState,
+    sequences: Sequence[Sequence[int]],
+    rows_per_batch: int = 32,
+) -> np.ndarray:
+    """Return the final state at each sequence's last token under adapter ``state``, float32 [n, d] (FedDPA's gate)."""
     states = np.empty((len(sequences), base.hidden_size), dtype=np.float32)
     order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
-    with torch.inference_mode():
+    stack = LoraStack(base.model, lora)
+    with stack.attached(), torch.inference_mode():
+        stack.set([Component(_factors(base, stack, [state]))])
         for start in range(0, len(order), rows_per_batch):
             rows = order[start : start + rows_per_batch]
             lengths = [len(sequences[index]) for index in rows]

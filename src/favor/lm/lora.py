@@ -7,7 +7,6 @@ and d_out outputs, ``base_model.model.<module>.lora_A.weight`` [rank, d_in] and 
 from __future__ import annotations
 
 import difflib
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ import torch
 from torch import nn
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_json, write_safetensors
+from favor.foundation.files import safetensors_bytes, write_json, write_safetensors
 from favor.lm.randomness import torch_generator
 from favor.lm.settings import LoraSettings
 
@@ -77,17 +76,9 @@ def parameter_count(shapes: Shapes) -> int:
 def serialised_bytes(shapes: Shapes) -> int:
     """Return the size in bytes of ``adapter_model.safetensors`` as PEFT writes it: float32, header {"format": "pt"}.
 
-    The file is 8 bytes of header length, a JSON header padded to 8 bytes, and the tensors. On Qwen2.5-3B's shape this
-    gives the 119,801,528 bytes of the paper (appendix, communication and storage).
+    On Qwen2.5-3B's shape this gives the 119,801,528 bytes of the paper (appendix, communication and storage).
     """
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    offset = 0
-    for name, shape in sorted(shapes.items()):
-        end = offset + 4 * math.prod(shape)
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, end]}
-        offset = end
-    length = len(json.dumps(header, separators=(",", ":")).encode())
-    return 8 + length + (-length % 8) + offset
+    return safetensors_bytes(shapes)
 
 
 def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> LoraState:

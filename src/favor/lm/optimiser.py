@@ -37,6 +37,15 @@ def ramp(step: int, steps: int, ramp_fraction: float) -> float:
     return 1.0 if length == 0 else min(1.0, step / length)
 
 
+def micro_batch_ramp(micro_batch: int, steps: int, ramp_fraction: float) -> float:
+    """Return kappa at a micro-batch (numbered from 0 in the stage) as the released trainers count it.
+
+    min(1, (micro_batch + 1) / ceil(ramp_fraction * steps)), with ``steps`` optimiser steps, and 1 in stages of fewer
+    than five: micro-batches are measured against a length in steps, so the ramp is over after few of them.
+    """
+    return 1.0 if steps < 5 else ramp(micro_batch + 1, steps, ramp_fraction)
+
+
 class AdamW:
     """AdamW on one flat float32 vector, the arithmetic of ``torch.optim.AdamW`` (single tensor, no amsgrad).
 

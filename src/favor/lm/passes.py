@@ -12,7 +12,6 @@ from favor.lm.base import BaseModel
 from favor.lm.cohort import Cohort
 from favor.lm.forward import Batch
 from favor.lm.losses import token_cross_entropy
-from favor.lm.optimiser import ramp
 from favor.lm.settings import AlignmentSettings
 from favor.lm.stack import Component, LoraStack
 
@@ -94,6 +93,7 @@ def _alignment_loss(
     assert batch.pooling is not None
     assert batch.scales is not None
     assert batch.state_weights is not None
+    assert batch.kappas is not None
     positions = [share.position for share in batch.shares]
     clients, number, length = batch.pooling.shape
     pooled = torch.bmm(
@@ -103,7 +103,6 @@ def _alignment_loss(
     pooled = pooled.float().view(clients, number, -1) * batch.scales.unsqueeze(-1)
     style = project(head, pooled, batch.head_masks)
     cosine = (style * cohort.targets[positions].unsqueeze(1)).sum(-1)
-    kappas = [ramp(share.step, len(share.plan.steps), alignment.ramp_fraction) for share in batch.shares]
     per_client = (batch.state_weights * (1.0 - cosine)).sum(-1)
     with torch.no_grad():
         rows = torch.stack(
@@ -113,4 +112,4 @@ def _alignment_loss(
         figures[position].alignment_loss += loss
         figures[position].weighted_cosine += weighted
         figures[position].cosine_weight += weight
-    return (per_client * per_client.new_tensor(kappas)).sum() * alignment.weight
+    return (batch.kappas * batch.state_weights * (1.0 - cosine)).sum() * alignment.weight

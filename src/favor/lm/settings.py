@@ -64,13 +64,16 @@ class AlignmentSettings:
     """Style alignment of the private stage (Eqs. pooled_hidden, projected_style, style_alignment_loss).
 
     - ``weight``: lambda_align; ``ramp_fraction``: share of the stage's steps over which kappa rises from 0 to 1.
-    - ``pooling``: "minibatch" (one state per micro-batch, the paper's equation) or "example" (one per piece with at
-      least ``minimum_tokens`` supervised tokens, cosines averaged).
+    - ``ramp_counts``: "steps", completed optimiser steps (the paper); "micro_batches", counted as the released trainers
+      do (:func:`favor.lm.optimiser.micro_batch_ramp`).
+    - ``pooling``: "minibatch" (one state per micro-batch, the paper's equation) or "example" (one per piece, cosines
+      averaged, in micro-batches whose pieces have at least ``minimum_tokens`` supervised tokens on average).
     - ``hidden``, ``dropout``: width and dropout of the projection head's first layer.
     """
 
     weight: float = 0.3
     ramp_fraction: float = 0.05
+    ramp_counts: Literal["steps", "micro_batches"] = "steps"
     pooling: Literal["minibatch", "example"] = "minibatch"
     minimum_tokens: int = 8
     hidden: int = 1024

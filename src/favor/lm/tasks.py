@@ -23,6 +23,8 @@ class ClientTask:
       or None. The factors used are offset + residual, so the private stage's endpoint + residual is exact.
     - ``anchor`` and ``proximal``: the loss gains proximal * sum ||factor - anchor||_F^2 (no 1/2).
     - ``target``: the author's style target q [style], or None for no alignment.
+    - ``inner_steps`` K and ``outer_rate`` rho: with K > 0 every step is taken K times on the same pieces, after which
+      the anchor w moves by rho * (theta - w) towards the factors theta (pFedMe's outer step).
     - ``companion`` and ``gates``: a second, frozen adapter and a gate g per piece; the adapters' output is
       g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout.
     - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
@@ -31,7 +33,7 @@ class ClientTask:
     name: str
     pieces: Sequence[Piece]
     start: LoraState
-    epochs: int
+    epochs: float
     stage_seed: int
     offset: LoraState | None = None
     anchor: LoraState | None = None
@@ -39,19 +41,23 @@ class ClientTask:
     target: np.ndarray | None = None
     companion: LoraState | None = None
     gates: np.ndarray | None = None
+    inner_steps: int = 0
+    outer_rate: float = 0.0
 
 
 @dataclass
 class ClientResult:
     """What a stage trained: the adapter in effect, the trained part (equal to it without an offset), and the log.
 
-    The log has one row an optimiser step with the columns of the table ``training_log`` except stage and round.
+    ``displacement``: how far the anchor moved (tasks with inner steps; else None). The log has one row an optimiser
+    step with the columns of the table ``training_log`` except stage and round.
     """
 
     name: str
     state: LoraState
     residual: LoraState
     log: list[LogRow]
+    displacement: LoraState | None = None
 
 
 @dataclass(frozen=True)
@@ -84,10 +90,10 @@ def predicted_tokens(piece: Piece, settings: TrainingSettings) -> int:
 def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
     """Return the plan of a task. Raises ``UserError`` where it would train nothing, or a piece is too long."""
     lengths = [len(piece) for piece in task.pieces]
-    if task.epochs < 1 or not any(predicted_tokens(piece, settings) > 0 for piece in task.pieces):
+    if not task.epochs > 0 or not any(predicted_tokens(piece, settings) > 0 for piece in task.pieces):
         raise UserError(
-            f"{task.name}: no supervised token to train on ({len(lengths)} pieces, {task.epochs} epochs); "
-            "give the client more text, a shorter prefix or at least one epoch"
+            f"{task.name}: no supervised token to train on ({len(lengths)} pieces, {task.epochs:g} epochs); "
+            "give the client more text, a shorter prefix or more epochs"
         )
     if max(lengths) > settings.max_length:
         raise UserError(f"{task.name}: a piece of {max(lengths)} tokens exceeds max_length {settings.max_length}")
@@ -96,7 +102,7 @@ def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
     )
     plan = Plan(task)
     counter = 0
-    for step in steps:
+    for step in (step for step in steps for _ in range(max(1, task.inner_steps))):
         groups = []
         for indices in step:
             groups.append(Group(tuple(indices), counter))

@@ -16,10 +16,11 @@ import torch
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
 from favor.lm.base import BaseModel
+from favor.lm.batches import stage_steps
 from favor.lm.cohort import Cohort
-from favor.lm.forward import Share, build_batch
+from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.lora import LoraSettings
-from favor.lm.optimiser import linear_schedule, ramp
+from favor.lm.optimiser import linear_schedule
 from favor.lm.passes import StepFigures, run_pass
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
@@ -36,7 +37,7 @@ _MEASURED_STEPS = frozenset({0, *(4**power for power in range(10))})
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
     """Return the optimiser steps of all tasks together: the total for :class:`Progress`."""
     effective = settings.micro_batch * settings.accumulation
-    return sum(task.epochs * math.ceil(len(task.pieces) / effective) for task in tasks)
+    return sum(stage_steps(len(task.pieces), task.epochs, effective) * max(1, task.inner_steps) for task in tasks)
 
 
 def train(
@@ -156,7 +157,7 @@ class _StackRun:
             measured = (
                 self.alignment is not None
                 and step in _MEASURED_STEPS
-                and (step > 0 or self.alignment.ramp_fraction == 0)
+                and (step > 0 or self.alignment.ramp_fraction == 0 or self.alignment.ramp_counts == "micro_batches")
             )
             figures = self._gradients(step, active, measured)
             for position in active:
@@ -219,7 +220,11 @@ class _StackRun:
         """Clip, step the optimiser and log, for one client."""
         plan, settings = self.plans[position], self.settings
         steps = len(plan.steps)
-        kappa = ramp(step, steps, self.alignment.ramp_fraction) if self.alignment is not None else math.nan
+        kappa = math.nan
+        if self.alignment is not None:
+            groups = plan.steps[step]
+            whole = Share(position, plan, step, groups)
+            kappa = sum(kappa_of(whole, group, self.alignment) for group in groups) / len(groups)
         rate = settings.learning_rate * linear_schedule(
             step, steps, settings.warmup_fraction, settings.warmup_counts_from
         )

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import pandas as pd
 
 from favor.foundation.columns import TABLES
+from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
 from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
-from favor.report.paper import paper_cell
+from favor.report.paper import paper_cell, paper_text
 from favor.report.specs import Column, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 
-DASH = "–"
 SEEDS = "@seeds"
-_NAN = float("nan")
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
 
 
@@ -30,7 +29,8 @@ class Context:
     ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
-    ``seeds``: the seeds that were asked for; a value behind which some are missing says so.
+    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method,
+    what its run resolved to.
     """
 
     experiment: str
@@ -41,25 +41,21 @@ class Context:
     display: Mapping[str, str] = field(default_factory=dict)
     absences: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[int] = ()
-
-
-@dataclass
-class _Cell:
-    value: float = _NAN
-    deviation: float = _NAN
-    n: int = 0
-    text: str = DASH
-    reason: str = ""
-    mark: str = ""
+    settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
 
 
 def build_table(
-    spec: TableSpec, scores: pd.DataFrame, context: Context, paper: pd.DataFrame | None = None
+    spec: TableSpec,
+    scores: pd.DataFrame,
+    context: Context,
+    paper: pd.DataFrame | None = None,
+    comparisons: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the ``table_cells`` of ``spec`` for one experiment.
 
     ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
-    (:func:`favor.report.paper.load_paper_values`), or None.
+    (:func:`favor.report.paper.load_paper_values`), or None. ``comparisons``: the table of that name, where the
+    specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
     seed). Rows of methods that the experiment does not run are left out; a cell without a value prints a dash and
@@ -67,7 +63,11 @@ def build_table(
     print the same number share a mark and no reader sees one of two equal numbers in bold; the next printed number
     is second. Where all ranked rows print the same number, or there is one only, nothing is marked.
     """
-    index = _Index(scores, context)
+    index: _Index | ComparisonIndex
+    if comparisons is None:
+        index = _Index(scores, context)
+    else:
+        index = ComparisonIndex(comparisons, context.experiment, context.methods, context.encoders, context.absences)
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
     rows = _rows(spec, context, index)
@@ -77,7 +77,6 @@ def build_table(
         for row in rows:
             for column in panel.columns:
                 cell = cells[row.label, column.label]
-                beside = _paper_cell(spec, paper, context, panel, row, column)
                 records.append(
                     {
                         "panel": panel.title,
@@ -86,8 +85,7 @@ def build_table(
                         "column": column.label,
                         "order": len(records),
                         **cell.__dict__,
-                        "paper_value": beside[0],
-                        "paper_deviation": beside[1],
+                        **_paper_cell(spec, paper, context, panel, row, column),
                     }
                 )
     return pd.DataFrame(records, columns=TABLES["table_cells"].schema.names)
@@ -105,8 +103,10 @@ def is_control(row: str) -> bool:
     return row.split(" · ")[0] in CONTROLS.values()
 
 
-def _rows(spec: TableSpec, context: Context, index: _Index) -> list[Row]:
-    rows = [row for row in spec.rows if row.method in _UNSEEDED or row.method in context.methods]
+def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
+    if isinstance(index, ComparisonIndex):
+        return list(spec.rows)
+    rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
         rows += [Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS]
@@ -143,81 +143,99 @@ class _Index:
         """Whether anything was scored with the row's encoder."""
         return self._encoder(row.encoder) in self.encoders
 
-    def cell(self, row: Row, column: Column) -> _Cell:
+    def cell(self, row: Row, column: Column) -> Cell:
         """Return the unmarked cell of ``row`` and ``column``."""
         method = column.method or row.method
+        metric = row.metric or column.metric
         role = column.encoder or row.encoder
         if column.fixed:
             text = column.fixed.get(row.label, "")
-            none = (
-                "a bound is no configuration" if method in CONTROLS else f"no configuration is declared for {row.label}"
-            )
-            return _Cell(text=text) if text else _Cell(reason=none)
+            none = f"no configuration is declared for {row.label}"
+            none = "a bound is no configuration" if method in CONTROLS else none
+            return Cell(text=text) if text else Cell(reason=none)
+        setting = row.setting or column.setting
+        if setting:
+            return self._setting(method, setting, row)
         if column.derive is not None:
             derived = column.derive(row, self.scores, self.context.encoders)
-            return _Cell(derived.value, text=derived.text, reason=derived.reason)
-        if column.metric == SEEDS:
+            return Cell(derived.value, text=derived.text, reason=derived.reason)
+        if metric == SEEDS:
             return self._seed_count(method, row)
-        found = self.summary.get((method, self._encoder(role), column.metric, column.variant))
+        found = self.summary.get((method, self._encoder(role), metric, column.variant))
         if found is None:
-            return _Cell(reason=self._why(method, role, column, row))
+            return Cell(reason=self._why(method, role, metric, row))
         value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
         if count == 0:
-            return _Cell(reason=str(found["note"]) or f"{column.metric} is undefined for {row.label}")
-        text = _printed(value, column.decimals)
+            return Cell(reason=str(found["note"]) or f"{metric} is undefined for {row.label}")
+        if column.minus:
+            other = self.cell(row, replace(column, method=column.minus, minus=""))
+            if math.isnan(other.value):
+                return Cell(reason=other.reason)
+            value, deviation = value - other.value, NAN
+        decimals = column.decimals if row.decimals is None else row.decimals
+        unit = row.unit or column.unit
+        text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
         if column.deviation != "none" and not math.isnan(deviation):
-            text += f" ± {_printed(deviation, column.decimals)}"
+            text += f" ± {printed(deviation, decimals)}"
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
-        return _Cell(value, deviation, count, text, partial)
+        return Cell(value, deviation, count, text, partial)
 
-    def _seed_count(self, method: str, row: Row) -> _Cell:
+    def _setting(self, method: str, name: str, row: Row) -> Cell:
+        value = self.context.settings.get(method, {}).get(name)
+        if value is None:
+            return Cell(reason=f"{row.label} has no such setting")
+        if isinstance(value, bool):
+            return Cell(text="✓" if value else "✗")
+        return Cell(text=value if isinstance(value, str) else f"{value:g}")
+
+    def _seed_count(self, method: str, row: Row) -> Cell:
         count = int(self.seeds.get(method, 0))
         if not count:
-            return _Cell(reason=f"nothing was scored for {row.label}")
-        return _Cell(float(count), _NAN, count, str(count))
+            return Cell(reason=f"nothing was scored for {row.label}")
+        return Cell(float(count), NAN, count, str(count))
 
     def _encoder(self, role: str) -> str:
         return self.context.encoders.get(role, role)
 
-    def _why(self, method: str, role: str, column: Column, row: Row) -> str:
+    def _why(self, method: str, role: str, metric: str, row: Row) -> str:
         encoder = self._encoder(role)
-        for key in (encoder, role, column.metric, method):
+        for key in (encoder, role, metric, method):
             if key and key in self.context.absences:
                 return self.context.absences[key]
+        if method and method not in self.context.methods and method not in self.seeds:
+            return f"{method_name(method, self.context.display)} is not run in experiment {self.context.experiment}"
         if encoder and encoder not in self.encoders:
             return f"encoder {encoder_name(role)} is not part of experiment {self.context.experiment}"
-        if (encoder, column.metric) not in self.metrics:
-            return f"{column.metric} was not computed in experiment {self.context.experiment}"
-        return f"{column.metric} has no score for {row.label}"
+        if (encoder, metric) not in self.metrics:
+            return f"{metric} was not computed in experiment {self.context.experiment}"
+        return f"{metric} has no score for {row.label}"
 
 
-def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tuple[str, str], _Cell]) -> None:
+def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tuple[str, str], Cell]) -> None:
     for column in panel.columns:
         if not column.direction:
             continue
-        rivals: dict[str, list[tuple[Decimal, _Cell]]] = {}
+        rivals: dict[str, list[tuple[Decimal, Cell]]] = {}
         for row in rows:
             cell = cells[row.label, column.label]
             if row.ranked and not math.isnan(cell.value):
                 group = row.encoder if spec.ranked_within == "encoder" else ""
-                rivals.setdefault(group, []).append((Decimal(_printed(cell.value, column.decimals)), cell))
+                rivals.setdefault(group, []).append((Decimal(printed(cell.value, column.decimals)), cell))
         for contest in rivals.values():
             ranks = sorted({number for number, _ in contest}, reverse=column.direction == "up")
             for number, cell in contest if len(ranks) > 1 else []:
                 cell.mark = {ranks[0]: "best", ranks[1]: "second"}.get(number, "")
 
 
-def _printed(value: float, decimals: int) -> str:
-    text = f"{value:.{decimals}f}"
-    return text.removeprefix("-") if Decimal(text) == 0 else text
-
-
 def _paper_cell(
     spec: TableSpec, paper: pd.DataFrame | None, context: Context, panel: Panel, row: Row, column: Column
-) -> tuple[float, float]:
+) -> dict[str, float | str]:
     belongs = context.paper_dataset if spec.sectioned or context.paper_dataset == spec.dataset else ""
     if paper is None or not belongs:
-        return _NAN, _NAN
+        return {"paper_value": NAN, "paper_deviation": NAN, "paper_text": ""}
     section = context.paper_dataset if spec.sectioned else ""
-    return paper_cell(paper, panel.title, section, row.paper or row.label, column.paper or column.label)
+    place = (paper, panel.title, section, row.paper or row.label, column.paper or column.label)
+    value, deviation = paper_cell(*place)
+    text = "" if column.fixed or not math.isnan(value) else paper_text(*place)
+    return {"paper_value": value, "paper_deviation": deviation, "paper_text": text}

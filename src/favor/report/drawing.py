@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib import pyplot
@@ -48,6 +49,11 @@ def drawing(width: float, height: float, rows: int = 1, columns: int = 1) -> Ite
             yield figure, list(axes.flat)
         finally:
             pyplot.close(figure)
+
+
+def say(axis: Any, message: str) -> None:
+    """Write why there is nothing to draw in the middle of ``axis``."""
+    axis.text(0.5, 0.5, message, transform=axis.transAxes, ha="center", va="center", size=8.5)
 
 
 def save(figure: Figure, *paths: str | Path) -> None:

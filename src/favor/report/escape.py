@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 
 _SPECIAL = {
@@ -110,3 +111,8 @@ def html_text(text: str) -> str:
         character if character.isprintable() or character in "\n\t" else f"U+{ord(character):04X}" for character in text
     )
     return html.escape(visible, quote=True)
+
+
+def minus(text: str) -> str:
+    """Return ``text`` with a minus sign before numbers where it has a hyphen; names keep theirs."""
+    return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)

@@ -10,7 +10,8 @@ import pandas as pd
 
 from favor.foundation.columns import TABLES
 from favor.foundation.seeds import numpy_generator
-from favor.report.build import DASH, Context
+from favor.report.build import Context
+from favor.report.cells import DASH
 from favor.report.names import METHODS, method_name
 from favor.report.specs import Row, TableSpec
 
@@ -74,6 +75,7 @@ def build_excerpts(
             "reason": reason,
             "paper_value": np.nan,
             "paper_deviation": np.nan,
+            "paper_text": "",
         }
     )[TABLES["table_cells"].schema.names]
     caption = f"{spec.caption} {len(common)} prompts pass in all {len(order)} methods."

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from favor.report.build import is_control
-from favor.report.escape import html_text
+from favor.report.escape import html_text, minus
 from favor.report.notes import footnotes, letter, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 from favor.report.style import page
@@ -50,7 +50,7 @@ def _panel(
     head = "".join(f'<th scope="col" class="stub">{html_text(stub)}</th>' for stub in stubs)
     head += "".join(_header(column) for column in panel.columns)
     groups = {row.label: row.group for row in spec.rows}
-    decimals = {column.label: column.decimals for column in panel.columns}
+    columns = {column.label: column for column in panel.columns}
     bodies: list[str] = []
     for section, block in cells.groupby("section", sort=False):
         lines: list[str] = []
@@ -65,7 +65,10 @@ def _panel(
             start = f' class="{" ".join(names)}"' if names else ""
             leading = f'<th scope="rowgroup" rowspan="{len(rows)}" class="stub">{html_text(str(section))}</th>'
             texts = [leading if spec.sectioned and not lines else "", *_stub(str(row), len(spec.stub_headers))]
-            texts += [_cell(cell, decimals[cell["column"]], reasons) for cell in line.to_dict("records")]
+            texts += [
+                _cell(cell, spec.decimals(str(row), columns[cell["column"]]), reasons)
+                for cell in line.to_dict("records")
+            ]
             lines.append(f"<tr{start}>{''.join(texts)}</tr>")
         bodies.append("<tbody>\n" + "\n".join(lines) + "\n</tbody>")
     return (
@@ -110,7 +113,8 @@ def _cell(cell: dict, decimals: int, reasons: dict[str, int]) -> str:
 
 def _beside(cell: dict, decimals: int) -> str:
     if math.isnan(cell["paper_value"]):
-        return ""
+        text = f"paper {cell['paper_text']}" if cell["paper_text"] else ""
+        return f'<span class="beside">{_minus(text)}</span>' if text else ""
     text = f"paper {cell['paper_value']:.{decimals}f}"
     if decimals and not math.isnan(cell["value"]):
         text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
@@ -118,4 +122,4 @@ def _beside(cell: dict, decimals: int) -> str:
 
 
 def _minus(text: str) -> str:
-    return html_text(text.replace("-", "−"))
+    return html_text(minus(text))

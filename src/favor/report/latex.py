@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
 from favor.report.build import is_control
 from favor.report.escape import latex as escape
+from favor.report.escape import minus
 from favor.report.notes import footnotes, letter, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 
@@ -34,15 +37,27 @@ def latex_table(
 def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "htbp") -> str:
     """Return a table in the layout of ``spec`` with the paper's values and, in brackets, ours minus the paper's.
 
-    Rows and sections of which the paper prints nothing are left out; "" where that leaves nothing.
+    Rows, sections and columns of which the paper prints nothing are left out; "" where that leaves nothing.
     """
-    printed = cells[cells["paper_value"].notna()]
+    printed = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
     keys = list(zip(printed["section"], printed["row"], strict=True))
     shown = cells[[key in keys for key in zip(cells["section"], cells["row"], strict=True)]]
     if shown.empty:
         return ""
+    known = set(zip(printed["panel"], printed["column"], strict=True))
+    panels = tuple(
+        replace(panel, columns=tuple(c for c in panel.columns if c.fixed or (panel.title, c.label) in known))
+        for panel in spec.panels
+    )
+    spec = replace(spec, panels=panels)
+    shown = shown[
+        [
+            any(c.label == name for p in panels if p.title == title for c in p.columns)
+            for title, name in zip(shown["panel"], shown["column"], strict=True)
+        ]
+    ]
     caption = f"{spec.title}: the paper's values and, in brackets, ours minus the paper's."
-    return _environment(spec, shown, _paper_cell, [], caption, placement, ":paper")
+    return _environment(spec, shown, partial(_paper_cell, spec), [], caption, placement, ":paper")
 
 
 def _environment(
@@ -123,19 +138,20 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         return escape(cell["text"]) + sign
-    mean, _, deviation = cell["text"].replace("-", "−").partition(" ± ")
+    mean, _, deviation = minus(cell["text"]).partition(" ± ")
     wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}[cell["mark"]]
     if deviation and column.deviation == "stacked":
         return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
     return wrap % escape(" ± ".join(filter(None, (mean, deviation)))) + sign
 
 
-def _paper_cell(cell: dict, column: Column) -> str:
+def _paper_cell(spec: TableSpec, cell: dict, column: Column) -> str:
     if column.fixed:
         return escape(cell["text"])
     if math.isnan(cell["paper_value"]):
-        return ""
-    text = f"{cell['paper_value']:.{column.decimals}f}"
-    if column.decimals and not math.isnan(cell["value"]):
-        text += f" ({cell['value'] - cell['paper_value']:+.{column.decimals}f})"
-    return escape(text.replace("-", "−"))
+        return escape(minus(cell["paper_text"]))
+    decimals = spec.decimals(cell["row"], column)
+    text = f"{cell['paper_value']:.{decimals}f}"
+    if decimals and not math.isnan(cell["value"]):
+        text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
+    return escape(minus(text))

@@ -23,6 +23,21 @@ METHODS: dict[str, str] = {
     "favor": "FAVoR",
 }
 
+# As the tables of comparisons print them.
+SHORT_METHODS: dict[str, str] = {"pooled": "Pooled", "feddpa": "FedDPA", "favor_without_asce": "w/o ASCE"}
+METRICS: dict[str, str] = {
+    "author_accuracy": "Author acc.",
+    "top1_cosine": "Top-1 cosine",
+    "semantic_similarity": "SemSim",
+    "bertscore_f1": "BERTScore",
+    "assistant_score": "Asst. score",
+    "generated_source_auc": "AUC",
+    "generated_source_eer": "EER",
+}
+
+# Adapted projections, attention first.
+MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
 # Methods of the paper that do not federate: references, never ranked beside collaborative methods in figures.
 REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled"})
 

@@ -31,15 +31,26 @@ def load_paper_values(label: str) -> pd.DataFrame:
 
 def paper_cell(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> tuple[float, float]:
     """Return (value, deviation) of one cell; NaN where the paper has none. Daggers in row names do not count."""
-    match = values[
+    match = _match(values, panel, section, row, column)
+    if match.empty:
+        return float("nan"), float("nan")
+    return float(match["value"].iloc[0]), float(match["deviation"].iloc[0])
+
+
+def paper_text(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> str:
+    """Return what the paper prints in one cell, such as an interval; "" where it has no such cell or prints a dash."""
+    match = _match(values, panel, section, row, column)
+    text = "" if match.empty else str(match["text"].iloc[0])
+    return "" if text == "–" else text
+
+
+def _match(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> pd.DataFrame:
+    return values[
         (values["panel"] == panel)
         & (values["section"] == section)
         & (values["row"].map(_without_dagger) == _without_dagger(row))
         & (values["column"] == column)
     ]
-    if match.empty:
-        return float("nan"), float("nan")
-    return float(match["value"].iloc[0]), float(match["deviation"].iloc[0])
 
 
 def _without_dagger(row: str) -> str:

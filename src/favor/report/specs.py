@@ -15,10 +15,18 @@ from typing import Literal
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.report.names import METHODS, encoder_name
+from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
+Unit = Literal["", "count", "bytes", "seconds"]
+Statistic = Literal["left", "right", "delta", "interval", "author_interval", "p", "p_holm", "n"]
+
+COMPARISON_NOTE = (
+    "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
+    "from one set of draws of seed-author clusters; author clusters and Holm's correction over the table's p stand "
+    "beside them."
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,8 @@ class Row:
 
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
-    differs from the stub.
+    differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
+    the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
     """
 
     stub: tuple[str, ...]
@@ -37,6 +46,11 @@ class Row:
     group: str = ""
     optional: bool = False
     paper: str = ""
+    metric: str = ""
+    setting: str = ""
+    decimals: int | None = None
+    unit: Unit = ""
+    rival: str = ""
 
     @property
     def label(self) -> str:
@@ -60,7 +74,11 @@ class Column:
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
     ``wide``: holds sentences, which wrap. ``derive``: computes the cell from the row, the scores and the encoder key by
-    role. ``paper``: the column's name in the paper's table where it differs from ``label``.
+    role. ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a
+    comparison instead of a score. ``setting``: of the row's method, as it ran
+    (:func:`favor.federation.record.run_check`). ``minus``: method whose value is taken from the column's own.
+    ``signed``: "+" is printed. ``unit``: the number is printed in the multiple of it that a reader thinks in, instead
+    of with ``decimals``.
     """
 
     header: str
@@ -75,6 +93,11 @@ class Column:
     wide: bool = False
     derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
     paper: str = ""
+    statistic: Statistic | None = None
+    setting: str = ""
+    minus: str = ""
+    unit: Unit = ""
+    signed: bool = False
 
     @property
     def label(self) -> str:
@@ -91,6 +114,18 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Comparisons:
+    """Which methods a table compares, as (left, right) method keys; positive differences favour the left.
+
+    ``metrics``: metric -> the encoder roles it is taken in. ``exact``: metrics that print McNemar's or Wilcoxon's p.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    metrics: Mapping[str, tuple[str, ...]]
+    exact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TableSpec:
     """A table of the paper (or a user's own).
 
@@ -99,8 +134,8 @@ class TableSpec:
     where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
-    first character stands in a row name. ``publishable``: False for a table that quotes texts: it has files of its own,
-    and no place in the report.
+    first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
+    ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     """
 
     label: str
@@ -119,6 +154,42 @@ class TableSpec:
     ranked_within: Literal["", "encoder"] = ""
     notes: tuple[str, ...] = ()
     publishable: bool = True
+    comparisons: Comparisons | None = None
+
+    def decimals(self, row: str, column: Column) -> int:
+        """Return the places that the cell of ``column`` prints in the row labelled ``row``."""
+        own = next((entry.decimals for entry in self.rows if entry.label == row), None)
+        return column.decimals if own is None else own
+
+
+def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
+    """Return the rows pair x (encoder, if the metrics have several) x metric, with the paper's names."""
+    roles = list(dict.fromkeys(role for chosen in comparisons.metrics.values() for role in chosen))
+    rows = []
+    for left, right in comparisons.pairs:
+        pair = f"{SHORT_METHODS.get(left, METHODS[left])} vs. {SHORT_METHODS.get(right, METHODS[right])}"
+        for role in roles:
+            evaluator = (encoder_name(role),) if len(roles) > 1 else ()
+            rows += [
+                Row((pair, *evaluator, METRICS[name]), left, role, rival=right, metric=name, group=pair)
+                for name, chosen in comparisons.metrics.items()
+                if role in chosen
+            ]
+    return tuple(rows)
+
+
+def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Column, ...]:
+    """Return the paper's columns of a table of comparisons, then the corrected p and the author-cluster interval."""
+    return (
+        Column(left, statistic="left"),
+        Column(right, statistic="right"),
+        Column("Directional\nΔ", statistic="delta", signed=True),
+        Column("Cluster 95%\nCI", statistic="interval"),
+        Column("p", statistic="p"),
+        *((Column("n", statistic="n", decimals=0),) if with_n else ()),
+        Column("Holm\np", statistic="p_holm"),
+        Column("Author-cluster\n95% CI", statistic="author_interval"),
+    )
 
 
 def method_rows(*keys: str) -> tuple[Row, ...]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.foundation.seeds import numpy_generator
-from favor.scores.verification import UNKNOWN_TOPIC
 
 MINIMUM_AUTHORS = 3  # a topic with fewer authors is no stratum
 

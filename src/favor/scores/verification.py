@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
 
@@ -26,7 +27,6 @@ METRICS = (
 )
 VARIANTS = ("sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
 DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
-UNKNOWN_TOPIC = "indUnk"
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
 
 

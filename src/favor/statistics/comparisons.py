@@ -6,13 +6,14 @@ authors, which hold an author's outputs of all seeds together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
@@ -27,10 +28,12 @@ from favor.statistics.bootstrap import (
     observed,
     resample_counts,
 )
-from favor.statistics.paired import mcnemar_exact, wilcoxon_signed_rank
+from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
 
 Clusters = Literal["seed-author", "author"]
 OUTPUT_METRICS = ("author_accuracy", "top1_cosine", "target_similarity", "bertscore_f1", "semantic_similarity")
+VERIFICATION_METRICS = ("generated_source_auc", "generated_source_eer")
+OPTIONAL_METRICS = ("assistant_score",)  # per-output metrics that not every experiment computes
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class PairedRow:
     """One row: observed values, the signed difference (positive favours the left) with its interval, and p-values.
 
     ``p`` is the bootstrap's; ``p_exact`` McNemar's (accuracy) or Wilcoxon's (other per-output metrics), NaN for AUC
-    and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere).
+    and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere). ``note``
+    says why the values are NaN.
     """
 
     left_method: str
@@ -56,6 +60,8 @@ class PairedRow:
     n: int
     pairs: int
     draws: int
+    cluster_count: int
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,70 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     return figures.merge(utility.drop(columns=["seed", "method"]), on=["client", "prompt_id"], validate="one_to_one")
 
 
+def compare_methods(
+    inputs: ScoreInputs,
+    pairs: Sequence[tuple[str, str]],
+    metrics: Mapping[str, Sequence[str]],
+    exact: Sequence[str],
+    seed: int,
+    draws: int = DRAWS,
+) -> pd.DataFrame:
+    """Return the table ``comparisons``: every pair of methods, metric and encoder, under both kinds of clusters.
+
+    ``metrics`` names the encoders that each metric is taken in (per-output metrics without a space of their own take
+    the one their outputs are matched in). ``exact``: metrics whose printed p is McNemar's or Wilcoxon's instead of the
+    bootstrap's. Holm's correction runs over the printed p of all rows with the same clusters: the family of tests that
+    one table prints. A pair without a common surviving output is kept, with a note.
+    """
+    known = (*OUTPUT_METRICS, *VERIFICATION_METRICS, *OPTIONAL_METRICS)
+    unknown = sorted(set(metrics) - set(known))
+    if unknown:
+        raise UserError(f"comparisons: metric '{unknown[0]}' cannot be paired; choose from {', '.join(known)}")
+    metrics = {metric: encoders for metric, encoders in metrics.items() if encoders}
+    tables = [
+        _compare_pair(inputs, left, right, metrics, clusters, seed, draws)
+        for left, right in (pairs if metrics else ())
+        for clusters in get_args(Clusters)
+    ]
+    empty = TABLES["comparisons"].schema.empty_table().to_pandas()
+    table = pd.concat(tables, ignore_index=True) if tables else empty
+    table["test"] = np.where(table["metric"].isin(list(exact)), "exact", "bootstrap")
+    printed = table["p_exact"].where(table["test"] == "exact", table["p"])
+    table["p_holm"] = printed.groupby(table["clusters"]).transform(lambda values: holm(values.to_numpy()))
+    return table[TABLES["comparisons"].schema.names]
+
+
+def _compare_pair(
+    inputs: ScoreInputs,
+    left: str,
+    right: str,
+    metrics: Mapping[str, Sequence[str]],
+    clusters: Clusters,
+    seed: int,
+    draws: int,
+) -> pd.DataFrame:
+    nan = float("nan")
+    if not any(first.keep.any() for first, _ in _common(inputs, left, right)):
+        nothing = Comparison(nan, nan, nan, nan, nan, nan, 0)
+        note = "no output survives in both methods"
+        rows = [
+            replace(_row(left, right, encoder, metric, clusters, nothing, nan, 0, 0, 0), note=note)
+            for metric, encoders in metrics.items()
+            for encoder in encoders
+        ]
+        return pd.DataFrame(map(asdict, rows))
+    found = []
+    outputs = sorted({encoder for metric in metrics if metric in OUTPUT_METRICS for encoder in metrics[metric]})
+    found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
+    spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
+    found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
+    table = pd.concat([part for part in found if len(part)], ignore_index=True)
+    wanted = [
+        encoder in metrics.get(metric, ()) for encoder, metric in zip(table["encoder"], table["metric"], strict=True)
+    ]
+    return table[wanted]
+
+
 def compare_outputs(
     inputs: ScoreInputs,
     left: str,
@@ -110,7 +180,7 @@ def compare_outputs(
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
             exact = wilcoxon_signed_rank(first, second)
-        rows.append(_row(left, right, encoder, metric, clusters, result, exact, len(table), 0))
+        rows.append(_row(left, right, encoder, metric, clusters, result, exact, len(table), 0, number))
     return pd.DataFrame(map(asdict, rows))
 
 
@@ -154,11 +224,18 @@ def compare_verification(
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
             result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], higher)
-            rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0])))
+            rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
 
 
 def _matched(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:
+    matched = _common(inputs, left, right)
+    if not any(pair[0].keep.any() for pair in matched):
+        raise UserError(f"no output survives in both '{left}' and '{right}'; look at their pass rates")
+    return matched
+
+
+def _common(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:
     runs = {(run.seed, run.method): run for run in inputs.runs}
     seeds = sorted(seed for seed, method in runs if method == left and (seed, right) in runs)
     if not seeds:
@@ -169,8 +246,6 @@ def _matched(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched,
         common = set(pair[0].survivors["prompt_id"]) & set(pair[1].survivors["prompt_id"])
         first, second = (_Matched(run, run.survivors["prompt_id"].isin(common).to_numpy()) for run in pair)
         matched.append((first, second))
-    if not any(pair[0].keep.any() for pair in matched):
-        raise UserError(f"no output survives in both '{left}' and '{right}'; look at their pass rates")
     return matched
 
 
@@ -199,7 +274,9 @@ def _row(
     exact: float,
     n: int,
     pairs: int,
+    number: int,
 ) -> PairedRow:
-    return PairedRow(
-        left, right, encoder, metric, clusters, **{**asdict(result), "p_exact": exact, "n": n, "pairs": pairs}
-    )
+    known = result.left == result.left and result.right == result.right
+    note = "" if known else "no pairs of both classes among the matched outputs"
+    values = {"p_exact": exact, "n": n, "pairs": pairs, "cluster_count": number, "note": note}
+    return PairedRow(left, right, encoder, metric, clusters, **{**asdict(result), **values})

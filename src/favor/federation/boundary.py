@@ -1,0 +1,96 @@
+"""The data-locality boundary as evidence: what crossed it, in which direction, and what stayed, in bytes.
+
+A client's part counts as the adapter file it would be alone (:func:`favor.foundation.files.safetensors_bytes`), because
+a file may hold the clients of one job. What a server sees of a run is the rows that do not say "stays_on_client".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from favor.foundation.columns import TABLES
+from favor.foundation.files import read_parquet, safetensors_bytes, safetensors_shapes
+
+UP, DOWN, STAYS = "client_to_server", "server_to_client", "stays_on_client"
+
+
+def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
+    """Return the size of every (client, part) of a pack, from its header alone."""
+    shapes: dict[tuple[str, str], dict[str, Sequence[int]]] = {}
+    for name, shape in safetensors_shapes(path).items():
+        client, part, key = name.split("/", 2)
+        shapes.setdefault((client, part), {})[key] = shape
+    return {owner: safetensors_bytes(tensors) for owner, tensors in shapes.items()}
+
+
+def round_traffic(round_number: int, adapter: str, uploads: Sequence[str], results: str) -> pd.DataFrame:
+    """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back."""
+    broadcast = safetensors_bytes(safetensors_shapes(adapter))
+    rows = []
+    for path in uploads:
+        for (client, part), size in pack_bytes(path).items():
+            rows.append((round_number, UP, part, client, _relative(path, results), size))
+            rows.append((round_number, DOWN, "shared adapter", client, _relative(adapter, results), broadcast))
+    return pd.DataFrame(rows, columns=TABLES["traffic"].schema.names)
+
+
+def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> pd.DataFrame:
+    """Return the ``boundary`` rows of one run.
+
+    ``run``: seed, method; ``traffic``, the files of its rounds; ``packs``, what stays on its clients; ``final``, the
+    final shared adapter sent to ``recipients`` who generate with it (its round is one more than the last); ``pooled``:
+    all training texts were handed over, which is what the centralised reference costs.
+    """
+    frames = [read_parquet(path, "traffic") for path in run["traffic"]]
+    rows: list[tuple[int, str, str, str, str, int]] = []
+    if run["final"]:
+        size = safetensors_bytes(safetensors_shapes(run["final"]))
+        path = _relative(run["final"], results)
+        rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run["recipients"]]
+    if run["pooled"]:
+        lengths = texts["training_text"].map(lambda text: len(text.encode("utf-8")))
+        sizes = lengths.groupby(texts["client"]).sum()
+        rows += [(0, UP, "text", str(client), "clients/texts.parquet", int(size)) for client, size in sizes.items()]
+    stays: dict[tuple[str, str], tuple[str, int]] = {}
+    for path in run["packs"]:
+        # Of a client with several packs the last one stays.
+        stays |= {owner: (_relative(path, results), size) for owner, size in pack_bytes(path).items()}
+    rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
+    frames.append(pd.DataFrame(rows, columns=TABLES["traffic"].schema.names))
+    return pd.concat(frames, ignore_index=True).assign(seed=run["seed"], method=run["method"])
+
+
+def totals(boundary: pd.DataFrame) -> pd.DataFrame:
+    """Return bytes a seed and method: columns upload, broadcast, final_broadcast, residual, and upload_per_round.
+
+    ``broadcast`` counts the adapter sent at the start of every round, as the paper does; what clients fetch at the end
+    to generate with is ``final_broadcast``. ``upload_per_round`` is the mean over rounds.
+    """
+    keys = ["seed", "method"]
+    chosen: dict[str, pd.Series] = {
+        "upload": boundary["direction"] == UP,
+        "broadcast": (boundary["direction"] == DOWN) & (boundary["content"] == "shared adapter"),
+        "final_broadcast": boundary["content"] == "final adapter",
+        "residual": boundary["content"] == "residual",
+    }
+    everything = boundary[keys].drop_duplicates().set_index(keys).index
+    table = pd.DataFrame(index=everything.sort_values())
+    for name, mask in chosen.items():
+        table[name] = boundary[mask].groupby(keys)["bytes"].sum()
+    rounds = boundary[chosen["broadcast"]].groupby(keys)["round"].nunique()
+    table = table.fillna(0).astype("int64")
+    table["upload_per_round"] = table["upload"] / rounds.reindex(table.index)
+    return table.reset_index()
+
+
+def server_sees(boundary: pd.DataFrame) -> Iterable[str]:
+    """Return the kinds of content that left a client in any row, for checks and tables."""
+    return sorted(set(boundary.loc[boundary["direction"] == UP, "content"]))
+
+
+def _relative(path: str | Path, results: str) -> str:
+    return Path(path).relative_to(results).as_posix() if Path(path).is_relative_to(results) else Path(path).name

@@ -1,0 +1,118 @@
+"""What each client generates with: its own adapter, a gated pair (FedDPA), the shared adapter, or the base alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from favor.federation.gates import gate_values
+from favor.federation.packs import read_packs
+from favor.federation.stages import State, compose
+from favor.foundation.files import read_safetensors
+from favor.lm.base import BaseModel
+from favor.lm.generation import GenerationRequest, last_token_states
+from favor.lm.lora import LoraState, from_arrays
+from favor.lm.settings import LoraSettings
+from favor.lm.states import concatenate_rank
+
+POOLED = "pooled"
+
+
+@dataclass(frozen=True)
+class ClientAdapter:
+    """One client's adapter; with ``companion`` its output is gate * companion + (1 - gate) * state.
+
+    ``gate`` is NaN without a mixture; ``references`` [m, d] and their ``coefficient`` are set where the gate follows
+    the prompt.
+    """
+
+    state: LoraState
+    companion: LoraState | None = None
+    gate: float = math.nan
+    references: np.ndarray | None = None
+    coefficient: float = math.nan
+
+
+def client_adapter(parts: Mapping[str, State], plan: Mapping[str, Any]) -> ClientAdapter:
+    """Return what a client generates with from what it keeps; ``plan``: gating and mixture of its method."""
+    mixture = plan["mixture"]
+    if mixture is None:
+        return ClientAdapter(from_arrays(compose(parts)))
+    own, shared, gate = parts["adapter"], parts["companion"], float(parts["gate"]["value"][0])
+    if plan["gating"] == "dynamic":
+        references = np.asarray(parts["gate"]["references"])
+        return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture["coefficient"])
+    if mixture["export"] == "factors":
+        # The released export: factors are averaged, which is no mixture of the adapters' outputs.
+        return ClientAdapter(from_arrays({key: gate * shared[key] + (1 - gate) * own[key] for key in own}), gate=gate)
+    return ClientAdapter(from_arrays(own), from_arrays(shared), gate)
+
+
+def client_adapters(
+    files: Iterable[str], clients: Sequence[str], plan: Mapping[str, Any]
+) -> dict[str, ClientAdapter | None]:
+    """Return the adapter of every client that generates, None for the base alone.
+
+    ``files``: packs, and the final shared adapter ("adapter.safetensors"), which clients without a pack use unless
+    ``never_sampled`` is "dropped": those are left out.
+    """
+    paths = list(files)
+    shared = [path for path in paths if path.endswith("adapter.safetensors")]
+    packs = read_packs(path for path in paths if path not in shared)
+    own = {client: client_adapter(parts, plan) for client, parts in packs.items() if parts}
+    rest = own.get(POOLED)
+    if rest is None and shared:
+        rest = ClientAdapter(from_arrays(read_safetensors(shared[0])[0]))
+    dropped = plan["never_sampled"] == "dropped"
+    return {client: own.get(client, rest) for client in clients if client in own or not dropped}
+
+
+def prompt_gates(
+    base: BaseModel,
+    lora: LoraSettings,
+    prompts: Sequence[tuple[str, str, Sequence[int]]],
+    adapters: Mapping[str, ClientAdapter | None],
+) -> dict[str, float]:
+    """Return the gate of every (prompt id, client, tokens) whose client has one: its mean, or the prompt's own."""
+    gates: dict[str, float] = {}
+    for client, adapter in adapters.items():
+        own = [(name, tokens) for name, owner, tokens in prompts if owner == client]
+        if adapter is None or math.isnan(adapter.gate) or not own:
+            continue
+        gates |= dict.fromkeys((name for name, _ in own), adapter.gate)
+        if adapter.references is not None and adapter.companion is not None:
+            states = last_token_states(base, lora, adapter.companion, [tokens for _, tokens in own])
+            values = gate_values(states, adapter.references, adapter.coefficient)
+            gates |= {name: float(value) for (name, _), value in zip(own, values, strict=True)}
+    return gates
+
+
+def requests(
+    prompts: Sequence[tuple[str, str, Sequence[int]]],
+    adapters: Mapping[str, ClientAdapter | None],
+    gates: Mapping[str, float],
+) -> list[GenerationRequest]:
+    """Return one generation request per (prompt id, client, tokens)."""
+    made = []
+    for name, client, tokens in prompts:
+        adapter = adapters[client]
+        if adapter is None:
+            made.append(GenerationRequest(name, tokens))
+        elif adapter.companion is None:
+            made.append(GenerationRequest(name, tokens, adapter.state))
+        else:
+            made.append(GenerationRequest(name, tokens, adapter.state, adapter.companion, gates[name]))
+    return made
+
+
+def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, LoraSettings]:
+    """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha."""
+    if adapter.companion is None:
+        return adapter.state, lora
+    joined = concatenate_rank(adapter.companion, adapter.state, adapter.gate)
+    return joined, dataclasses.replace(lora, rank=2 * lora.rank, alpha=2 * lora.alpha)

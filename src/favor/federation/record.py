@@ -1,0 +1,63 @@
+"""What a run resolved to, as the few values by which a reader checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from favor.federation.method import Plan
+from favor.foundation.protocol import departures
+
+
+def run_check(plan: Plan, experiment: Mapping[str, Any]) -> dict[str, bool | int | float | str]:
+    """Return the values of one row of the component-ablation configuration check (Table phase1-ablation-run-audit).
+
+    ``private_residual``, ``alignment``, ``proximal``: which components act; the weights behind them, passes over own
+    text (a personal stage's in all, where they are spread over participations), and the protocol with its departures.
+    Values that do not apply are absent.
+    """
+    shared, personal = plan.shared, plan.personal
+    objectives = [stage.objective for stage in (shared, personal) if stage is not None]
+    protocol = ", ".join([experiment["protocol"], *(f"but {key}" for key in departures(experiment))])
+    values: dict[str, bool | int | float | str] = {
+        "private_residual": personal is not None and personal.residual,
+        "alignment": any(objective.alignment > 0 for objective in objectives),
+        "proximal": shared is not None and shared.objective.proximal > 0,
+        "lambda_align": max((objective.alignment for objective in objectives), default=0.0),
+        "protocol": protocol,
+        "budget": experiment["budget"],
+    }
+    if shared is not None:
+        values |= {
+            "lambda_shared": shared.objective.proximal,
+            "shared_passes": shared.epochs,
+            "sampling": shared.sampling.replace("_", " "),
+            "weighting": shared.weighting,
+            "upload_scale": shared.upload_scale,
+        }
+    if personal is not None and personal.epochs is not None:
+        values |= {
+            "lambda_personal": personal.objective.proximal,
+            "personal_passes": f"{personal.epochs:g} in all" if personal.spread else personal.epochs,
+        }
+    return values
+
+
+def recipe(plan: Plan, experiment: Mapping[str, Any], base_model: str, quantisation: str) -> dict[str, str]:
+    """Return what Table efficiency_communication prints of a run's settings; what does not apply is absent.
+
+    ``base_model``: printed name; ``quantisation``: the configuration's word for it.
+    """
+    training, federation = experiment["training"], experiment["federation"]
+    passes = {"shared": plan.shared, "private": plan.personal}
+    epochs = [f"{stage.epochs:g} {name}" for name, stage in passes.items() if stage is not None and stage.epochs]
+    values = {
+        "base_model": base_model,
+        "quantisation": {"nf4": "4-bit QLoRA, NF4, bfloat16 compute"}.get(quantisation, quantisation),
+        "local_epochs": ", ".join(epochs),
+        "batching": f"micro-batch {training['micro_batch']}, grad. accumulation {training['accumulation']}",
+        "learning_rate": f"{training['learning_rate']:g} in every stage",
+    }
+    if plan.shared is not None:
+        values["clients_per_round"] = f"{federation['clients_per_round']} of {experiment['clients']}"
+    return {name: value for name, value in values.items() if value}

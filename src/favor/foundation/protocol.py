@@ -1,0 +1,51 @@
+"""The two protocols: what every choice that differs between them is under each, as configuration keys.
+
+``paper`` follows the paper's text wherever it speaks; ``released`` follows the authors' published code where it
+differs. A key set in the configuration overrides its protocol; docs/protocols.md explains each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One choice: its place in an experiment ("section.key"), and its value under each protocol."""
+
+    key: str
+    paper: Any
+    released: Any
+
+
+SWITCHES = (
+    Switch("allocation.enforce", True, False),
+    Switch("federation.weighting", "uniform", "words"),
+    Switch("federation.never_sampled", "shared", "dropped"),
+    Switch("federation.initial_adapter", "common", "per_track"),
+    Switch("training.pieces", "windows", "truncate"),
+    Switch("training.supervised", "response", "all"),
+    Switch("training.warmup_counts_from", 1, 0),
+    Switch("alignment.pooling", "minibatch", "example"),
+    Switch("alignment.ramp_counts", "steps", "micro_batches"),
+)
+
+
+def apply_protocol(experiment: dict[str, Any]) -> None:
+    """Fill every switch that the experiment leaves unset with its protocol's value, in place."""
+    for switch in SWITCHES:
+        section, key = switch.key.split(".")
+        if experiment[section][key] is None:
+            experiment[section][key] = getattr(switch, experiment["protocol"])
+
+
+def departures(experiment: Mapping[str, Any]) -> list[str]:
+    """Return the switches of an experiment that differ from its own protocol's value, as "section.key"."""
+    found = []
+    for switch in SWITCHES:
+        section, key = switch.key.split(".")
+        if experiment[section][key] != getattr(switch, experiment["protocol"]):
+            found.append(switch.key)
+    return found

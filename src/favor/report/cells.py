@@ -1,0 +1,96 @@
+"""One cell of a table before it is marked, and the cells of tables of comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pandas as pd
+
+from favor.report.names import encoder_name, method_name
+from favor.report.specs import Column, Row, Unit
+
+DASH = "–"
+_SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
+    "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),
+    "bytes": ((2.0**30, " GiB", 2), (2.0**20, " MiB", 1), (2.0**10, " KiB", 1), (1.0, " B", 0)),
+    "seconds": ((3600.0, " hours", 2), (60.0, " minutes", 1), (1.0, " seconds", 1)),
+}
+NAN = float("nan")
+
+
+@dataclass
+class Cell:
+    """A value with its deviation, the seeds behind it, what is printed, why it is a dash, and its mark."""
+
+    value: float = NAN
+    deviation: float = NAN
+    n: int = 0
+    text: str = DASH
+    reason: str = ""
+    mark: str = ""
+
+
+class ComparisonIndex:
+    """The table ``comparisons`` by (left, right, encoder, metric), and why a row may be missing."""
+
+    def __init__(
+        self,
+        comparisons: pd.DataFrame,
+        experiment: str,
+        methods: Sequence[str],
+        encoders: Mapping[str, str],
+        absences: Mapping[str, str],
+    ) -> None:
+        self.experiment, self.methods, self.encoders, self.absences = experiment, methods, encoders, absences
+        keys = ["clusters", "left_method", "right_method", "encoder", "metric"]
+        self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the cell of ``row`` and the statistic of ``column``."""
+        authors = column.statistic == "author_interval"
+        encoder = self.encoders.get(row.encoder, row.encoder)
+        found = self.rows.get(("author" if authors else "seed-author", row.method, row.rival, encoder, row.metric))
+        if found is None:
+            return Cell(reason=self._why(row, encoder))
+        if found["note"]:
+            return Cell(reason=str(found["note"]))
+        decimals = column.decimals if row.decimals is None else row.decimals
+        if column.statistic in ("interval", "author_interval"):
+            low, high = (printed(found[end], decimals).replace("-", "−") for end in ("low", "high"))
+            return Cell(n=int(found["n"]), text=f"[{low}, {high}]")
+        name = {"p": "p_exact" if found["test"] == "exact" else "p"}.get(str(column.statistic), str(column.statistic))
+        value = float(found[name])
+        if math.isnan(value):
+            return Cell(reason=f"{column.label} is undefined here")
+        small = name.startswith("p") and value < 0.001
+        text = "<.001" if small else printed(value, decimals, column.signed)
+        return Cell(value, NAN, int(found["n"]), text)
+
+    def _why(self, row: Row, encoder: str) -> str:
+        for key in (row.method, row.rival, encoder, row.encoder, row.metric):
+            if key in self.absences:
+                return self.absences[key]
+        for method in (row.method, row.rival):
+            if method not in self.methods:
+                return f"{method_name(method)} is not run in experiment {self.experiment}"
+        if encoder not in self.encoders.values() and not any(key[3] == encoder for key in self.rows):
+            return f"encoder {encoder_name(row.encoder)} is not part of experiment {self.experiment}"
+        return f"{row.metric} of single outputs was not computed in experiment {self.experiment}"
+
+
+def printed(value: float, decimals: int, signed: bool = False) -> str:
+    """Return ``value`` with ``decimals`` places, never "-0", with a plus sign if ``signed``."""
+    text = f"{value:.{decimals}f}"
+    if Decimal(text) == 0:
+        text = text.removeprefix("-")
+    return f"+{text}" if signed and not text.startswith("-") else text
+
+
+def printed_quantity(value: float, unit: Unit) -> str:
+    """Return a count, bytes or seconds in the unit a reader thinks in: 29.93M, 114.3 MiB, 4.40 hours."""
+    scales = _SCALES[unit]
+    factor, name, decimals = next((scale for scale in scales if value >= scale[0]), scales[-1])
+    return f"{value / factor:.{decimals}f}{name}"

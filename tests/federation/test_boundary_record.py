@@ -1,0 +1,121 @@
+"""What crossed the boundary, counted: by hand on small files, and at Qwen2.5-3B's shape against the paper's totals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary, server_sees, totals
+from favor.federation.packs import write_pack
+from favor.foundation.columns import TABLES
+from favor.foundation.files import safetensors_bytes, write_parquet, write_safetensors
+
+STATE = {"m.lora_A.weight": np.ones((2, 3), np.float32), "m.lora_B.weight": np.ones((4, 2), np.float32)}
+GIBIBYTE = 2**30
+
+
+def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path):
+    write_pack(tmp_path / "pack.safetensors", {"client_001": {"delta": STATE}, "client_002": {"delta": STATE}}, {})
+    write_safetensors(STATE, tmp_path / "alone.safetensors", {"format": "pt"})
+    alone = (tmp_path / "alone.safetensors").stat().st_size
+    assert pack_bytes(tmp_path / "pack.safetensors") == {
+        ("client_001", "delta"): alone,
+        ("client_002", "delta"): alone,
+    }
+
+
+@pytest.fixture
+def run(tmp_path):
+    """One method, two rounds with two clients and one; a residual stays; a third client fetches the last adapter."""
+    results = tmp_path / "results"
+    traffic = []
+    for number, cohort in enumerate((["client_001", "client_002"], ["client_001"])):
+        folder = results / "x" / f"round{number}"
+        adapter = folder / "server" / "adapter.safetensors"
+        write_safetensors(STATE, adapter, {"round": str(number)})
+        uploads = folder / "uploads" / "batch0.safetensors"
+        write_pack(uploads, {name: {"delta": STATE} for name in cohort}, {})
+        frame = round_traffic(number, str(adapter), [str(uploads)], str(results))
+        traffic.append(str(folder / "server" / "traffic.parquet"))
+        write_parquet(frame, traffic[-1], "traffic")
+    packs = results / "x" / "clients" / "batch0.safetensors"
+    write_pack(packs, {"client_001": {"endpoint": STATE, "residual": STATE}}, {"round": "1"})
+    made = {
+        "seed": 7,
+        "method": "favor",
+        "traffic": traffic,
+        "packs": [str(packs)],
+        "final": str(results / "x" / "round1" / "server" / "adapter.safetensors"),
+        "recipients": ["client_003"],
+        "pooled": False,
+    }
+    return made, str(results)
+
+
+def test_every_file_is_listed_in_its_direction(run):
+    made, results = run
+    texts = pd.DataFrame({"client": ["client_001"], "training_text": ["hällo"]})
+    frame = run_boundary(made, texts, results)
+    size = safetensors_bytes({key: value.shape for key, value in STATE.items()})
+    assert sorted(frame[["round", "direction", "content", "client"]].itertuples(index=False, name=None)) == [
+        (0, UP, "delta", "client_001"),
+        (0, UP, "delta", "client_002"),
+        (0, DOWN, "shared adapter", "client_001"),
+        (0, DOWN, "shared adapter", "client_002"),
+        (1, UP, "delta", "client_001"),
+        (1, DOWN, "shared adapter", "client_001"),
+        (2, DOWN, "final adapter", "client_003"),
+        (2, STAYS, "endpoint", "client_001"),
+        (2, STAYS, "residual", "client_001"),
+    ]
+    assert set(frame["bytes"]) == {size}
+    assert not frame["file"].str.startswith("/").any()
+    row = totals(frame).iloc[0]
+    assert (row["upload"], row["broadcast"], row["final_broadcast"], row["residual"]) == (
+        3 * size,
+        3 * size,
+        size,
+        size,
+    )
+    assert row["upload_per_round"] == 1.5 * size
+    assert server_sees(frame) == ["delta"]
+
+
+def test_pooling_hands_over_the_texts(run):
+    made, results = run
+    texts = pd.DataFrame({"client": ["client_001", "client_001", "client_002"], "training_text": ["hällo", "ab", "c"]})
+    made |= {"traffic": [], "packs": [], "final": None, "recipients": [], "pooled": True}
+    frame = run_boundary(made, texts, results)
+    assert frame[["content", "client", "bytes"]].to_numpy().tolist() == [
+        ["text", "client_001", 8],
+        ["text", "client_002", 1],
+    ]
+    assert server_sees(frame) == ["text"]
+
+
+def test_totals_at_the_papers_shape_are_the_papers():
+    """Appendix: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
+    shapes = {}
+    for layer in range(36):
+        sizes = {"q": (2048, 2048), "k": (2048, 256), "v": (2048, 256), "o": (2048, 2048)}
+        modules = {f"self_attn.{key}_proj": size for key, size in sizes.items()}
+        modules |= {"mlp.gate_proj": (2048, 11008), "mlp.up_proj": (2048, 11008), "mlp.down_proj": (11008, 2048)}
+        for module, (inputs, outputs) in modules.items():
+            name = f"base_model.model.model.layers.{layer}.{module}"
+            shapes[f"{name}.lora_A.weight"] = (16, inputs)
+            shapes[f"{name}.lora_B.weight"] = (outputs, 16)
+    size = safetensors_bytes(shapes)
+    assert size == 119_801_528
+    rows = []
+    for number in range(6):
+        for slot in range(12):
+            client = f"client_{(12 * number + slot) % 50 + 1:03d}"
+            rows += [(2026, "favor", number, UP, "delta", client, "u", size)]
+            rows += [(2026, "favor", number, DOWN, "shared adapter", client, "s", size)]
+    rows += [(2026, "favor", 6, STAYS, "residual", f"client_{n:03d}", "r", size) for n in range(1, 51)]
+    row = totals(pd.DataFrame(rows, columns=TABLES["boundary"].schema.names)).iloc[0]
+    assert round(row["upload_per_round"] / GIBIBYTE, 2) == 1.34
+    assert round(row["upload"] / GIBIBYTE, 2) == 8.03
+    assert round((row["upload"] + row["broadcast"]) / GIBIBYTE, 2) == 16.07
+    assert round(row["residual"] / GIBIBYTE, 2) == 5.58

@@ -1,0 +1,149 @@
+"""FedDPA's gate by hand, and what a gated client generates with against PEFT."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.federation.gates import client_gate, gate_values, piece_gates, reference_states
+from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
+from favor.federation.packs import write_pack
+from favor.foundation.errors import UserError
+from favor.lm.batches import cut_pieces
+from favor.lm.generation import generate, last_token_states
+from favor.lm.lora import export_peft
+from favor.lm.settings import LoraSettings
+
+MIXTURE = {"coefficient": 0.5, "references": 2, "training": "dynamic", "export": "rank", "states": "prefix"}
+CFG = {"prefix_tokens": 3, "training": {"max_length": 12}}
+
+
+def plan(gating="static", **mixture):
+    return {"gating": gating, "mixture": {**MIXTURE, **mixture}, "never_sampled": "shared"}
+
+
+def test_gate_by_hand():
+    # Cosines of (3, 4) to (1, 0) and (0, 2): 0.6 and 0.8, mean 0.7, half of it 0.35. (-1, 0): -1 and 0: clipped to 0.
+    values = gate_values(np.array([[3.0, 4.0], [-1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]), 0.5)
+    assert values.tolist() == pytest.approx([0.35, 0.0])
+    # A coefficient of 2 would give 1.4: clipped to 1.
+    assert gate_values(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]), 2.0).tolist() == [1.0]
+
+
+@pytest.fixture
+def texts():
+    rows = [
+        ("client_001", f"d{n}", split, "", f"alpha beta gamma delta {word} epsilon", 4 if split == "train" else 0)
+        for n, (split, word) in enumerate(
+            [("train", "one"), ("train", "two"), ("train", "three"), ("validation", "four"), ("validation", "five")]
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["client", "document_id", "split", "prompt", "text", "allocated_words"])
+    return frame.assign(training_text=frame["text"].where(frame["split"] == "train", ""))
+
+
+def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random_state, texts):
+    shared = random_state(3, lora)
+    gate = client_gate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026)
+    own = [base.tokenizer.encode(text)[:3] for text in texts[texts["split"] == "validation"]["text"]]
+    expected = gate_values(last_token_states(base, lora, shared, own), gate["references"], 0.5).mean()
+    assert gate["value"][0] == pytest.approx(expected)
+    assert gate["references"].shape == (2, base.hidden_size)
+    again = reference_states(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026)
+    np.testing.assert_array_equal(gate["references"], again)
+    with pytest.raises(UserError, match="client_001: no validation text"):
+        client_gate(base, lora, shared, texts[texts["split"] == "train"], "client_001", MIXTURE, CFG, 2026)
+
+
+def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
+    shared = random_state(3, lora)
+    tokens = base.tokenizer.encode(texts["text"][0])
+    longer = cut_pieces(tokens, "a", 3, 12)
+    other = cut_pieces([*tokens[:3], *reversed(tokens[3:])], "b", 3, 12)
+    gates = piece_gates(base, lora, shared, [longer[0], other[0]], texts, "client_001", MIXTURE, CFG, 1)
+    assert gates[0] == pytest.approx(gates[1], abs=1e-6)
+    whole = {**MIXTURE, "states": "text"}
+    gates = piece_gates(base, lora, shared, [longer[0], other[0]], texts, "client_001", whole, CFG, 1)
+    assert gates[0] != pytest.approx(gates[1], abs=1e-6)
+
+
+def parts_of(random_state, lora, value=0.3):
+    own, shared = random_state(1, lora), random_state(2, lora)
+    gate = {"value": np.array([value], np.float32), "references": np.ones((2, 8), np.float32)}
+    return {
+        "adapter": {key: tensor.numpy() for key, tensor in own.items()},
+        "companion": {key: tensor.numpy() for key, tensor in shared.items()},
+        "gate": gate,
+    }
+
+
+def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random_state, model_folder, tmp_path):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    adapter = client_adapter(parts_of(random_state, lora), plan())
+    prompt = [7, 9, 30, 12]
+    asked = requests([("p", "client_001", prompt)], {"client_001": adapter}, {"p": adapter.gate})
+    ours = generate(base, lora, asked, 12)[0]
+    state, settings = exported(adapter, lora)
+    assert (settings.rank, settings.alpha) == (8, 16)
+    export_peft(state, settings, str(model_folder), tmp_path)
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    made = model.generate(
+        torch.tensor([prompt]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
+    )[0, len(prompt) :].tolist()
+    assert made[: len(ours)] == ours
+
+
+def test_averaged_factors_are_another_adapter_than_the_mixture(random_state):
+    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    parts = parts_of(random_state, lora)
+    averaged = client_adapter(parts, plan(export="factors"))
+    assert averaged.companion is None
+    assert averaged.gate == pytest.approx(0.3)
+    name = next(key for key in averaged.state if ".lora_A." in key)
+    expected = 0.3 * parts["companion"][name] + 0.7 * parts["adapter"][name]
+    np.testing.assert_allclose(averaged.state[name].numpy(), expected, rtol=1e-6)
+    mixed, _ = exported(client_adapter(parts, plan()), lora)
+    second = name.replace("lora_A", "lora_B")
+    product = averaged.state[second] @ averaged.state[name]
+    assert not torch.allclose(product, mixed[second] @ mixed[name], atol=1e-3)
+
+
+def test_a_dynamic_gate_follows_the_prompt(base, random_state):
+    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    parts = parts_of(random_state, lora)
+    shared = {key: torch.from_numpy(value) for key, value in parts["companion"].items()}
+    references = last_token_states(base, lora, shared, [[5, 6], [9, 11]])
+    parts["gate"]["references"] = references
+    adapter = client_adapter(parts, plan("dynamic"))
+    prompts = [("p", "client_001", [5, 6]), ("q", "client_001", [40, 41, 42]), ("r", "client_002", [1])]
+    gates = prompt_gates(base, lora, prompts, {"client_001": adapter, "client_002": None})
+    assert set(gates) == {"p", "q"}
+    expected = gate_values(last_token_states(base, lora, shared, [[5, 6], [40, 41, 42]]), references, 0.5)
+    assert [gates["p"], gates["q"]] == pytest.approx(expected.tolist())
+    static = prompt_gates(base, lora, prompts, {"client_001": client_adapter(parts, plan()), "client_002": None})
+    assert static == pytest.approx({"p": 0.3, "q": 0.3})
+
+
+def test_who_generates_with_what(random_state, lora, tmp_path):
+    from favor.foundation.files import write_safetensors
+
+    own, final = random_state(1, lora), random_state(2, lora)
+    write_pack(tmp_path / "batch0.safetensors", {"client_001": {"adapter": own}}, {"round": "1"})
+    write_safetensors(final, tmp_path / "adapter.safetensors", {})
+    files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
+    clients = ["client_001", "client_002"]
+    kept = client_adapters(files, clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+    name = next(iter(own))
+    assert torch.equal(kept["client_001"].state[name], own[name])
+    assert torch.equal(kept["client_002"].state[name], final[name])
+    dropped = client_adapters(files, clients, {"gating": "static", "mixture": None, "never_sampled": "dropped"})
+    assert set(dropped) == {"client_001"}
+    nobody = client_adapters([], clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+    assert nobody == {"client_001": None, "client_002": None}
+    assert isinstance(kept["client_001"], ClientAdapter)

@@ -1,0 +1,25 @@
+"""Adapter states in tests: comparison, difference, sum and squared norm, tensor by tensor."""
+
+from __future__ import annotations
+
+import torch
+
+
+def equal(left, right):
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def subtract(left, right):
+    return {name: left[name] - right[name] for name in left}
+
+
+def add(left, right):
+    return {name: left[name] + right[name] for name in left}
+
+
+def copy(state):
+    return {name: tensor.clone() for name, tensor in state.items()}
+
+
+def squared_norm(state):
+    return sum(float(torch.sum(state[name].double() ** 2)) for name in sorted(state))

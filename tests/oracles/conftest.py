@@ -1,0 +1,114 @@
+"""A local solver small enough to follow by hand: gradient descent on a quadratic, with every term a stage can have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from favor.federation.method import load_method
+from favor.foundation.protocol import apply_protocol
+
+
+def experiment(protocol="paper", clients=2, rounds=1, cohort=2, **changes):
+    """A resolved experiment, as far as methods read it."""
+    made = {
+        "protocol": protocol,
+        "budget": "released",
+        "matched_epochs": 3,
+        "clients": clients,
+        "allocation": {"enforce": None},
+        "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
+        "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
+        "alignment": dict.fromkeys(("pooling", "ramp_counts")),
+    }
+    made["federation"] |= {"rounds": rounds, "clients_per_round": cohort}
+    apply_protocol(made)
+    return made | changes
+
+
+def plan_of(name, overrides=None, **settings):
+    """The plan of a method in such an experiment."""
+    return load_method(name, overrides or {}, experiment(**settings))[1]
+
+
+@dataclass
+class Result:
+    name: str
+    state: dict[str, np.ndarray]
+    residual: dict[str, np.ndarray]
+    displacement: dict[str, np.ndarray] | None = None
+
+
+@dataclass
+class Quadratic:
+    """Client i's task loss is 1/2 sum h_i (w - c_i)^2; an epoch is ``steps`` plain gradient steps at ``rate``.
+
+    Alignment, where a stage has it, is lambda * kappa * 1/2 sum (w - q_i)^2 with kappa = 1: enough to see that it
+    acts in the right stage and with the right weight.
+    """
+
+    centres: dict[str, dict[str, np.ndarray]]
+    curvature: dict[str, float]
+    rate: float = 0.1
+    steps: int = 1
+    targets: dict[str, dict[str, np.ndarray]] | None = None
+
+    def __post_init__(self):
+        self.calls = []
+
+    def __call__(self, clients, stage, kind):
+        return [self._train(client, stage, kind) for client in clients]
+
+    def _train(self, client, stage, kind):
+        self.calls.append((kind, client.name, client.round_number, client.epochs))
+        offset = client.start if stage.get("residual") else None
+        # A residual begins at zero on a fixed endpoint.
+        values = {
+            k: np.array(v if offset is None else np.zeros_like(v), dtype=np.float64) for k, v in client.start.items()
+        }
+        moved = {k: np.zeros_like(v) for k, v in values.items()}
+        inner = stage.get("inner_steps", 0)
+        objective = stage["objective"]
+        for _ in range(math.ceil(client.epochs * self.steps)):
+            for _ in range(max(1, inner)):
+                for key in values:
+                    at = values[key] + (0 if offset is None else offset[key])
+                    gradient = self.curvature[client.name] * (at - self.centres[client.name][key])
+                    if objective["proximal"]:
+                        gradient = gradient + 2 * objective["proximal"] * (at - client.anchor[key] - moved[key])
+                    if objective["alignment"]:
+                        gradient = gradient + objective["alignment"] * (at - self.targets[client.name][key])
+                    values[key] = values[key] - self.rate * gradient
+            if inner:
+                for key in values:
+                    moved[key] = moved[key] + stage["upload_scale"] * (values[key] - client.anchor[key] - moved[key])
+        state = {k: v + (0 if offset is None else offset[k]) for k, v in values.items()}
+        return Result(client.name, state, values, moved if inner else None)
+
+
+def tensors(a, b):
+    """A state of two 2 x 2 factors."""
+    return {"A": np.array(a, dtype=np.float64), "B": np.array(b, dtype=np.float64)}
+
+
+@pytest.fixture
+def two_clients():
+    """Client x pulls to +1, client y to -3, from 0, so the drifts have both signs."""
+    return Quadratic(
+        centres={
+            "x": tensors([[1, 1], [1, 1]], [[1, 1], [1, 1]]),
+            "y": tensors([[-3, -3], [-3, -3]], [[-3, -3], [-3, -3]]),
+            "z": tensors([[5, 5], [5, 5]], [[5, 5], [5, 5]]),
+            "pooled": tensors([[-1, -1], [-1, -1]], [[-1, -1], [-1, -1]]),
+        },
+        curvature=dict.fromkeys(("x", "y", "z", "pooled"), 1.0),
+        targets={name: tensors([[2, 2], [2, 2]], [[2, 2], [2, 2]]) for name in ("x", "y", "z")},
+    )
+
+
+@pytest.fixture
+def zero():
+    return tensors([[0, 0], [0, 0]], [[0, 0], [0, 0]])

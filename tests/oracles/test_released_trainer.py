@@ -1,0 +1,126 @@
+"""`protocol: released` against the released trainers' own tools: transformers.Trainer, its collator, PEFT, one round.
+
+From the same round-0 adapter, texts, order and dropout 0, the deltas of one local stage agree to 1e-5. The trainer's
+weighting of accumulated micro-batches is the library's own (token mean over the effective batch).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.federation.server import delta
+from favor.federation.stages import as_arrays
+from favor.foundation.protocol import SWITCHES
+from favor.lm.batches import cut_pieces, plan_steps
+from favor.lm.lora import initial_state
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+
+RELEASED = {switch.key: switch.released for switch in SWITCHES}
+LONGEST, MICRO, ACCUMULATION, RATE = 24, 2, 3, 5e-3
+
+
+@pytest.mark.parametrize("proximal", [0.0, 0.05])
+def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, tmp_path):
+    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+    from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    start = initial_state(base.model, lora, 3)
+    generator = np.random.default_rng(8)
+    texts = [generator.integers(5, 200, size=length).tolist() for length in (40, 9, 24, 17, 30, 12, 21, 8, 26, 15, 19)]
+    pieces = [
+        piece
+        for number, tokens in enumerate(texts)
+        for piece in cut_pieces(tokens, str(number), 4, LONGEST, RELEASED["training.pieces"])
+    ]
+    assert [len(piece) for piece in pieces] == [min(len(tokens), LONGEST) for tokens in texts]
+    settings = TrainingSettings(
+        learning_rate=RATE,
+        micro_batch=MICRO,
+        accumulation=ACCUMULATION,
+        max_length=LONGEST,
+        warmup_fraction=0.03,
+        warmup_counts_from=RELEASED["training.warmup_counts_from"],
+        supervised=RELEASED["training.supervised"],
+        group_by_length=False,
+    )
+    task = ClientTask("client_001", pieces, start, 3, 17, anchor=start if proximal else None, proximal=proximal)
+    ours = delta(as_arrays(train(base, lora, [task], settings)[0].state), as_arrays(start))
+
+    model = get_peft_model(
+        AutoModelForCausalLM.from_pretrained(model_folder),
+        LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, target_modules=list(lora.target_modules)),
+    )
+    set_peft_model_state_dict(model, start)
+    steps = plan_steps([len(piece) for piece in pieces], 3, MICRO, ACCUMULATION, 17, group_by_length=False)
+    # The trainer reads one long pass in our order; a short last step of each pass is kept apart by the epochs below.
+    order = [index for step in steps for group in step for index in group]
+
+    def collate(rows):
+        longest = max(len(row["input_ids"]) for row in rows)
+        pad = [[0] * (longest - len(row["input_ids"])) for row in rows]
+        tokens = torch.tensor([row["input_ids"] + gap for row, gap in zip(rows, pad, strict=True)])
+        mask = torch.tensor([[1] * len(row["input_ids"]) + gap for row, gap in zip(rows, pad, strict=True)])
+        return {"input_ids": tokens, "attention_mask": mask, "labels": tokens.masked_fill(mask == 0, -100)}
+
+    class Ordered(Trainer):
+        def _get_train_sampler(self, *_):
+            return order_sampler
+
+    class order_sampler_type(torch.utils.data.Sampler):
+        """One pass after another in our order."""
+
+        def __init__(self):
+            self.epoch = 0
+
+        def __iter__(self):
+            begin = self.epoch * len(pieces)
+            self.epoch += 1
+            return iter(order[begin : begin + len(pieces)])
+
+        def __len__(self):
+            return len(pieces)
+
+    order_sampler = order_sampler_type()
+
+    class Proximal(Ordered):
+        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+            loss = super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            distance = sum(
+                ((parameter - reference[name]) ** 2).sum()
+                for name, parameter in model.named_parameters()
+                if parameter.requires_grad
+            )
+            # The penalty belongs to the step, once: this micro-batch's share of it.
+            return loss + proximal * distance / self.current_gradient_accumulation_steps
+
+    reference = {name: p.detach().clone() for name, p in model.named_parameters() if p.requires_grad}
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path),
+        per_device_train_batch_size=MICRO,
+        gradient_accumulation_steps=ACCUMULATION,
+        learning_rate=RATE,
+        warmup_steps=1,
+        num_train_epochs=3,
+        max_grad_norm=1.0,
+        save_strategy="no",
+        report_to="none",
+        use_cpu=True,
+        disable_tqdm=True,
+        remove_unused_columns=False,
+    )
+    data = [{"input_ids": piece.tokens.tolist()} for piece in pieces]
+    trainer = (Proximal if proximal else Ordered)(
+        model=model, args=arguments, train_dataset=data, data_collator=collate
+    )
+    trainer.train()
+    theirs = delta(as_arrays({k: v.detach() for k, v in get_peft_model_state_dict(model).items()}), as_arrays(start))
+    largest = max(float(np.abs(ours[key]).max()) for key in ours)
+    assert largest > 1e-2
+    for key in ours:
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=0, atol=1e-5)

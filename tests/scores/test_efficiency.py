@@ -1,0 +1,104 @@
+"""Efficiency scores from a boundary record and logs of a few rows, counted by hand; the paper's own figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.report.cells import printed_quantity
+from favor.scores.efficiency import METRICS, efficiency_scores, wall_seconds
+
+ADAPTER = 119_801_528  # bytes of the paper's serialised adapter
+
+
+def boundary() -> pd.DataFrame:
+    """The paper's traffic of one seed: six rounds of twelve clients, 50 residuals and endpoints that stay."""
+    rows = []
+    for number in range(6):
+        for client in range(12):
+            rows.append((1, "favor", number, "client_to_server", "delta", f"c{client}", "u", ADAPTER))
+            rows.append((1, "favor", number, "server_to_client", "shared adapter", f"c{client}", "s", ADAPTER))
+    for client in range(50):
+        for content in ("residual", "endpoint"):
+            rows.append((1, "favor", 6, "stays_on_client", content, f"c{client}", "p", ADAPTER))
+    rows.append((1, "fedavg", 1, "server_to_client", "final adapter", "c1", "s", 10))
+    return pd.DataFrame(rows, columns=["seed", "method", "round", "direction", "content", "client", "file", "bytes"])
+
+
+@pytest.fixture(scope="module")
+def values() -> pd.DataFrame:
+    log = pd.DataFrame({"supervised_tokens": [100, 50, 7]})
+    logs = {(1, "favor"): log, (1, "fedavg"): log.iloc[:1], (1, "base_only"): log.iloc[:0]}
+    seconds = {(1, "favor"): 16000.0, (1, "fedavg"): float("nan"), (1, "base_only"): 0.0}
+    return efficiency_scores(boundary(), logs, {1: 29_933_568}, seconds).set_index(["method", "metric"])
+
+
+def test_the_papers_figures_come_out(values: pd.DataFrame) -> None:
+    printed = {
+        name: printed_quantity(values.loc[("favor", name), "value"], unit)
+        for name, unit in (
+            ("adapter_parameters", "count"),
+            ("shared_adapter_bytes", "bytes"),
+            ("upload_client_bytes", "bytes"),
+            ("upload_round_bytes", "bytes"),
+            ("upload_bytes", "bytes"),
+            ("traffic_bytes", "bytes"),
+            ("residual_bytes", "bytes"),
+            ("training_seconds", "seconds"),
+        )
+    }
+    assert printed == {
+        "adapter_parameters": "29.93M",
+        "shared_adapter_bytes": "114.3 MiB",
+        "upload_client_bytes": "114.3 MiB",
+        "upload_round_bytes": "1.34 GiB",
+        "upload_bytes": "8.03 GiB",
+        "traffic_bytes": "16.07 GiB",
+        "residual_bytes": "5.58 GiB",
+        "training_seconds": "4.44 hours",
+    }
+    assert values.loc[("favor", "rounds"), "value"] == 6
+    assert values.loc[("favor", "clients_per_round"), "value"] == 12
+    assert values.loc[("favor", "kept_bytes"), "value"] == 100 * ADAPTER
+
+
+def test_training_is_counted_from_the_log(values: pd.DataFrame) -> None:
+    assert values.loc[("favor", "optimiser_steps"), "value"] == 3
+    assert values.loc[("favor", "supervised_tokens"), "value"] == 157
+    assert values.loc[("fedavg", "supervised_tokens"), "value"] == 100
+
+
+def test_what_a_method_does_not_have_says_why(values: pd.DataFrame) -> None:
+    assert len(values) == 3 * len(METRICS)
+    base = values.loc["base_only"]
+    assert base.loc["upload_client_bytes", "note"] == "nothing is uploaded"
+    assert base.loc["shared_adapter_bytes", "note"] == "the method has no rounds"
+    assert base.loc["upload_bytes", "value"] == base.loc["adapter_parameters", "value"] == 0
+    assert values.loc[("fedavg", "training_seconds"), "note"].startswith("no wall time")
+    assert values.loc[("fedavg", "final_broadcast_bytes"), "value"] == 10
+
+
+def test_wall_seconds_are_the_recorded_ones(tmp_path: Path) -> None:
+    for name, seconds in (("one", "12.5"), ("two", "2.5")):
+        (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\n{seconds}\t0:00:12\n")
+    files = [tmp_path / "one.tsv", tmp_path / "two.tsv"]
+    assert wall_seconds(files) == 15.0
+    missing = wall_seconds([*files, tmp_path / "three.tsv"])
+    assert missing != missing
+
+
+def test_small_quantities_print() -> None:
+    assert [printed_quantity(value, "bytes") for value in (0, 1023, 2048, 5 * 2**20)] == [
+        "0 B",
+        "1023 B",
+        "2.0 KiB",
+        "5.0 MiB",
+    ]
+    assert [printed_quantity(value, "seconds") for value in (0.5, 90, 7200)] == [
+        "0.5 seconds",
+        "1.5 minutes",
+        "2.00 hours",
+    ]
+    assert [printed_quantity(value, "count") for value in (12, 1500)] == ["12", "1.50k"]

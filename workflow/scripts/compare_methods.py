@@ -1,0 +1,21 @@
+"""Compare pairs of methods on the outputs that survive in both: bootstrap, exact tests, Holm's correction."""
+
+from pathlib import Path
+
+from favor.foundation.files import write_parquet
+from favor.foundation.job import job
+from favor.scores.inputs import ScoreInputs
+from favor.statistics.comparisons import compare_methods
+
+with job(snakemake) as cfg:
+    inputs = ScoreInputs.load(
+        [Path(path) for path in snakemake.input.generations],
+        dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
+        dict(zip(cfg["encoders"], map(Path, snakemake.input.embeddings), strict=True)),
+        dict(zip(cfg["encoders"], zip(snakemake.input.sources, snakemake.input.golds, strict=True), strict=True)),
+        Path(snakemake.input.utility),
+    )
+    table = compare_methods(
+        inputs, cfg["pairs"], cfg["metrics"], cfg["exact"], cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"]
+    )
+    write_parquet(table, snakemake.output.comparisons, "comparisons")

@@ -1,0 +1,19 @@
+"""Write every client's adapter in PEFT's format, one folder a client. They are private: no server ever reads them."""
+
+from pathlib import Path
+
+from favor.federation.inference import client_adapters, exported
+from favor.federation.local import lora_settings
+from favor.foundation.errors import UserError
+from favor.foundation.job import job
+from favor.lm.lora import export_peft
+
+with job(snakemake) as cfg:
+    adapters = client_adapters(snakemake.input.adapters, cfg["clients"], cfg)
+    for client, adapter in adapters.items():
+        if adapter is None:
+            raise UserError(
+                f"{snakemake.wildcards.method}: it generates with the base alone; there is nothing to export"
+            )
+        state, settings = exported(adapter, lora_settings(cfg))
+        export_peft(state, settings, cfg["base"], Path(snakemake.output.folder) / client)

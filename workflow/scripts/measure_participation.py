@@ -1,0 +1,21 @@
+"""Count correct outputs by the round of a client's last participation."""
+
+from pathlib import Path
+
+from favor.foundation.files import write_parquet
+from favor.foundation.job import job
+from favor.scores.inputs import ScoreInputs
+from favor.statistics.participation import by_last_round
+
+with job(snakemake) as cfg:
+    encoder = cfg["encoder"]
+    inputs = ScoreInputs.load(
+        [Path(path) for path in snakemake.input.generations],
+        dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
+        {encoder: Path(snakemake.input.embeddings)},
+        {encoder: (snakemake.input.sources, snakemake.input.golds)},
+    )
+    last = {
+        method: {int(seed): clients for seed, clients in seeds.items()} for method, seeds in cfg["last_rounds"].items()
+    }
+    write_parquet(by_last_round(inputs, encoder, last), snakemake.output.participation, "participation")

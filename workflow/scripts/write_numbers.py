@@ -1,0 +1,21 @@
+"""Write the numbers of the paper's running text, ours beside the paper's."""
+
+import pandas as pd
+
+from favor.foundation.columns import TABLES
+from favor.foundation.files import read_parquet, write_json
+from favor.foundation.job import job
+from favor.report.numbers import measured_numbers, numbers_of
+
+with job(snakemake) as cfg:
+    written = {}
+    for name, wanted in cfg["experiments"].items():
+        tables = {label: read_parquet(path, "table_cells") for label, path in wanted["tables"].items()}
+        gates = [read_parquet(path, "gates") for path in wanted["gates"]]
+        written[name] = numbers_of(tables) + measured_numbers(
+            read_parquet(wanted["allocation"], "allocation"),
+            wanted["participations"],
+            read_parquet(wanted["effects"], "coordinate_effects"),
+            pd.concat(gates or [TABLES["gates"].schema.empty_table().to_pandas()], ignore_index=True),
+        )
+    write_json(written, snakemake.output.numbers)
