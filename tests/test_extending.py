@@ -25,10 +25,10 @@ def extended(repository, tmp_path_factory):
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
         (project.folder / place).write_text(re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1])
     rows = re.search(r"```yaml\nmethods:\n(.*?)```", page, flags=re.DOTALL)[1]
-    added = " ".join(
-        f"{line.split('#')[0].strip()}," for line in rows.splitlines() if not line.strip().startswith("favor:")
+    added = "".join(
+        f"      {line.split('#')[0].strip()}\n" for line in rows.splitlines() if not line.strip().startswith("favor:")
     )
-    project.edit("config/config.yaml", "favor: {} }", f"favor: {{}}, {added} }}")
+    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n{added}")
     project.edit(
         "config/config.yaml", "tables: [main_federated_results]", "tables: [main_federated_results, output-length]"
     )

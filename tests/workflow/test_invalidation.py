@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-SCORES = {"score": 1, "make_table": 1, "report": 1}
+import pytest
+import yaml
+
+from favor.report.specs import load_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLES = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["experiments"]["demo"]["tables"]
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
+
+
+def showing(*families):
+    """How many tables of the demo show scores of some of the families."""
+    return sum(bool(set(families) & set(load_spec(label).sources)) for label in TABLES)
 
 
 @pytest.fixture
@@ -31,19 +42,39 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "def equal_error_rate(", "VERSION = 2\n\n\ndef equal_error_rate(")
-    assert project.planned() == SCORES
+    # Source-space scores are verification too: of human texts.
+    tables = showing("verification", "source_space")
+    assert project.planned() == {"score": 2, "make_table": tables, "report": 1}
 
 
 @pytest.mark.parametrize(
-    ("family", "planned"),
+    ("family", "others"),
     [
-        ("prototypes", {"score": 1, "make_table": 1, "draw_figures": 1, "report": 1}),
-        ("utility", {"score": 1, "make_table": 1, "draw_figures": 1, "report": 1}),
+        ("utility", {"draw_figures": 1}),
+        ("assistant", {}),
+        ("mauve", {}),
+        ("topics", {}),
     ],
 )
-def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, planned):
+def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, others):
     project.edit(f"src/favor/scores/{family}.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
-    assert project.planned() == planned
+    assert showing(family) > 0
+    assert project.planned() == {"score": 1, "make_table": showing(family), "report": 1, **others}
+
+
+def test_prototypes_also_serve_the_source_space(project):
+    project.edit("src/favor/scores/prototypes.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
+    tables = showing("prototypes", "source_space")
+    assert project.planned() == {"score": 2, "make_table": tables, "draw_figures": 1, "report": 1}
+
+
+def test_settings_of_a_family_rerun_that_family(project):
+    project.edit(
+        "config/config.yaml",
+        "assistant: demo\n",
+        "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
+    )
+    assert project.planned() == {"score": 1, "make_table": showing("mauve"), "report": 1}
 
 
 def test_a_table_specification_reruns_that_table_and_the_report(project):

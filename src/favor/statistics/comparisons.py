@@ -73,7 +73,8 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id and a column per metric of ``OUTPUT_METRICS``."""
+    """One row per surviving output: client, prompt_id and a column per metric of ``OUTPUT_METRICS``, and of
+    ``OPTIONAL_METRICS`` where the inputs have it."""
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
@@ -87,7 +88,14 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")
     utility = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
-    return figures.merge(utility.drop(columns=["seed", "method"]), on=["client", "prompt_id"], validate="one_to_one")
+    tables = [utility]
+    if inputs.assistant is not None:
+        rows = (inputs.assistant["seed"] == run.seed) & (inputs.assistant["method"] == run.method)
+        tables.append(inputs.assistant[rows])
+    for table in tables:
+        own_rows = table.drop(columns=["seed", "method"])
+        figures = figures.merge(own_rows, on=["client", "prompt_id"], validate="one_to_one")
+    return figures
 
 
 def compare_methods(
@@ -143,7 +151,8 @@ def _compare_pair(
         ]
         return pd.DataFrame(map(asdict, rows))
     found = []
-    outputs = sorted({encoder for metric in metrics if metric in OUTPUT_METRICS for encoder in metrics[metric]})
+    per_output = (*OUTPUT_METRICS, *(OPTIONAL_METRICS if inputs.assistant is not None else ()))
+    outputs = sorted({encoder for metric in metrics if metric in per_output for encoder in metrics[metric]})
     found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
     spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
     found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
@@ -172,10 +181,11 @@ def compare_outputs(
     index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
     counts = resample_counts(number, seed, draws)
     rows = []
-    for metric in OUTPUT_METRICS:
+    for metric in (name for name in (*OUTPUT_METRICS, *OPTIONAL_METRICS) if f"{name}_x" in table):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1])
+        higher = metric != "assistant_score"  # a positive difference favours the left: less like an assistant
+        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], higher)
         if metric == "author_accuracy":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:

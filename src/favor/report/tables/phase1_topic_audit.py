@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.report.derived import agreement, missing, row_values, spread
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
-from favor.scores.verification import UNKNOWN_TOPIC
 
 MINIMUM_AUTHORS = 3
 
