@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-SCORES = {"score": 1, "make_table": 1, "report": 1}
+# Four tables of the demo show prototype, verification and utility scores; four more show paired tests.
+PAIRED = {"compare_methods": 4, "make_table": 8, "write_numbers": 1, "report": 1}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
@@ -31,18 +32,19 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "def equal_error_rate(", "VERSION = 2\n\n\ndef equal_error_rate(")
-    assert project.planned() == SCORES
+    assert project.planned() == {"score": 1, **PAIRED}
 
 
 @pytest.mark.parametrize(
     ("family", "planned"),
     [
-        ("prototypes", {"score": 1, "make_table": 1, "draw_figures": 1, "report": 1}),
-        ("utility", {"score": 1, "make_table": 1, "draw_figures": 1, "report": 1}),
+        ("prototypes", {"score": 1, **PAIRED, "measure_participation": 1, "draw_figures": 1, "draw_diagnostics": 1}),
+        ("utility", {"score": 1, "make_table": 4, "draw_figures": 1, "write_numbers": 1, "report": 1}),
+        ("efficiency", {"score_efficiency": 1, "make_table": 2, "report": 1}),
     ],
 )
 def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, planned):
-    project.edit(f"src/favor/scores/{family}.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
+    project.edit(f"src/favor/scores/{family}.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
     assert project.planned() == planned
 
 
@@ -50,7 +52,50 @@ def test_a_table_specification_reruns_that_table_and_the_report(project):
     project.edit(
         "src/favor/report/tables/main_federated_results.py", "TABLE = TableSpec(", "VERSION = 2\nTABLE = TableSpec("
     )
-    assert project.planned() == {"make_table": 1, "report": 1}
+    assert project.planned() == {"make_table": 1, "write_numbers": 1, "report": 1}
+
+
+TABLES = "src/favor/report/tables"
+FIGURES = "src/favor/report/figures"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "planned"),
+    [
+        # What a table of comparisons says of itself reruns no test; which methods it compares does.
+        (
+            f"{TABLES}/phase1_ablation_paired_tests.py",
+            "    title=",
+            "    optional=False,\n    title=",
+            {"make_table": 1, "report": 1},
+        ),
+        (
+            f"{TABLES}/phase1_ablation_paired_tests.py",
+            'pairs=(("favor", "favor_without_asce"),',
+            'pairs=(("favor", "fedavg"),',
+            {"compare_methods": 1, "make_table": 1, "report": 1},
+        ),
+        ("src/favor/statistics/bootstrap.py", "DRAWS = 10_000", "DRAWS = 20_000", PAIRED | {"make_table": 4}),
+        (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
+        (
+            "src/favor/statistics/adapter_energy.py",
+            "BLOCK_LAYERS = 6",
+            "BLOCK_LAYERS = 2",
+            {"measure_allocation": 1, "draw_diagnostics": 1, "report": 1},
+        ),
+        ("src/favor/report/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", {"write_numbers": 1}),
+    ],
+)
+def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):
+    project.edit(file, old, new)
+    assert project.planned() == planned
+
+
+def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
+    project.edit(
+        "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
+    )
+    assert project.planned() == PAIRED | {"make_table": 4}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
