@@ -95,7 +95,7 @@ def test_pooling_hands_over_the_texts(run):
 
 
 def test_totals_at_the_papers_shape_are_the_papers():
-    """Appendix, communication: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
+    """Appendix: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
     shapes = {}
     for layer in range(36):
         sizes = {"q": (2048, 2048), "k": (2048, 256), "v": (2048, 256), "o": (2048, 2048)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from favor.foundation.files import read_parquet, write_parquet
 from favor.report.build import Context, build_table, is_control, join_sections
 from favor.report.paper import load_paper_values
 from favor.report.specs import Column, Panel, Row, TableSpec, load_spec, method_rows
+from favor.scores.metric import scores_frame
 
 ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
 ERROR = Column("EER", "generated_eer", "style", direction="down")
@@ -233,3 +235,17 @@ def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Call
     assert is_control(name)
     assert cell(cells, name, "Gen→Gen AUC")["text"] == "0.100"
     assert (rows["mark"] == "").all()
+
+
+def test_a_table_of_configuration_needs_no_scores() -> None:
+    ran = {
+        "favor": {"private_residual": True, "proximal": True, "lambda_align": 0.3},
+        "global_asce": {"private_residual": False, "proximal": False, "lambda_align": 0.3},
+    }
+    made = replace(context("global_asce", "favor"), settings=ran)
+    cells = build_table(load_spec("phase1-ablation-run-audit"), scores_frame([]), made)
+    assert cell(cells, "FAVoR", "Shared prox.")["text"] == "✓"
+    assert cell(cells, "Global ASCE", "Private residual")["text"] == "✗"
+    assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
+    assert cell(cells, "FAVoR", "Sampling")["reason"] == "FAVoR has no such setting"
+    assert set(cells["row"]) == {"Global ASCE", "FAVoR"}

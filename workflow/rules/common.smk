@@ -66,6 +66,7 @@ wildcard_constraints:
     corpus="|".join(CONFIG["corpora"]) or "none",
     model="|".join(CONFIG["base_models"]) or "none",
     encoder="|".join(CONFIG["encoders"]) or "none",
+    assistant="|".join(CONFIG["assistants"]) or "none",
     experiment="|".join(EXPERIMENTS),
     seed=r"\d+",
     round=r"\d+",
@@ -191,6 +192,31 @@ def experiment_encoders(name):
             stop(f"experiment '{name}' needs encoder '{encoder}': {ABSENT[encoder]}")
     wanted = dict.fromkeys([needed[0], *evaluation["encoders"], needed[1]])
     return [encoder for encoder in wanted if encoder not in ABSENT]
+
+
+def assistant_files(name):
+    """Files of a trained assistant classifier."""
+    files = (
+        "encoder.safetensors",
+        "encoder.json",
+        "assistant.safetensors",
+        "assistant.json",
+    )
+    return [f"{RESULTS}/assistants/{name}/{file}" for file in files]
+
+
+def assistant_training(name):
+    """How the encoder behind an assistant classifier is trained."""
+    classifier = CONFIG["assistants"][name]
+    if classifier["source"] is None:
+        return classifier["training"]
+    return {**classifier["training"], "backbone": classifier["source"]}
+
+
+def assistant_scores(name):
+    """The assistant scores of an experiment's texts, where it has a classifier."""
+    classifier = EXPERIMENTS[name]["evaluation"]["assistant"]
+    return [] if classifier is None else f"{RESULTS}/{name}/assistant.parquet"
 
 
 # Corpora and what is trained on them

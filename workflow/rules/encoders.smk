@@ -101,6 +101,57 @@ rule fit_stylometry:
         "../scripts/fit_stylometry.py"
 
 
+rule make_demo_assistant:
+    output:
+        f"{RESULTS}/assistants/{{assistant}}/texts.csv",
+    log:
+        f"{RESULTS}/logs/make_demo_assistant/{{assistant}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/make_demo_assistant/{{assistant}}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=lambda w: cfg(**CONFIG["assistants"][w.assistant]["demo"]),
+        code=code("make_demo_assistant"),
+    script:
+        "../scripts/make_demo_assistant.py"
+
+
+rule train_assistant:
+    input:
+        assistant=lambda w: CONFIG["assistants"][w.assistant]["path"]
+        or f"{RESULTS}/assistants/{w.assistant}/texts.csv",
+        documents=lambda w: corpus_file(
+            CONFIG["assistants"][w.assistant]["corpus"], "documents.parquet"
+        ),
+        roster=lambda w: corpus_file(
+            CONFIG["assistants"][w.assistant]["corpus"], "roster.parquet"
+        ),
+    output:
+        weights=f"{RESULTS}/assistants/{{assistant}}/encoder.safetensors",
+        settings=f"{RESULTS}/assistants/{{assistant}}/encoder.json",
+        prototypes=f"{RESULTS}/assistants/{{assistant}}/assistant.safetensors",
+        calibration=f"{RESULTS}/assistants/{{assistant}}/assistant.json",
+    log:
+        f"{RESULTS}/logs/train_assistant/{{assistant}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_assistant/{{assistant}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["encoder"]
+    params:
+        cfg=lambda w: cfg(
+            **pick(
+                CONFIG["assistants"][w.assistant],
+                *("column", "role", "people", "texts", "seed"),
+            ),
+            training=assistant_training(w.assistant),
+        ),
+        code=code("train_assistant"),
+    script:
+        "../scripts/train_assistant.py"
+
+
 rule embed_sources:
     input:
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",

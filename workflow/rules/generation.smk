@@ -49,6 +49,32 @@ rule embed_generations:
         "../scripts/embed_generations.py"
 
 
+rule measure_assistant:
+    input:
+        generations=generation_files,
+        prompts=prompt_files,
+        classifier=lambda w: assistant_files(
+            experiment_of(w)["evaluation"]["assistant"]
+        )[1:],
+        weights=lambda w: assistant_files(experiment_of(w)["evaluation"]["assistant"])[
+            0
+        ],
+    output:
+        assistant=f"{RESULTS}/{{experiment}}/assistant.parquet",
+    log:
+        f"{RESULTS}/logs/measure_assistant/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/measure_assistant/{{experiment}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["scoring"]
+    params:
+        cfg=lambda w: cfg(seeds=experiment_of(w)["seeds"]),
+        code=code("measure_assistant"),
+    script:
+        "../scripts/measure_assistant.py"
+
+
 rule measure_utility:
     input:
         generations=generation_files,

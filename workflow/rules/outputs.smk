@@ -124,6 +124,8 @@ def run_targets():
             f"{RESULTS}/{name}/scores/{family}.parquet" for family in families_of(name)
         ]
         files.append(f"{RESULTS}/{name}/utility.parquet")
+        if EXPERIMENTS[name]["evaluation"]["assistant"] is not None:
+            files.append(assistant_scores(name))
     return list(dict.fromkeys(files))
 
 

@@ -31,6 +31,7 @@ rule score:
         ],
         utility=f"{RESULTS}/{{experiment}}/utility.parquet",
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        assistant=lambda w: assistant_scores(w.experiment),
     output:
         scores=f"{RESULTS}/{{experiment}}/scores/{{family}}.parquet",
     log:

@@ -18,6 +18,7 @@ rule compare_methods:
             for encoder in compared_encoders(w.experiment, w.label)
         ],
         utility=f"{RESULTS}/{{experiment}}/utility.parquet",
+        assistant=lambda w: assistant_scores(w.experiment),
     output:
         comparisons=f"{RESULTS}/{{experiment}}/statistics/{{label}}.parquet",
     log:

@@ -17,6 +17,8 @@ rule make_table:
         f"{RESULTS}/logs/make_table/{{experiment}}-{{label}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/make_table/{{experiment}}-{{label}}.tsv"
+    wildcard_constraints:
+        label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     conda:
         "../../envs/report.yaml"
     params:
@@ -26,6 +28,27 @@ rule make_table:
         code=lambda w: code("make_table", table_module(w.label)),
     script:
         "../scripts/make_table.py"
+
+
+rule make_excerpts:
+    input:
+        generations=generation_files,
+        prompts=prompt_files,
+    output:
+        cells=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.parquet",
+        tex=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.tex",
+        html=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.html",
+    log:
+        f"{RESULTS}/logs/make_excerpts/{{experiment}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/make_excerpts/{{experiment}}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    params:
+        cfg=lambda w: cfg(**table_context(w.experiment)),
+        code=code("make_excerpts", table_module("qualitative-appendix")),
+    script:
+        "../scripts/make_excerpts.py"
 
 
 rule draw_figures:

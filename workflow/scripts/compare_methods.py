@@ -14,6 +14,7 @@ with job(snakemake) as cfg:
         dict(zip(cfg["encoders"], map(Path, snakemake.input.embeddings), strict=True)),
         dict(zip(cfg["encoders"], zip(snakemake.input.sources, snakemake.input.golds, strict=True), strict=True)),
         Path(snakemake.input.utility),
+        assistant=Path(snakemake.input.assistant) if snakemake.input.assistant else None,
     )
     table = compare_methods(
         inputs, cfg["pairs"], cfg["metrics"], cfg["exact"], cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"]

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.files import read_parquet, write_parquet, write_text
 from favor.foundation.job import job
 from favor.report.build import Context, build_table
@@ -10,11 +9,13 @@ from favor.report.html import html_document
 from favor.report.latex import latex_table
 from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
+from favor.scores.metric import scores_frame
 
 with job(snakemake) as cfg:
     spec = load_spec(snakemake.wildcards.label)
+    # A table of configuration alone reads no scores.
     families = [read_parquet(path, "scores") for path in snakemake.input.scores]
-    scores = pd.concat(families or [TABLES["scores"].schema.empty_table().to_pandas()], ignore_index=True)
+    scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
     comparisons = [read_parquet(path, "comparisons") for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     cells = build_table(spec, scores, Context(**cfg), paper, *comparisons)

@@ -15,6 +15,7 @@ with job(snakemake) as cfg:
         dict(zip(cfg["encoders"], zip(snakemake.input.sources, snakemake.input.golds, strict=True), strict=True)),
         Path(snakemake.input.utility),
         Path(snakemake.input.texts),
+        Path(snakemake.input.assistant) if snakemake.input.assistant else None,
     )
     family = importlib.import_module(f"favor.scores.{cfg['family']}")
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, "scores")

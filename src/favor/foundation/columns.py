@@ -246,6 +246,17 @@ _TABLES = (
         ("seed", "method", "client", "prompt_id"),
     ),
     Table(
+        "assistant",
+        (
+            SEED,
+            Column("method", STRING, "", "method key of the configuration; gold: the author's own continuation"),
+            CLIENT,
+            PROMPT_ID,
+            Column("assistant_score", FLOAT, "", "probability that an assistant wrote the text"),
+        ),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
         "scores",
         (
             SEED,

@@ -165,7 +165,7 @@ def _check_mapping(value: dict[str, Any], schema: Mapping[str, Any], root: Mappi
             _check(item, child, root, f"{where}.{key}" if where else key)
 
 
-RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "figures", "logs", "benchmarks"}
+RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks"}
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}
 
 
@@ -219,6 +219,8 @@ def _cross_check(config: dict[str, Any], source_root: Path) -> None:
                 raise UserError(f"config key '{where}.pretrain.heads': not a multiple of 'key_value_heads'")
     for name, encoder in config["encoders"].items():
         _cross_check_encoder(name, encoder, config, package)
+    for name, assistant in config["assistants"].items():
+        _cross_check_assistant(f"assistants.{name}", assistant, config)
     for name, experiment in config["experiments"].items():
         _cross_check_experiment(name, experiment, config, package)
 
@@ -263,6 +265,16 @@ def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, A
             f"config key '{where}.training.authors': {wanted} authors wanted, but corpora.{training['corpus']}.roles."
             f"{training['role']} is {available}; at least 2 and at most that many are possible"
         )
+
+
+def _cross_check_assistant(where: str, assistant: dict[str, Any], config: dict[str, Any]) -> None:
+    _known(assistant["corpus"], config["corpora"], f"{where}.corpus")
+    if (assistant["path"] is None) == (assistant["demo"] is None):
+        raise UserError(f"config key '{where}': give either 'path' (assistant texts) or 'demo'")
+    if assistant["path"] is not None and not Path(assistant["path"]).exists():
+        raise UserError(f"config key '{where}.path': {assistant['path']} does not exist; correct the path")
+    if (assistant["source"] is None) == (assistant["training"]["small"] is None):
+        raise UserError(f"config key '{where}': give either 'source' or 'training.small' as the backbone")
 
 
 def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[str, Any], package: Path) -> None:
@@ -315,6 +327,8 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             ),
             None,
         )
+    if evaluation["assistant"] is not None:
+        _known(evaluation["assistant"], config["assistants"], f"{where}.evaluation.assistant")
     if evaluation["semantic_encoder"] is None:
         raise UserError(
             f"config key '{where}.evaluation.semantic_encoder': no encoder has the source {EMBEDDED_MINILM}; name one"

@@ -74,6 +74,12 @@ def assemble(results: Path, experiments: Mapping[str, Mapping[str, Any]]) -> Rep
         experiments=[_experiment(results, name, values) for name, values in experiments.items()],
         figures=overview,
         rerun=["snakemake --cores all"],
+        notes=[
+            f"{name}/tables/{label} quotes texts and is not for publication: it is left out of this report."
+            for name, values in experiments.items()
+            for label in values["tables"]
+            if not load_spec(label).publishable
+        ],
     )
 
 
@@ -90,6 +96,8 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
     tables = []
     for label in values["tables"]:
         spec = load_spec(label)
+        if not spec.publishable:
+            continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", "table_cells")
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []

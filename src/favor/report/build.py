@@ -135,6 +135,7 @@ class _Index:
         self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
         self.seeds = scores.groupby("method")["seed"].nunique()
         self.context = context
+        self.scores = scores
         self.encoders = set(scores["encoder"])
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
@@ -149,10 +150,15 @@ class _Index:
         role = column.encoder or row.encoder
         if column.fixed:
             text = column.fixed.get(row.label, "")
-            return Cell(text=text) if text else Cell(reason=f"no configuration is declared for {row.label}")
+            none = f"no configuration is declared for {row.label}"
+            none = "a bound is no configuration" if method in CONTROLS else none
+            return Cell(text=text) if text else Cell(reason=none)
         setting = row.setting or column.setting
         if setting:
             return self._setting(method, setting, row)
+        if column.derive is not None:
+            derived = column.derive(row, self.scores, self.context.encoders)
+            return Cell(derived.value, text=derived.text, reason=derived.reason)
         if metric == SEEDS:
             return self._seed_count(method, row)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))

@@ -93,7 +93,7 @@ def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Call
     lines = [
         # Scaled only when wider than the line: most tables keep their natural size.
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{@{{}}{'l' * len(stubs)}{'c' * len(panel.columns)}@{{}}}}",
+        rf"\begin{{tabular}}{{@{{}}{'l' * len(stubs)}{''.join(map(_alignment, panel.columns))}@{{}}}}",
         r"\toprule",
         " & ".join(headers) + r" \\",
     ]
@@ -117,6 +117,10 @@ def _stub(row: str, count: int) -> list[str]:
     parts = row.split(" · ") if count > 1 else [row]
     padded = parts + [""] * (count - len(parts))
     return [rf"\textit{{{escape(part)}}}" if is_control(row) and part else escape(part) for part in padded[:count]]
+
+
+def _alignment(column: Column) -> str:
+    return r"p{0.66\textwidth}" if column.wide else "c"
 
 
 def _header(column: Column) -> str:

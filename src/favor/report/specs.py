@@ -7,10 +7,12 @@ naming its label in the configuration; nothing else changes.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
@@ -57,15 +59,26 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """A cell that a specification computes itself: its text, its number where it is one, and why it is a dash."""
+
+    text: str
+    value: float = float("nan")
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Column:
     """One column: a metric of the scores table, for the row's method and encoder unless the column names its own.
 
     ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
     "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
-    ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a comparison
-    instead of a score. ``setting``: of the row's method, as it ran (:func:`favor.federation.record.run_check`).
-    ``minus``: method whose value is taken from the column's own. ``signed``: "+" is printed. ``unit``: the number is
-    printed in the multiple of it that a reader thinks in, instead of with ``decimals``.
+    ``wide``: holds sentences, which wrap. ``derive``: computes the cell from the row, the scores and the encoder key by
+    role. ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a
+    comparison instead of a score. ``setting``: of the row's method, as it ran
+    (:func:`favor.federation.record.run_check`). ``minus``: method whose value is taken from the column's own.
+    ``signed``: "+" is printed. ``unit``: the number is printed in the multiple of it that a reader thinks in, instead
+    of with ``decimals``.
     """
 
     header: str
@@ -77,6 +90,8 @@ class Column:
     decimals: int = 3
     deviation: Deviation = "none"
     fixed: Mapping[str, str] = field(default_factory=dict)
+    wide: bool = False
+    derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
     paper: str = ""
     statistic: Statistic | None = None
     setting: str = ""
@@ -120,6 +135,7 @@ class TableSpec:
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
     first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
+    ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     """
 
     label: str
@@ -137,6 +153,7 @@ class TableSpec:
     controls: bool = False
     ranked_within: Literal["", "encoder"] = ""
     notes: tuple[str, ...] = ()
+    publishable: bool = True
     comparisons: Comparisons | None = None
 
     def decimals(self, row: str, column: Column) -> int:

@@ -53,7 +53,7 @@ class ScoreInputs:
     generations: table ``generations``, all runs. prompts: table ``prompts`` of all seeds with a column seed.
     generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
-    utility: table ``utility``, or None. client_texts: table ``client_texts``, or None. Rows may come in any order.
+    utility, client_texts, assistant: the tables of these names, or None. Rows may come in any order.
     Missing rows raise ``UserError``.
     """
 
@@ -63,6 +63,7 @@ class ScoreInputs:
     source_embeddings: Mapping[str, pd.DataFrame]
     utility: pd.DataFrame | None = None
     client_texts: pd.DataFrame | None = None
+    assistant: pd.DataFrame | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +87,8 @@ class ScoreInputs:
             _require(self.prompts[["client"]], train, "clients' training texts", where)
         if self.utility is not None:
             _require(passed, self.utility[RUN_KEYS], "generations", "the utility table")
+        if self.assistant is not None:
+            _require(self.generations[RUN_KEYS], self.assistant[RUN_KEYS], "generations", "the assistant scores")
         if self.client_texts is not None:
             _require(self.prompts[["client"]], self.client_texts[["client"]], "clients", "the clients' texts")
 
@@ -97,6 +100,7 @@ class ScoreInputs:
         source_embeddings: Mapping[str, Sequence[Path]],
         utility: Path | None = None,
         client_texts: Path | None = None,
+        assistant: Path | None = None,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -113,6 +117,7 @@ class ScoreInputs:
             sources,
             read_parquet(utility, "utility") if utility is not None else None,
             read_parquet(client_texts, "client_texts") if client_texts is not None else None,
+            read_parquet(assistant, "assistant") if assistant is not None else None,
         )
 
     @property

@@ -39,14 +39,13 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compare each run's surviving outputs with the human continuations of all prompts of its seed.
 
     Settings: ``encoders`` (None: all) and ``kmeans_seeds``. The value depends on encoder, n and buckets: it is
-    comparable within one experiment only. The control ``shuffled`` is the same set of texts as ``gold``: left out.
+    comparable within one experiment only. The control ``shuffled`` is the same set of texts as ``gold``: no value.
     """
     checked = read_settings("mauve", settings, DEFAULTS)
     scores: list[Score] = []
     for encoder in read_encoders(inputs, checked["encoders"]):
         for run in inputs.runs:
-            if run.method != "shuffled":
-                scores += _score_run(inputs, encoder, run, checked["kmeans_seeds"])
+            scores += _score_run(inputs, encoder, run, checked["kmeans_seeds"])
     return scores_frame(scores)
 
 
@@ -54,7 +53,9 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, seeds: list[int]) ->
     outputs, human = inputs.vectors(encoder, run), inputs.sources(encoder, "gold", run.seed).vectors
     figures = dict.fromkeys((metric.name for metric in METRICS), float("nan"))
     note = f"fewer than {MINIMUM_TEXTS} outputs passed the filter"
-    if min(len(outputs), len(human)) >= MINIMUM_TEXTS:
+    if run.method == "shuffled":
+        note = "the same texts as the own continuations"
+    elif min(len(outputs), len(human)) >= MINIMUM_TEXTS:
         values, buckets = mauve_values(outputs, human, seeds)
         deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
         figures = {"mauve": float(np.mean(values)), "mauve_deviation": deviation, "mauve_buckets": float(buckets)}

@@ -1,0 +1,78 @@
+"""Texts by assistants and texts by people: what an assistant classifier is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.documents import stream_documents
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.tabular import read_rows
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+
+CLASSES = ("assistant", "human")
+MINIMUM_WORDS = 40
+# shares of the groups (a human author, or one assistant text) that train, calibrate and test the classifier
+SHARES = (("train", 0.8), ("validation", 0.9), ("test", 1.0))
+
+
+def read_assistant(path: Path, column: str, encoding: str = "utf-8") -> list[str]:
+    """Return the distinct texts of ``column`` of a CSV, JSON Lines or Parquet table, in its order.
+
+    Raises ``UserError`` where the table or the column is missing or broken.
+    """
+    settings = ReaderSettings(encoding=encoding, columns={"text": column})
+    rows = read_rows(path, settings, ("text",), (), f"a column '{column}' with one assistant text a row")
+    return list(dict.fromkeys(row.values["text"].strip() for row in rows))
+
+
+def human_texts(documents: Path, authors: Collection[str]) -> pd.DataFrame:
+    """Return the documents (author, document_id, text) of ``authors``."""
+    batches = stream_documents(documents, ("author", "document_id", "text"))
+    return pd.concat([batch[batch["author"].isin(set(authors))] for batch in batches], ignore_index=True)
+
+
+def classifier_texts(assistant: list[str], human: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
+    """Return at most ``number`` texts of each class: author (the class), document_id, split, text.
+
+    Human authors are not split, so the classifier is calibrated and tested on people it has not seen. A text starts at
+    a random place in its first half, as continuations start in the middle of one, and has at least 40 words.
+    """
+    frames = []
+    own = pd.DataFrame({"document_id": [f"assistant-{at:06d}" for at in range(len(assistant))], "text": assistant})
+    for name, frame in (
+        ("assistant", own.assign(group=own["document_id"])),
+        ("human", human.assign(group=human["author"])),
+    ):
+        generator = numpy_generator(seed, "classifier texts", name)
+        long_enough = [len(text.split()) >= 2 * MINIMUM_WORDS for text in frame["text"]]
+        chosen = frame[long_enough].sort_values("document_id")
+        chosen = chosen.iloc[np.sort(generator.permutation(len(chosen))[:number])]
+        if len(chosen) < 10 or chosen["group"].nunique() < 10:
+            raise UserError(
+                f"assistant classifier: {len(chosen)} {name} texts of {2 * MINIMUM_WORDS} words or more "
+                f"from {chosen['group'].nunique()} sources; at least 10 from 10 are needed"
+            )
+        groups = np.array(sorted(chosen["group"].unique()))
+        place = dict(zip(groups[generator.permutation(len(groups))], np.linspace(0, 1, len(groups)), strict=True))
+        split = [next(part for part, end in SHARES if place[group] <= end) for group in chosen["group"]]
+        frames.append(
+            pd.DataFrame(
+                {
+                    "author": name,
+                    "document_id": chosen["document_id"].to_numpy(),
+                    "split": split,
+                    "text": [_from_the_middle(text, generator) for text in chosen["text"]],
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _from_the_middle(text: str, generator: np.random.Generator) -> str:
+    words = text.split(" ")
+    return " ".join(words[int(generator.integers(0, len(words) // 2 + 1)) :])

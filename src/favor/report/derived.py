@@ -1,0 +1,63 @@
+"""Cells that are no mean of one metric: ranges, and how many evaluators agree. Used by table specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from favor.report.names import encoder_name
+from favor.report.specs import Derived
+
+EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order
+DASH = "–"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Evaluators that place one method above another; ``reason`` names those that could not be asked."""
+
+    supporting: tuple[str, ...]
+    compared: int
+    reason: str
+
+
+def missing(reason: str) -> Derived:
+    """Return a dash with its reason."""
+    return Derived(DASH, reason=reason)
+
+
+def row_values(scores: pd.DataFrame, metric: str, variant: str = "") -> np.ndarray:
+    """Return every value of a metric, over seeds and methods."""
+    rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
+    values: np.ndarray = rows["value"].to_numpy(dtype=float)
+    return values
+
+
+def spread(scores: pd.DataFrame, metric: str) -> Derived:
+    """Return the smallest and the largest value of a count over seeds and methods, as one where they are equal."""
+    values = row_values(scores, metric)
+    if not len(values):
+        return missing(f"{metric} was not scored")
+    low, high = (f"{value:.0f}" for value in (values.min(), values.max()))
+    return Derived(low if low == high else f"{low}–{high}")
+
+
+def agreement(scores: pd.DataFrame, roles: Mapping[str, str], left: str, right: str) -> Agreement:
+    """Compare the mean generated-source AUC over seeds of two methods in every external evaluator's space."""
+    supporting, absent = [], []
+    for role in EXTERNAL:
+        rows = scores[
+            (scores["metric"] == "generated_source_auc")
+            & (scores["variant"] == "")
+            & (scores["encoder"] == roles.get(role, role))
+        ]
+        means = rows.groupby("method")["value"].mean().dropna()
+        if not {left, right} <= set(means.index):
+            absent.append(encoder_name(role))
+        elif means[left] > means[right]:
+            supporting.append(role)
+    reason = f"no scores of both methods by {', '.join(absent)}" if absent else ""
+    return Agreement(tuple(supporting), len(EXTERNAL) - len(absent), reason)

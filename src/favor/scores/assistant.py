@@ -1,0 +1,76 @@
+"""Assistant family: how much a run's outputs sound like a writing assistant. Score by a classifier, and phrases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from favor.scores.assistant_phrases import PHRASES
+from favor.scores.inputs import Run, ScoreInputs, read_settings, read_variants
+from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+
+METRICS = (
+    Metric("assistant_score", "Asst. score", 0.0, 1.0, "lower", "calibrated probability of a second ArcFace encoder"),
+    Metric(
+        "assistant_phrase_rate", "Asst. phrases", 0.0, float("inf"), "lower", "phrase list of this project",
+        "matches per 1,000 words",
+    ),
+)  # fmt: skip
+DEFAULTS: dict[str, Any] = {"variants": ["all_outputs", "substring"]}
+
+
+def _pattern(phrase: str) -> str:
+    words = r"\s+".join(re.escape(word) for word in phrase.split())
+    return rf"(?<!\w){words}(?!\w)"
+
+
+# the longer phrase first, so that no text counts twice
+_WHOLE = re.compile("|".join(map(_pattern, sorted(PHRASES, key=len, reverse=True))), re.IGNORECASE)
+
+
+def phrase_matches(text: str, substring: bool = False) -> int:
+    """Matches of the phrases in ``text``, at word boundaries and without overlap.
+
+    ``substring``: as the released protocol counts, every phrase apart and inside words too.
+    """
+    plain = " ".join(text.replace("’", "'").lower().split())
+    if substring:
+        return sum(plain.count(phrase) for phrase in PHRASES)
+    return len(_WHOLE.findall(plain))
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Mean assistant score over the surviving outputs of every run and control, and phrases per 1,000 words of them.
+
+    Settings: ``variants``, of ``all_outputs`` (the score over failed outputs too) and ``substring`` (phrases).
+    """
+    checked = read_settings("assistant", settings, DEFAULTS)
+    variants = read_variants("assistant", checked["variants"], DEFAULTS["variants"])
+    scores: list[Score] = []
+    for run in inputs.runs:
+        for variant in ("", *(name for name in variants if name == "all_outputs")):
+            value, n, note = _mean_score(inputs, run, run.items if variant else run.survivors)
+            scores.append(Score(run.seed, run.method, "", "assistant_score", variant, value, n, note))
+        texts = inputs.texts(run)
+        words = sum(len(text.split()) for text in texts)
+        for variant in ("", *(name for name in variants if name == "substring")):
+            matches = sum(phrase_matches(text, bool(variant)) for text in texts)
+            value = 1000 * matches / words if words else float("nan")
+            note = "" if words else "no output passed the filter"
+            scores.append(Score(run.seed, run.method, "", "assistant_phrase_rate", variant, value, len(texts), note))
+    return scores_frame(scores)
+
+
+def _mean_score(inputs: ScoreInputs, run: Run, items: pd.DataFrame) -> tuple[float, int, str]:
+    """Return (mean, n, note) of the outputs in ``items``; a control's outputs are scored as the texts that they are."""
+    if inputs.assistant is None:
+        return float("nan"), 0, "no assistant texts are configured (evaluation.assistant)"
+    control = run.method in CONTROLS
+    table = inputs.assistant
+    table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
+    values = table.set_index("prompt_id")["assistant_score"]
+    found = values.loc[items["text_item" if control else "prompt_id"]]
+    return float(found.mean()), len(found), "" if len(found) else "no output passed the filter"

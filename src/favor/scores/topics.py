@@ -1,0 +1,72 @@
+"""Topics family: how many authors a metadata topic has, and how many same-topic negatives that leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.scores.inputs import Run, ScoreInputs, read_settings
+from favor.scores.metric import CONTROLS, SOURCE, Metric, Score, scores_frame
+from favor.scores.verification import UNKNOWN_TOPIC
+
+_REFERENCE = "paper, External Verifier Robustness"
+_INFINITE = float("inf")
+METRICS = (
+    Metric("evaluation_authors", "Evaluation authors", 0.0, _INFINITE, "none", _REFERENCE, "authors"),
+    Metric("topic_authors", "Authors of a topic", 0.0, _INFINITE, "none", f"{_REFERENCE}; the variant is the topic"),
+    Metric("dominant_topic_share", "Dominant-topic fraction", 0.0, 1.0, "none", f"{_REFERENCE}; of an author's texts"),
+    Metric("shared_prompts", "Prompts of several authors", 0.0, _INFINITE, "none", _REFERENCE, "prompts"),
+    Metric("source_negatives", "Protocol A negatives", 0.0, _INFINITE, "none", f"{_REFERENCE}; output and human text"),
+    Metric("generated_negatives", "Protocol C negatives", 0.0, _INFINITE, "none", f"{_REFERENCE}; two outputs"),
+)
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Count authors and negatives; no settings.
+
+    Of the roster (method "source"): authors, authors by dominant topic, the mean and the smallest share of an author's
+    texts in the dominant topic, prompts that several authors answer. Of every run: pairs of a surviving output with a
+    human continuation, and with another surviving output, of another author and the same known topic.
+    """
+    read_settings("topics", settings, {})
+    if inputs.client_texts is None:
+        raise UserError("scores: family 'topics' needs the clients' texts; give the client_texts table")
+
+    def roster(metric: str, value: float, n: int, variant: str = "") -> Score:
+        return Score(0, SOURCE, "", metric, variant, value, n)
+
+    shares = inputs.client_texts.groupby("client")["topic"].value_counts(normalize=True, sort=True)
+    dominant = shares.reset_index(name="share").drop_duplicates("client")
+    authors = len(dominant)
+    scores = [roster("evaluation_authors", float(authors), authors)]
+    for topic, count in dominant["topic"].value_counts().items():
+        scores.append(roster("topic_authors", float(count), authors, str(topic)))
+    scores.append(roster("dominant_topic_share", float(dominant["share"].mean()), authors))
+    scores.append(roster("dominant_topic_share", float(dominant["share"].min()), authors, "minimum"))
+    askers = inputs.prompts.groupby("prompt_text")["client"].nunique()
+    scores.append(roster("shared_prompts", float((askers > 1).sum()), len(askers)))
+    for run in inputs.runs:
+        if run.method not in CONTROLS:
+            scores += _negatives(inputs, run)
+    return scores_frame(scores)
+
+
+def _negatives(inputs: ScoreInputs, run: Run) -> Iterator[Score]:
+    made = run.survivors[["client", "topic"]]
+    human = inputs.prompts.loc[inputs.prompts["seed"] == run.seed, ["client", "topic"]]
+    yield Score(run.seed, run.method, "", "source_negatives", "", float(same_topic_pairs(made, human)), len(made))
+    # both orders of a pair are one pair
+    yield Score(run.seed, run.method, "", "generated_negatives", "", same_topic_pairs(made, made) / 2, len(made))
+
+
+def same_topic_pairs(left: pd.DataFrame, right: pd.DataFrame) -> int:
+    """Pairs (row of ``left``, row of ``right``) of one known topic and two authors; columns client and topic."""
+    total = 0
+    for topic in sorted(set(left["topic"]) & set(right["topic"]) - {UNKNOWN_TOPIC}):
+        first, second = (frame.loc[frame["topic"] == topic, "client"].to_numpy() for frame in (left, right))
+        total += int(np.not_equal.outer(first, second).sum())
+    return total

@@ -1,0 +1,54 @@
+"""Topic counts and same-topic negatives, by hand and against the pairs that verification draws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.scores import topics
+from favor.scores.verification import source_pairs
+
+TOPICS = {"a": "Student", "b": "Student", "c": "indUnk", "d": "Arts"}
+
+
+@pytest.fixture
+def four_authors(inputs_maker):
+    inputs = inputs_maker(
+        train={name: [0, 9] for name in TOPICS},
+        gold={name: [0, 5] for name in TOPICS},
+        generated={"a": [0, 20], "b": [90, None], "c": [1, 2], "d": [3, 4]},
+        topics=TOPICS,
+    )
+    texts = pd.DataFrame(
+        [(name, topic) for name, topic in TOPICS.items() for _ in range(4)], columns=["client", "topic"]
+    )
+    texts.loc[0, "topic"] = "Arts"  # one of a's four texts
+    return replace(inputs, client_texts=texts)
+
+
+def test_counts_by_hand(four_authors, score_value) -> None:
+    scores = topics.score(four_authors, {})
+    assert score_value(scores, "evaluation_authors", method="source") == 4
+    assert score_value(scores, "topic_authors", "Student", "source") == 2
+    assert score_value(scores, "topic_authors", "indUnk", "source") == 1
+    assert score_value(scores, "dominant_topic_share", method="source") == pytest.approx(3.75 / 4)
+    assert score_value(scores, "dominant_topic_share", "minimum", "source") == pytest.approx(0.75)
+    # the fixture asks everybody the same
+    assert score_value(scores, "shared_prompts", method="source") == 1
+    # Student alone has two authors: a's 2 outputs x b's 2 human texts + b's 1 output x a's 2; outputs: 2 x 1
+    assert score_value(scores, "source_negatives") == 2 * 2 + 1 * 2
+    assert score_value(scores, "generated_negatives") == 2 * 1
+
+
+def test_protocol_a_counts_the_negatives_of_verification(four_authors, score_value) -> None:
+    run = next(run for run in four_authors.runs if run.method == "m")
+    pairs = source_pairs(four_authors.vectors("e", run), run, four_authors.sources("e", "gold", 1))
+    assert score_value(topics.score(four_authors, {}), "source_negatives") == (~pairs.positive).sum()
+
+
+def test_it_needs_the_texts(three_authors) -> None:
+    with pytest.raises(UserError, match="needs the clients' texts"):
+        topics.score(three_authors, {})

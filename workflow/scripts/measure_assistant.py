@@ -1,0 +1,23 @@
+"""Score every continuation, and the authors' own, by the assistant classifier: once a text."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.encoders.assistant import load_assistant
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.foundation.progress import Progress
+from favor.scores.inputs import load_prompts
+
+with job(snakemake) as cfg:
+    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    golds = prompts.assign(method="gold", text=prompts["gold_text"])
+    keys = ["seed", "method", "client", "prompt_id"]
+    table = pd.concat([frame[[*keys, "text"]] for frame in (generations, golds)], ignore_index=True)
+    progress = Progress("assistant score", table["text"].nunique(), "texts")
+    classifier = load_assistant(Path(snakemake.input.weights).parent)
+    table["assistant_score"] = classifier.probabilities(table["text"].tolist(), progress)
+    progress.close()
+    write_parquet(table[[*keys, "assistant_score"]], snakemake.output.assistant, "assistant")
