@@ -90,8 +90,8 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
         raise UserError("paired comparisons need the utility table; make it first")
     for table in (inputs.utility, inputs.assistant):
         if table is not None:
-            own = table[(table["seed"] == run.seed) & (table["method"] == run.method)].drop(columns=["seed", "method"])
-            figures = figures.merge(own, on=["client", "prompt_id"], validate="one_to_one")
+            rows = table[(table["seed"] == run.seed) & (table["method"] == run.method)].drop(columns=["seed", "method"])
+            figures = figures.merge(rows, on=["client", "prompt_id"], validate="one_to_one")
     return figures
 
 
