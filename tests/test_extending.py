@@ -28,7 +28,9 @@ def extended(repository, tmp_path_factory):
         f"{line.split('#')[0].strip()}," for line in rows.splitlines() if not line.strip().startswith("favor:")
     )
     project.edit("config/config.yaml", "favor: {} }", f"favor: {{}}, {added} }}")
-    project.edit("config/config.yaml", "- main_federated_results\n", "- main_federated_results\n      - output-length\n")
+    project.edit(
+        "config/config.yaml", "- main_federated_results\n", "- main_federated_results\n      - output-length\n"
+    )
     return project
 
 

@@ -65,8 +65,8 @@ FIGURES = "src/favor/report/figures"
         # What a table of comparisons says of itself reruns no test; which methods it compares does.
         (
             f"{TABLES}/phase1_ablation_paired_tests.py",
-            "    title=",
-            "    optional=False,\n    title=",
+            'title="Paired component-ablation tests"',
+            'title="Paired tests of the components"',
             {"make_table": 1, "report": 1},
         ),
         (
@@ -95,7 +95,7 @@ def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
     project.edit(
         "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
     )
-    assert project.planned() == PAIRED | {"make_table": 4}
+    assert project.planned() == PAIRED | {"make_table": 4, "record_settings": 1}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
@@ -126,9 +126,9 @@ def test_swapped_values_of_two_keys_are_seen(project):
 
 
 def test_generation_settings_retrain_nothing(project):
-    project.edit("config/config.yaml", "max_new_tokens: 96", "max_new_tokens: 90")
+    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     planned = project.planned()
-    assert planned["generate"] == 8
+    assert planned["generate"] == 28
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
 
@@ -157,7 +157,11 @@ def test_a_module_shared_by_training_retrains(project):
 
 
 def test_a_new_method_trains_and_generates_alone(project):
-    project.edit("config/config.yaml", "favor: {} }", "favor: {}, favor_without_asce: {} }")
+    project.edit(
+        "config/config.yaml",
+        "      favor: {}\n",
+        "      favor: {}\n      favor_again: { method: favor_without_asce }\n",
+    )
     planned = project.planned()
     assert planned["train_personal"] == 2
     assert planned["generate"] == 2
@@ -166,5 +170,5 @@ def test_a_new_method_trains_and_generates_alone(project):
 
 def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
-    # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
-    assert project.planned()["train_shared"] == 36
+    # Three jobs a round where there was one, for four tracks, three rounds and two seeds.
+    assert project.planned()["train_shared"] == 72
