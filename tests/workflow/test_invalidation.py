@@ -160,7 +160,7 @@ def test_a_new_method_trains_and_generates_alone(project):
     project.edit(
         "config/config.yaml",
         "      favor: {}\n",
-        "      favor: {}\n      favor_again: { method: favor_without_asce }\n",
+        "      favor: {}\n      favor_strong: { method: favor, lambda_align: 0.7 }\n",
     )
     planned = project.planned()
     assert planned["train_personal"] == 2
