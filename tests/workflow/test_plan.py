@@ -24,6 +24,7 @@ def test_the_blogtext_experiment(repository, tmp_path):
     assert jobs["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
     assert jobs["generate"] == 3 * 14
     assert "pretrain_base" not in jobs
+    assert jobs["quantise_base"] == 1
 
 
 def test_the_mythos_experiment(repository, tmp_path):
