@@ -36,10 +36,11 @@ def extended(repository, tmp_path_factory):
 
 def test_the_method_runs_on_the_track_it_shares(extended):
     planned = extended.planned()
-    # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
-    assert planned["train_shared"] == 12
-    assert planned["train_personal"] == 12
-    assert planned["generate"] == 12
+    # Beside the demo's 24, 28 and 28 jobs, for two seeds: personal stages and continuations of fine-tuned FedAvg and of
+    # the strong FAVoR.
+    assert planned["train_shared"] == 24
+    assert planned["train_personal"] == 28 + 2 * 2
+    assert planned["generate"] == 28 + 2 * 2
 
 
 def test_the_metric_and_the_table_are_planned(extended):

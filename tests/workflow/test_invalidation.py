@@ -10,7 +10,9 @@ import yaml
 from favor.report.specs import load_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLES = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["experiments"]["demo"]["tables"]
+DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["experiments"]["demo"]
+TABLES, METHODS = DEMO["tables"], DEMO["methods"]
+COMPARED = [label for label in TABLES if load_spec(label).comparisons is not None]
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
@@ -43,14 +45,15 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "def equal_error_rate(", "VERSION = 2\n\n\ndef equal_error_rate(")
     # Source-space scores are verification too: of human texts.
-    tables = showing("verification", "source_space")
-    assert project.planned() == {"score": 2, "make_table": tables, "report": 1}
+    tables = showing("verification", "source_space") + len(COMPARED)
+    expected = {"score": 2, "compare_methods": len(COMPARED), "make_table": tables, "report": 1, "write_numbers": 1}
+    assert project.planned() == expected
 
 
 @pytest.mark.parametrize(
     ("family", "others"),
     [
-        ("utility", {"draw_figures": 1}),
+        ("utility", {"draw_figures": 1, "write_numbers": 1}),
         ("assistant", {}),
         ("mauve", {}),
         ("topics", {}),
@@ -64,8 +67,9 @@ def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, f
 
 def test_prototypes_also_serve_the_source_space(project):
     project.edit("src/favor/scores/prototypes.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
-    tables = showing("prototypes", "source_space")
-    assert project.planned() == {"score": 2, "make_table": tables, "draw_figures": 1, "report": 1}
+    others = {"draw_figures": 1, "draw_diagnostics": 1, "measure_participation": 1, "report": 1, "write_numbers": 1}
+    tables = showing("prototypes", "source_space") + len(COMPARED)
+    assert project.planned() == {"score": 2, "compare_methods": len(COMPARED), "make_table": tables, **others}
 
 
 def test_settings_of_a_family_rerun_that_family(project):
@@ -74,14 +78,14 @@ def test_settings_of_a_family_rerun_that_family(project):
         "assistant: demo\n",
         "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
     )
-    assert project.planned() == {"score": 1, "make_table": showing("mauve"), "report": 1}
+    assert project.planned() == {"score": 1, "make_table": showing("mauve"), "record_settings": 1, "report": 1}
 
 
 def test_a_table_specification_reruns_that_table_and_the_report(project):
     project.edit(
         "src/favor/report/tables/main_federated_results.py", "TABLE = TableSpec(", "VERSION = 2\nTABLE = TableSpec("
     )
-    assert project.planned() == {"make_table": 1, "report": 1}
+    assert project.planned() == {"make_table": 1, "report": 1, "write_numbers": 1}  # the running text quotes this table
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
@@ -112,9 +116,9 @@ def test_swapped_values_of_two_keys_are_seen(project):
 
 
 def test_generation_settings_retrain_nothing(project):
-    project.edit("config/config.yaml", "max_new_tokens: 96", "max_new_tokens: 90")
+    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     planned = project.planned()
-    assert planned["generate"] == 8
+    assert planned["generate"] == 2 * len(METHODS)
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
 
@@ -143,7 +147,8 @@ def test_a_module_shared_by_training_retrains(project):
 
 
 def test_a_new_method_trains_and_generates_alone(project):
-    project.edit("config/config.yaml", "favor: {} }", "favor: {}, favor_without_asce: {} }")
+    row = "favor_again: { method: favor, lambda_align: 0.9 }"
+    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
     planned = project.planned()
     assert planned["train_personal"] == 2
     assert planned["generate"] == 2
@@ -152,5 +157,5 @@ def test_a_new_method_trains_and_generates_alone(project):
 
 def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
-    # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
-    assert project.planned()["train_shared"] == 36
+    # Three jobs a round where there was one, for four tracks, three rounds and two seeds.
+    assert project.planned()["train_shared"] == 72
