@@ -30,7 +30,7 @@ def test_no_server_rule_reads_a_file_of_a_client(stubbed):
         # Whatever writes to the server's folder is a server rule.
         if any("/server/" in path for path in outputs):
             assert rule in SERVER_RULES
-    assert seen == {"aggregate": 12, "initialise_server": 2}
+    assert seen == {"aggregate": 24, "initialise_server": 2}
 
 
 def test_what_the_server_reads_of_clients_is_uploads_only(stubbed):
