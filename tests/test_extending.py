@@ -30,7 +30,7 @@ def extended(repository, tmp_path_factory):
     )
     project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n{added}")
     project.edit(
-        "config/config.yaml", "tables: [main_federated_results]", "tables: [main_federated_results, output-length]"
+        "config/config.yaml", "tables: [main_federated_results,", "tables: [output-length, main_federated_results,"
     )
     return project
 
