@@ -203,7 +203,8 @@ def test_a_module_shared_by_training_retrains(project):
 
 
 def test_a_new_method_trains_and_generates_alone(project):
-    project.edit("config/config.yaml", "favor: {} }", "favor: {}, favor_strong: { method: favor, lambda_align: 0.7 } }")
+    row = "favor_strong: { method: favor, lambda_align: 0.7 }"
+    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
     planned = project.planned()
     assert planned["train_personal"] == 2
     assert planned["generate"] == 2
@@ -212,5 +213,5 @@ def test_a_new_method_trains_and_generates_alone(project):
 
 def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
-    # Three jobs a round where there was one, for four tracks, three rounds and two seeds.
+    # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
     assert project.planned()["train_shared"] == 36

@@ -19,8 +19,8 @@ def test_the_blogtext_experiment(repository, tmp_path):
     # Global ASCE), one client a job.
     assert jobs["train_shared"] == 3 * 6 * 12 * 4
     assert jobs["aggregate"] == 3 * 6 * 4
-    # Ditto, Ditto + ASCE and FedDPA train at each of the 72 participations of a seed; FAVoR, with and without ASCE, at the
-    # last one of each of the 50 clients; the local ones once a client; pooled once; the gate audit trains nothing.
+    # Ditto, Ditto + ASCE and FedDPA train at each of the 72 participations of a seed; FAVoR, with and without ASCE, at
+    # the last one of each of the 50 clients; the local ones once a client; pooled once; the gate audit trains nothing.
     assert jobs["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
     assert jobs["generate"] == 3 * 14
     assert "pretrain_base" not in jobs
