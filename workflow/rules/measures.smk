@@ -179,6 +179,8 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
             "participations": total / experiment["clients"],
+            "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
+            or "",
         }
     return sources
 
