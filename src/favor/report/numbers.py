@@ -118,8 +118,8 @@ NUMBERS = _declared()
 def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str) -> list[dict[str, Any]]:
     """Return the entries of ``NUMBERS`` from ``table_cells`` by label: ours, the paper's, or the reason for none.
 
-    ``paper_dataset``: corpus of the paper whose numbers stand beside ours, "" for none. They come from all rows that the
-    paper prints, whichever methods this experiment runs.
+    ``paper_dataset``: corpus of the paper whose numbers stand beside ours, "" for none. They come from all rows that
+    the paper prints, whichever methods this experiment runs.
     """
     entries = []
     for number in NUMBERS:
