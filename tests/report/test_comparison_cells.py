@@ -106,3 +106,12 @@ def test_numbers_never_print_minus_zero() -> None:
     assert printed(-0.0001, 3) == "0.000"
     assert printed(-0.0001, 3, signed=True) == "+0.000"
     assert printed(-0.1, 1, signed=True) == "-0.1"
+
+
+def test_panels_of_which_the_paper_prints_nothing_are_left_out() -> None:
+    spec = load_spec("phase1-ablation-run-audit")
+    settings = {"favor": {"private_residual": True, "alignment": True, "proximal": True, "protocol": "paper"}}
+    context = Context("trial", ["favor"], "Blogs", "BlogText", settings=settings)
+    beside = latex_paper_table(spec, build_table(spec, SCORES, context, load_paper_values(spec.label)))
+    assert beside.count(r"\begin{tabular}") - beside.count(r"\begin{tabular}[b]") == 1
+    assert "Protocol" not in beside

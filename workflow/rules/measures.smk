@@ -147,11 +147,15 @@ def efficiency_runs(name):
 
 
 def initial_adapters(wildcards):
-    """The adapter that every method of a seed starts from: what is trained has its shapes."""
-    return [
-        f"{seed_folder(wildcards.experiment, seed)}/server/round0/adapter.safetensors"
-        for seed in experiment_of(wildcards)["seeds"]
-    ]
+    """Of every seed the adapter that a method starts from: what is trained has its shapes. None where nothing trains."""
+    found = {}
+    for place, plan in places(wildcards.experiment):
+        if plan.shared is not None:
+            found.setdefault(place.seed, server_file(place, plan.shared, 0))
+        elif plan.personal is not None:
+            owner = owner_of(place.experiment, place.method)
+            found.setdefault(place.seed, initial_file(place, owner))
+    return list(found.values())
 
 
 def number_sources():
@@ -175,6 +179,8 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
             "participations": total / experiment["clients"],
+            "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
+            or "",
         }
     return sources
 

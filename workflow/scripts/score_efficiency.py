@@ -17,9 +17,7 @@ with job(snakemake) as cfg:
         frames = [read_parquet(path, "training_log") for path in run["logs"]]
         logs[key] = pd.concat([nothing, *frames], ignore_index=True)
         seconds[key] = wall_seconds(run["benchmarks"])
-    parameters = {
-        seed: sum(math.prod(shape) for shape in safetensors_shapes(path).values())
-        for seed, path in zip(cfg["seeds"], snakemake.input.adapters, strict=True)
-    }
+    sizes = [sum(math.prod(shape) for shape in safetensors_shapes(path).values()) for path in snakemake.input.adapters]
+    parameters = dict(zip(cfg["seeds"], sizes or [0] * len(cfg["seeds"]), strict=True))
     boundary = read_parquet(snakemake.input.boundary, "boundary")
     write_parquet(efficiency_scores(boundary, logs, parameters, seconds), snakemake.output.scores, "scores")

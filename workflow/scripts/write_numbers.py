@@ -12,7 +12,7 @@ with job(snakemake) as cfg:
     for name, wanted in cfg["experiments"].items():
         tables = {label: read_parquet(path, "table_cells") for label, path in wanted["tables"].items()}
         gates = [read_parquet(path, "gates") for path in wanted["gates"]]
-        written[name] = numbers_of(tables) + measured_numbers(
+        written[name] = numbers_of(tables, wanted["paper_dataset"]) + measured_numbers(
             read_parquet(wanted["allocation"], "allocation"),
             wanted["participations"],
             read_parquet(wanted["effects"], "coordinate_effects"),

@@ -49,6 +49,7 @@ def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "ht
         replace(panel, columns=tuple(c for c in panel.columns if c.fixed or (panel.title, c.label) in known))
         for panel in spec.panels
     )
+    panels = tuple(panel for panel in panels if panel.columns)
     spec = replace(spec, panels=panels)
     shown = shown[
         [

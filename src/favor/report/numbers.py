@@ -1,6 +1,6 @@
 """The numbers of the paper's running text: the same formula on our table cells and on the paper's, side by side.
 
-What a formula needs is read from the printed tables (``table_cells``), so a number and its table cannot disagree. What
+Ours are read from the printed tables (``table_cells``), so a number and its table cannot disagree. What
 stands in no table (allocation, slopes, gates) is measured from the workflow's own files; there the paper's number is
 the one it prints.
 """
@@ -15,11 +15,13 @@ from typing import Any
 import pandas as pd
 
 from favor.report.names import METHODS
+from favor.report.paper import load_paper_values
+from favor.report.paper_source import SECTIONED
 from favor.report.preparation import gini
 
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
 FAVOR = METHODS["favor"]
-BASELINES = tuple(METHODS[key] for key in ("fedavg", "fedprox", "pfedme", "ditto", "feddpa"))
+BASELINES = tuple(METHODS[key].removesuffix("†") for key in ("fedavg", "fedprox", "pfedme", "ditto", "feddpa"))
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,19 @@ def _declared() -> tuple[Number, ...]:
 NUMBERS = _declared()
 
 
-def numbers_of(tables: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    """Return the entries of ``NUMBERS`` from ``table_cells`` by label: ours, the paper's, or the reason for none."""
+def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str) -> list[dict[str, Any]]:
+    """Return the entries of ``NUMBERS`` from ``table_cells`` by label: ours, the paper's, or the reason for none.
+
+    ``paper_dataset``: corpus of the paper whose numbers stand beside ours, "" for none. They come from all rows that
+    the paper prints, whichever methods this experiment runs.
+    """
     entries = []
     for number in NUMBERS:
         cells = tables.get(number.table)
-        ours = _apply(number, cells, "value")
-        paper = _apply(number, cells, "paper_value")
+        ours = _apply(number, cells)
+        printed = load_paper_values(number.table)
+        sections = (paper_dataset,) if number.table in SECTIONED else ("",) if paper_dataset == "BlogText" else ()
+        paper = _apply(number, printed[printed["section"].isin(sections)])
         reason = ours[2] if cells is not None else f"table {number.table} is not among the experiment's tables"
         entries.append(_entry(number.key, number.what, number.where, ours[0], paper[0], reason, (ours[1], paper[1])))
     return entries
@@ -166,11 +174,12 @@ def measured_numbers(
     return entries
 
 
-def _apply(number: Number, cells: pd.DataFrame | None, column: str) -> tuple[float, str, str]:
+def _apply(number: Number, cells: pd.DataFrame | None) -> tuple[float, str, str]:
     if cells is None:
         return math.nan, "", ""
-    known = cells[cells[column].notna()]
-    values = dict(zip(zip(known["row"], known["column"], strict=True), known[column], strict=True))
+    known = cells[cells["value"].notna()]
+    rows = known["row"].str.replace("†", "")
+    values = dict(zip(zip(rows, known["column"], strict=True), known["value"], strict=True))
     try:
         value, chosen = number.formula(values)
     except KeyError as error:
