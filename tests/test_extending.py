@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
     "A method": "src/favor/federation/methods/fedavg_finetuned.py",
@@ -19,6 +19,7 @@ PLACES = {
 def extended(repository, tmp_path_factory):
     """A copy of the project with the page's method, metric and table in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
+    use_planned_configuration(repository, project)
     page = (repository / "docs" / "extending.md").read_text()
     for title, place in PLACES.items():
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
@@ -29,18 +30,17 @@ def extended(repository, tmp_path_factory):
     )
     project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n{added}")
     project.edit(
-        "config/config.yaml", "- main_federated_results\n", "- main_federated_results\n      - output-length\n"
+        "config/config.yaml", "tables: [main_federated_results,", "tables: [output-length, main_federated_results,"
     )
     return project
 
 
 def test_the_method_runs_on_the_track_it_shares(extended):
     planned = extended.planned()
-    # Beside the demo's 24, 28 and 28 jobs, for two seeds: personal stages and continuations of fine-tuned FedAvg and of
-    # the strong FAVoR.
-    assert planned["train_shared"] == 24
-    assert planned["train_personal"] == 28 + 2 * 2
-    assert planned["generate"] == 28 + 2 * 2
+    # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
+    assert planned["train_shared"] == 12
+    assert planned["train_personal"] == 12
+    assert planned["generate"] == 12
 
 
 def test_the_metric_and_the_table_are_planned(extended):

@@ -58,6 +58,14 @@ def make_scores(methods: Sequence[str] = METHODS, seeds: Sequence[int] = SEEDS) 
     return pd.DataFrame(rows)
 
 
+def make_comparisons() -> pd.DataFrame:
+    """Return the comparison of FAVoR with Ditto in accuracy, under both kinds of clusters; the others are missing."""
+    row = {"left_method": "favor", "right_method": "ditto", "encoder": "asce_a", "metric": "author_accuracy"}
+    row |= {"left": 0.4, "right": 0.28, "delta": 0.12, "low": -0.05, "high": 0.25, "p": 0.04, "p_exact": 0.0004}
+    row |= {"test": "exact", "p_holm": 0.0016, "n": 578, "pairs": 0, "draws": 100, "cluster_count": 12, "note": ""}
+    return pd.DataFrame([{**row, "clusters": clusters} for clusters in ("seed-author", "author")])
+
+
 @pytest.fixture(scope="session")
 def score() -> Callable[..., dict]:
     """The maker of one score row: (method, metric, value, encoder="", seed=1, note="", variant="")."""
@@ -111,6 +119,9 @@ def report(
         spec = load_spec(label)
         cells = build_table(spec, scores, context, load_paper_values(label))
         tables.append(ReportTable(spec, cells, "scores " + ", ".join(spec.sources)))
+    paired = load_spec("phase1-paired-significance")
+    cells = build_table(paired, scores, context, load_paper_values(paired.label), make_comparisons())
+    tables.insert(0, ReportTable(paired, cells, "demo/statistics/phase1-paired-significance.parquet"))
     preparation = Preparation(
         dropped=pd.DataFrame({"reason": ["kept", "duplicate_post"], "rows": [9000, 1000]}),
         roster=pd.DataFrame(

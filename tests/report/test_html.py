@@ -168,5 +168,13 @@ def test_report_in_chromium(tmp_path: Path, report: Report, browser: Any, hostil
         heights = browser.execute_script("return [...document.querySelectorAll('svg')].map(s => s.clientHeight)")
         assert all(height > 100 for height in heights)
         assert hostile in browser.execute_script("return document.querySelector('h2').textContent")
+        headings = browser.execute_script("return [...document.querySelectorAll('h3')].map(h => h.textContent)")
+        sections = ["Main text", "External verifiers", "Component ablations", "Statistical testing"]
+        assert [heading for heading in headings if heading in sections] == sections
+        # Outside the folded order of rows, no cell is empty, and a dash carries the letter of its reason.
+        shown = "[...document.querySelectorAll('td')].filter(d => !d.closest('details')).map(d => d.textContent.trim())"
+        cells = browser.execute_script(f"return {shown}")
+        assert len(cells) > 200
+        assert all(cell and cell != "–" for cell in cells)
         assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert browser.get_log("browser") == []

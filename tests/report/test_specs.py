@@ -39,15 +39,15 @@ def test_spec_is_whole(label: str) -> None:
 def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
     spec, values = load_spec(label), load_paper_values(label)
     if values.empty:
-        assert not spec.paper or not spec.publishable  # no such table in the paper, or one of quotations
+        assert not spec.paper or not spec.publishable  # not the paper's, or quotes texts
         return
     sections = ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",)
     for section in sections:
         for row in spec.rows:
             for panel in spec.panels:
                 for column in panel.columns:
-                    ours = column.fixed or column.setting or column.statistic in ("p_holm", "author_interval")
                     place = (values, panel.title, section, row.paper or row.label, column.paper or column.label)
+                    ours = column.fixed or column.setting or column.statistic in ("p_holm", "author_interval")
                     if column.derive is not None:
                         beside = values[(values["row"] == row.label) & (values["column"] == column.label)]
                         assert beside["text"].tolist() != [], (row.label, column.label)

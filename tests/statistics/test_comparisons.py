@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -135,6 +136,16 @@ def test_one_family_of_tests_is_corrected_together(inputs: ScoreInputs) -> None:
     chosen = table.query("left_method == 'near' and clusters == 'seed-author'").set_index("metric")
     for name in ("left", "right", "delta", "low", "high", "p", "pairs"):
         assert chosen.loc["generated_source_auc", name] == single.loc["generated_source_auc", name]
+
+
+def test_a_lower_assistant_score_favours_its_method(inputs: ScoreInputs) -> None:
+    scores = inputs.generations[KEYS].assign(assistant_score=(inputs.generations["method"] == "far") * 0.5 + 0.1)
+    scored = dataclasses.replace(inputs, assistant=scores)
+    table = compare_outputs(scored, "near", "far", "e", seed=3, draws=100).set_index("metric")
+    row = table.loc["assistant_score"]
+    assert (row["left"], row["right"]) == (pytest.approx(0.1), pytest.approx(0.6))
+    assert row["delta"] == pytest.approx(0.5)
+    assert row["low"] == pytest.approx(0.5)
 
 
 def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs: ScoreInputs) -> None:

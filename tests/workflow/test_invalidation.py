@@ -10,15 +10,17 @@ import yaml
 from favor.report.specs import load_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["experiments"]["demo"]
-TABLES, METHODS = DEMO["tables"], DEMO["methods"]
-COMPARED = [label for label in TABLES if load_spec(label).comparisons is not None]
+CONFIGURATION = yaml.safe_load((ROOT / "tests" / "data" / "planned.yaml").read_text())
+SPECS = [load_spec(label) for label in CONFIGURATION["experiments"]["demo"]["tables"]]
+PAIRED = sum(spec.comparisons is not None for spec in SPECS)
+# What any change of scores ends in.
+END = {"write_numbers": 1, "report": 1}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
 def showing(*families):
-    """How many tables of the demo show scores of some of the families."""
-    return sum(bool(set(families) & set(load_spec(label).sources)) for label in TABLES)
+    """How many tables show scores of some of the families."""
+    return sum(bool(set(families) & set(spec.sources)) for spec in SPECS)
 
 
 @pytest.fixture
@@ -44,10 +46,9 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "def equal_error_rate(", "VERSION = 2\n\n\ndef equal_error_rate(")
-    # Source-space scores are verification too: of human texts.
-    tables = showing("verification", "source_space") + len(COMPARED)
-    expected = {"score": 2, "compare_methods": len(COMPARED), "make_table": tables, "report": 1, "write_numbers": 1}
-    assert project.planned() == expected
+    # Source-space scores are verification too (of human texts), and so are the paired tests.
+    tables = showing("verification", "source_space") + PAIRED
+    assert project.planned() == {"score": 2, "compare_methods": PAIRED, "make_table": tables, **END}
 
 
 @pytest.mark.parametrize(
@@ -60,16 +61,21 @@ def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them
     ],
 )
 def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, others):
-    project.edit(f"src/favor/scores/{family}.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
+    project.edit(f"src/favor/scores/{family}.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
     assert showing(family) > 0
     assert project.planned() == {"score": 1, "make_table": showing(family), "report": 1, **others}
 
 
-def test_prototypes_also_serve_the_source_space(project):
-    project.edit("src/favor/scores/prototypes.py", "METRICS = (", "VERSION = 2\nMETRICS = (")
-    others = {"draw_figures": 1, "draw_diagnostics": 1, "measure_participation": 1, "report": 1, "write_numbers": 1}
-    tables = showing("prototypes", "source_space") + len(COMPARED)
-    assert project.planned() == {"score": 2, "compare_methods": len(COMPARED), "make_table": tables, **others}
+def test_efficiency_reads_no_scores(project):
+    project.edit("src/favor/scores/efficiency.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
+    assert project.planned() == {"score_efficiency": 1, "make_table": showing("efficiency"), "report": 1}
+
+
+def test_prototypes_also_serve_the_source_space_and_the_paired_tests(project):
+    project.edit("src/favor/scores/prototypes.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
+    figures = {"measure_participation": 1, "draw_figures": 1, "draw_diagnostics": 1}
+    tables = showing("prototypes", "source_space") + PAIRED
+    assert project.planned() == {"score": 2, "compare_methods": PAIRED, "make_table": tables, **figures, **END}
 
 
 def test_settings_of_a_family_rerun_that_family(project):
@@ -78,14 +84,64 @@ def test_settings_of_a_family_rerun_that_family(project):
         "assistant: demo\n",
         "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
     )
-    assert project.planned() == {"score": 1, "make_table": showing("mauve"), "record_settings": 1, "report": 1}
+    tables = showing("mauve")
+    assert project.planned() == {"score": 1, "make_table": tables, "report": 1, "record_settings": 1}
 
 
 def test_a_table_specification_reruns_that_table_and_the_report(project):
     project.edit(
         "src/favor/report/tables/main_federated_results.py", "TABLE = TableSpec(", "VERSION = 2\nTABLE = TableSpec("
     )
-    assert project.planned() == {"make_table": 1, "report": 1, "write_numbers": 1}  # the running text quotes this table
+    assert project.planned() == {"make_table": 1, "write_numbers": 1, "report": 1}
+
+
+TABLES = "src/favor/report/tables"
+FIGURES = "src/favor/report/figures"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "planned"),
+    [
+        # What a table of comparisons says of itself reruns no test; which methods it compares does.
+        (
+            f"{TABLES}/phase1_ablation_paired_tests.py",
+            'title="Paired component-ablation tests"',
+            'title="Paired tests of the components"',
+            {"make_table": 1, "report": 1},
+        ),
+        (
+            f"{TABLES}/phase1_ablation_paired_tests.py",
+            'pairs=(("favor", "favor_without_asce"),',
+            'pairs=(("favor", "fedavg"),',
+            {"compare_methods": 1, "make_table": 1, "report": 1},
+        ),
+        (
+            "src/favor/statistics/bootstrap.py",
+            "DRAWS = 10_000",
+            "DRAWS = 20_000",
+            {"compare_methods": PAIRED, "make_table": PAIRED, "report": 1},
+        ),
+        (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
+        (
+            "src/favor/statistics/adapter_energy.py",
+            "BLOCK_LAYERS = 6",
+            "BLOCK_LAYERS = 2",
+            {"measure_allocation": 1, "draw_diagnostics": 1, "report": 1},
+        ),
+        ("src/favor/report/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", {"write_numbers": 1}),
+    ],
+)
+def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):
+    project.edit(file, old, new)
+    assert project.planned() == planned
+
+
+def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
+    project.edit(
+        "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
+    )
+    planned = project.planned()
+    assert planned == {"compare_methods": PAIRED, "make_table": PAIRED, "record_settings": 1, "report": 1}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
@@ -118,7 +174,7 @@ def test_swapped_values_of_two_keys_are_seen(project):
 def test_generation_settings_retrain_nothing(project):
     project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     planned = project.planned()
-    assert planned["generate"] == 2 * len(METHODS)
+    assert planned["generate"] == 8
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
 
@@ -147,8 +203,7 @@ def test_a_module_shared_by_training_retrains(project):
 
 
 def test_a_new_method_trains_and_generates_alone(project):
-    row = "favor_again: { method: favor, lambda_align: 0.9 }"
-    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
+    project.edit("config/config.yaml", "favor: {} }", "favor: {}, favor_strong: { method: favor, lambda_align: 0.7 } }")
     planned = project.planned()
     assert planned["train_personal"] == 2
     assert planned["generate"] == 2
@@ -158,4 +213,4 @@ def test_a_new_method_trains_and_generates_alone(project):
 def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
     # Three jobs a round where there was one, for four tracks, three rounds and two seeds.
-    assert project.planned()["train_shared"] == 72
+    assert project.planned()["train_shared"] == 36

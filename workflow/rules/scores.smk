@@ -38,6 +38,8 @@ rule score:
         f"{RESULTS}/logs/score/{{experiment}}-{{family}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/score/{{experiment}}-{{family}}.tsv"
+    wildcard_constraints:
+        family=r"(?!efficiency$)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
@@ -54,10 +56,7 @@ rule score:
         "../scripts/score.py"
 
 
-# Efficiency is scored from what was sent and logged, not from texts and embeddings.
-ruleorder: score_efficiency > score
-
-
+# Scored from what was sent and logged, not from texts and embeddings.
 rule score_efficiency:
     input:
         boundary=f"{RESULTS}/{{experiment}}/boundary.parquet",

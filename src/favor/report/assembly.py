@@ -99,8 +99,9 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
         if not spec.publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", "table_cells")
-        sources = ", ".join(f"{name}/scores/{source}.parquet" for source in spec.sources)
-        tables.append(ReportTable(spec, cells, sources))
+        sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
+        sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
+        tables.append(ReportTable(spec, cells, ", ".join(sources)))
     return ExperimentReport(
         name=name,
         title=experiment["title"],

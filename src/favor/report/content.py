@@ -5,6 +5,8 @@ Nothing here names an author or quotes a text: clients are anonymous (client_001
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,6 +101,42 @@ class Report:
     notes: Sequence[str] = ()
 
 
+# The paper's sections that print tables, by the line of its source on which they begin.
+SECTIONS: tuple[tuple[int, str], ...] = (
+    (416, "Main text"),
+    (710, "Qualitative examples"),
+    (795, "Prompting and retrieval baselines"),
+    (887, "Source-space controls"),
+    (944, "Base-model sensitivity"),
+    (978, "100-author stress test"),
+    (1061, "Data scale and imbalance"),
+    (1110, "Cold-start details"),
+    (1179, "Human audit and judges"),
+    (1274, "External verifiers"),
+    (1451, "Author-disjoint style encoder"),
+    (1631, "Mythos-Reddit"),
+    (1768, "FedDPA gates"),
+    (1799, "Component ablations"),
+    (2002, "Efficiency and communication"),
+    (2043, "Statistical testing"),
+)
+OWN_SECTION = "Further tables of this workflow"
+
+
+def by_section(tables: Sequence[ReportTable]) -> list[tuple[str, list[ReportTable]]]:
+    """Return the tables grouped and ordered as in the paper; tables the paper does not have come last."""
+
+    def line(table: ReportTable) -> int:
+        match = re.search(r"L(\d+)", table.spec.paper)
+        return int(match[1]) if match else sys.maxsize
+
+    groups: dict[str, list[ReportTable]] = {}
+    for table in sorted(tables, key=line):
+        names = [name for start, name in SECTIONS if start <= line(table) < sys.maxsize]
+        groups.setdefault(names[-1] if names else OWN_SECTION, []).append(table)
+    return list(groups.items())
+
+
 def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:
     """Return nested settings as (dotted key, printed value) lines in key order."""
     lines: list[tuple[str, str]] = []
@@ -132,11 +170,14 @@ def statement(experiment: ExperimentReport) -> str:
 
 def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
     """Return the caption's sentence that says what made the numbers."""
-    if not table.spec.sources:
+    if not table.made_from:
         return f"Experiment {experiment.name}."
     seeds = ", ".join(str(seed) for seed in experiment.seeds)
     count = len(experiment.seeds)
-    origin = f" from {table.made_from}" if table.made_from else ""
+    origin = f" from {table.made_from}"
+    if table.spec.comparisons is not None:
+        span = "one seed" if count == 1 else f"{count} seeds"
+        return f"Experiment {experiment.name}, matched outputs of {span} ({seeds}){origin}."
     return (
         f"Experiment {experiment.name}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."
     )

@@ -11,7 +11,16 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.report.compare import agreement, agreement_rows
-from favor.report.content import ExperimentReport, Figure, Report, ReportTable, flat_settings, statement, table_note
+from favor.report.content import (
+    ExperimentReport,
+    Figure,
+    Report,
+    ReportTable,
+    by_section,
+    flat_settings,
+    statement,
+    table_note,
+)
 from favor.report.escape import html_text
 from favor.report.html import html_table
 from favor.report.names import method_name
@@ -34,7 +43,8 @@ def _contents(report: Report) -> str:
     links = []
     for experiment in report.experiments:
         links.append((f"experiment-{experiment.name}", experiment.title))
-        links += [(f"table-{experiment.name}-{table.spec.label}", table.spec.title) for table in experiment.tables]
+        tables = [table for _, entries in by_section(experiment.tables) for table in entries]
+        links += [(f"table-{experiment.name}-{table.spec.label}", table.spec.title) for table in tables]
     links += [("cautions", "Cautions")] * bool(report.cautions) + [("again", "Run it again")] * bool(report.rerun)
     items = "".join(f'<li><a href="#{html_text(link)}">{html_text(text)}</a></li>' for link, text in links)
     return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
@@ -60,8 +70,10 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
         settings = _plain_table(table, "Resolved values of every choice", f"settings-{experiment.name}", text=True)
         parts.append(f"<details><summary>Resolved configuration ({len(table)} values)</summary>{settings}</details>")
     parts += _preparation(experiment)
-    for entry in experiment.tables:
-        parts += _table(experiment, entry)
+    for section, entries in by_section(experiment.tables):
+        parts.append(f"<h3>{html_text(section)}</h3>")
+        for entry in entries:
+            parts += _table(experiment, entry)
     if experiment.figures:
         parts.append("<h3>Figures</h3>")
         parts += [_figure(figure, f"{experiment.name}-{number}") for number, figure in enumerate(experiment.figures)]
@@ -80,7 +92,7 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
-    title = f'<h3 id="table-{html_text(experiment.name)}-{table.spec.label}">{html_text(table.spec.title)}</h3>'
+    title = f'<h4 id="table-{html_text(experiment.name)}-{table.spec.label}">{html_text(table.spec.title)}</h4>'
     where = f"The paper prints this table at {table.spec.paper}." if table.spec.paper else ""
     parts = [title, html_table(table.spec, table.cells, table_note(experiment, table))] + [_paragraph(where)] * bool(
         where

@@ -19,7 +19,16 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.report.compare import agreement, agreement_rows
-from favor.report.content import ExperimentReport, Figure, Report, ReportTable, flat_settings, statement, table_note
+from favor.report.content import (
+    ExperimentReport,
+    Figure,
+    Report,
+    ReportTable,
+    by_section,
+    flat_settings,
+    statement,
+    table_note,
+)
 from favor.report.escape import latex as escape
 from favor.report.latex import latex_paper_table, latex_table
 from favor.report.names import method_name
@@ -146,11 +155,11 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
         rf"\begin{{description}}\setlength{{\itemsep}}{{0pt}}{items}\end{{description}}",
     ]
     parts += _preparation(experiment)
-    if experiment.tables:
-        parts.append(r"\subsection{Tables}")
-    for table in experiment.tables:
-        parts.append(_table(experiment, table))
-    parts += _agreement(experiment.tables)
+    groups = by_section(experiment.tables)
+    for section, tables in groups:
+        parts.append(rf"\subsection{{{escape(section)}}}")
+        parts += [_table(experiment, table) for table in tables]
+    parts += _agreement([table for _, tables in groups for table in tables])
     if experiment.figures:
         parts.append(r"\subsection{Figures}")
         parts += [_figure(figure, files[figure.pdf]) for figure in experiment.figures]

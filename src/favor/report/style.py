@@ -16,7 +16,8 @@ body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 sy
 main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: .5rem 0 .25rem; }
 h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-top: .75rem; border-top: 2px solid var(--line); }
-h3 { font-size: 1.1rem; margin: 1.9rem 0 .5rem; }
+h3 { font-size: 1.15rem; margin: 2.1rem 0 .5rem; }
+h4 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
 p, ul, ol, dl { max-width: 48rem; }
 a { color: var(--accent); }
 .lead { font-size: 1.05rem; color: var(--soft); margin-top: 0; }
@@ -61,7 +62,7 @@ code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fo
 @media print { :root { --ink: #000; --soft: #444; --line: #bbb; --page: #fff; --card: #fff; --accent: #000;
   --warn: #fff; --figure: #fff; } body { font-size: 10pt; } main { max-width: none; padding: 0; } nav { display: none; }
   .scroll { overflow: visible; } table { font-size: 8.5pt; } th, td { padding: .2rem .4rem; }
-  h2, h3, caption { break-after: avoid; } tr, figure { break-inside: avoid; } details > * { display: block; } }
+  h2, h3, h4, caption { break-after: avoid; } tr, figure { break-inside: avoid; } details > * { display: block; } }
 """
 
 

@@ -34,6 +34,7 @@ Clusters = Literal["seed-author", "author"]
 OUTPUT_METRICS = ("author_accuracy", "top1_cosine", "target_similarity", "bertscore_f1", "semantic_similarity")
 VERIFICATION_METRICS = ("generated_source_auc", "generated_source_eer")
 OPTIONAL_METRICS = ("assistant_score",)  # per-output metrics that not every experiment computes
+LOWER_IS_BETTER = frozenset({"assistant_score", "generated_source_eer"})
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id and a column per metric of ``OUTPUT_METRICS``, and of
-    ``OPTIONAL_METRICS`` where the inputs have it."""
+    """One row per surviving output: client, prompt_id, a column per metric of ``OUTPUT_METRICS``, and the assistant
+    score where the experiment has it."""
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
@@ -87,14 +88,10 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     )
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")
-    utility = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
-    tables = [utility]
-    if inputs.assistant is not None:
-        rows = (inputs.assistant["seed"] == run.seed) & (inputs.assistant["method"] == run.method)
-        tables.append(inputs.assistant[rows])
-    for table in tables:
-        own_rows = table.drop(columns=["seed", "method"])
-        figures = figures.merge(own_rows, on=["client", "prompt_id"], validate="one_to_one")
+    for table in (inputs.utility, inputs.assistant):
+        if table is not None:
+            rows = table[(table["seed"] == run.seed) & (table["method"] == run.method)].drop(columns=["seed", "method"])
+            figures = figures.merge(rows, on=["client", "prompt_id"], validate="one_to_one")
     return figures
 
 
@@ -181,10 +178,10 @@ def compare_outputs(
     index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
     counts = resample_counts(number, seed, draws)
     rows = []
-    for metric in (name for name in (*OUTPUT_METRICS, *OPTIONAL_METRICS) if f"{name}_x" in table):
+    for metric in (name for name in (*OUTPUT_METRICS, *OPTIONAL_METRICS) if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        higher = metric != "assistant_score"  # a positive difference favours the left: less like an assistant
+        higher = metric not in LOWER_IS_BETTER
         result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], higher)
         if metric == "author_accuracy":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
@@ -225,14 +222,12 @@ def compare_verification(
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
         counts = resample_counts(number, seed, draws)
-        for metric, statistic, higher in (
-            ("generated_source_auc", auc_draws, True),
-            ("generated_source_eer", eer_draws, False),
-        ):
+        for metric, statistic in zip(VERIFICATION_METRICS, (auc_draws, eer_draws), strict=True):
             first, second = (
                 (statistic(scores, positive, own, observed(number)), statistic(scores, positive, own, counts))
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
+            higher = metric not in LOWER_IS_BETTER
             result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], higher)
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))

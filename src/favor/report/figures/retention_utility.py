@@ -67,7 +67,8 @@ def draw_retention_utility(
         axis.set(xlabel=_LABELS.get(utility, utility), ylabel=_LABELS.get(retention, retention))
         axis.margins(0.12)
         axis.grid()
-        figure.legend(loc="outside right upper")
+        if shown:
+            figure.legend(loc="outside right upper")
         save(figure, *paths)
 
 
