@@ -242,3 +242,32 @@ def test_logs_and_benchmarks_are_kept(run):
 def test_the_base_model_is_a_whole_transformers_folder(run):
     configuration = json.loads((run.folder / "results/models/micro/base/config.json").read_text())
     assert configuration["model_type"] == "qwen2"
+
+
+def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(run):
+    folder = run.folder / "results" / "micro" / "tables"
+    reasons = set()
+    for path in sorted(folder.glob("*.parquet")):
+        cells = read_parquet(path, "table_cells")
+        assert len(cells), path.stem
+        assert not cells[(cells["text"] == "–") & (cells["reason"] == "")].size, path.stem
+        reasons |= set(cells["reason"])
+    assert "LUAR-MUD (/no/luar) is not on this machine" in reasons
+
+
+def test_classifier_and_stylometry_are_made_for_real(run):
+    scores = read_parquet(run.folder / "results/micro/scores/assistant.parquet", "scores").set_index(
+        ["method", "metric", "variant"]
+    )
+    assert 0 < scores.loc[("gold", "assistant_score", "all_outputs"), "value"] < 1
+    space = read_parquet(run.folder / "results/micro/scores/source_space.parquet", "scores").set_index(
+        ["encoder", "metric", "variant"]
+    )
+    assert space.loc[("stylometry", "dimension", ""), "value"] > 256
+
+
+def test_the_quotations_stay_out_of_the_report(run):
+    cells = read_parquet(run.folder / "results/micro/tables/qualitative-appendix.parquet", "table_cells")
+    published = (run.folder / "results/report.html").read_text()
+    assert not [text for text in cells["text"] if len(text) > 20 and text[:40] in published]
+    assert "qualitative-appendix quotes texts and is not for publication" in published

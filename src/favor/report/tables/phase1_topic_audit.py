@@ -27,6 +27,8 @@ def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
     authors = int(topics.sum())
     if item == "External-evaluator agreement":
         found = agreement(scores, roles, "favor", "ditto")
+        if not found.compared:
+            return missing(found.reason)
         return Derived(f"{len(found.supporting)}/{found.compared} support FAVoR > Ditto", reason=found.reason)
     if not authors:
         return missing("topics were not scored")
