@@ -20,6 +20,7 @@ include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/studies.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
 
@@ -31,4 +32,5 @@ rule all:
         number_targets(),
         table_targets(),
         run_targets(),
+        study_targets(),
         corpus_targets(),

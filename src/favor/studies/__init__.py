@@ -1,0 +1,1 @@
+"""Studies beside the main tables, in which people or judges read what the methods wrote."""
