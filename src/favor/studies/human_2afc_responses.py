@@ -99,16 +99,16 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
     answers = content.get("responses")
     if not isinstance(answers, list):
         raise UserError(f"{path}: field 'responses' is no list; ask the annotator to save the file again")
-    seen: set[str] = set()
+    seen: list[str] = []  # what a file holds need not be hashable
     for number, answer in enumerate(answers):
         where = f"{path}: field 'responses[{number}]"
         if not isinstance(answer, dict):
             raise UserError(f"{where}' is {answer!r}, no answer; ask the annotator to save the file again")
         item = answer.get("item")
-        if not isinstance(item, str) or item not in known or item in seen:
+        if item in seen or not isinstance(item, str) or item not in known:
             fault = "answered twice" if item in seen else "no item of this audit"
             raise UserError(f"{where}.item': {item!r} is {fault}; ask for the file as it was saved")
-        seen.add(item)
+        seen.append(item)
         if answer.get("choice") not in SIDES:
             raise UserError(
                 f"{where}.choice': {answer.get('choice')!r} is neither A nor B; ask for an answer to {item}"
@@ -118,7 +118,7 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
             raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
         if not isinstance(answer.get("comment"), str):
             raise UserError(f"{where}.comment': {answer.get('comment')!r} is no text; ask for the file as it was saved")
-    missing = sorted(set(known) - seen)
+    missing = sorted(set(known) - set(seen))
     if missing:
         raise UserError(
             f"{path}: field 'responses': {len(missing)} of {len(known)} items have no answer, first {missing[0]}; ask "
