@@ -10,7 +10,7 @@ from favor.studies.human_2afc_items import AuditSettings, draw_items
 
 CLIENTS = [f"client_{number:03d}" for number in range(1, 9)]
 SEEDS = (2026, 2027)
-METHODS = ("ditto", "favor", "fedavg")
+METHODS = {"ditto": "alpha", "favor": "beta", "fedavg": "gamma"}  # what their outputs are made of
 HOSTILE = "</script><script>alert('x')</script> & <b>bold</b> “ü” 中 \u2028 end"
 
 
@@ -43,7 +43,7 @@ def prompts() -> pd.DataFrame:
             for place in (5, 6):
                 row = {"seed": seed, "client": client, "prompt_id": f"{client}-{seed}-{place}"}
                 row |= {"document_id": f"doc-{number}-{place}", "topic": f"t{number // 2}", "prompt_text": "start"}
-                row |= {"prompt_tokens": [1], "gold_text": words(f"gold{number}x{place}x", 30), "gold_tokens": 30}
+                row |= {"prompt_tokens": [1], "gold_text": words(f"human{number}x{place}x", 30), "gold_tokens": 30}
                 rows.append(row)
     return pd.DataFrame(rows)
 
@@ -52,10 +52,10 @@ def prompts() -> pd.DataFrame:
 def generations(prompts: pd.DataFrame) -> pd.DataFrame:
     """Table ``generations``: the outputs of client_001 fail the filter."""
     rows = []
-    for method in METHODS:
+    for method, stem in METHODS.items():
         for prompt in prompts.to_dict("records"):
             keys = {key: prompt[key] for key in ("seed", "client", "prompt_id")}
-            text = words(f"{method}zz{prompt['client'][-1]}x{prompt['prompt_id'][-1]}x{prompt['seed'] % 10}x", 25)
+            text = words(f"{stem}zz{prompt['client'][-1]}x{prompt['prompt_id'][-1]}x{prompt['seed'] % 10}x", 25)
             row = {"method": method, "text": f" {text}\n", "tokens": 25, "words": 25, "distinct_bigram_ratio": 1.0}
             rows.append({**keys, **row, "passed": prompt["client"] != "client_001"})
     return pd.DataFrame(rows)
