@@ -99,6 +99,11 @@ def test_defaults_are_the_papers():
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
         ("encoders.asce_a.kind", "asci", "'asci'"),
+        ("experiments.demo.studies.human_2afc", {"methods": ["favour"]}, "did you mean 'favor'?"),
+        ("experiments.demo.studies.human_2afc", {"items": 9, "human_items": 2}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"items": 10, "human_items": 10}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"responses": "/no/folder"}, "no folder /no/folder; make it"),
+        ("experiments.demo.studies.human_2afc", {"annotator": 3}, "did you mean 'annotators'?"),
         ("corpora.demo.demo", None, "--config corpus_path="),
         ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
         ("corpora.demo.roles.background", 0, "has no background authors"),
@@ -159,3 +164,19 @@ def test_schema_defaults_equal_the_packages_own():
             if key in own and child["default"] is not None:
                 expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
                 assert child["default"] == expected, f"{section}.{key}"
+
+
+def test_the_audits_defaults_are_the_packages_own():
+    from favor.studies.human_2afc_items import AuditSettings
+
+    (audit,) = [
+        option
+        for option in SCHEMA["$defs"]["experiment"]["properties"]["studies"]["properties"]["human_2afc"]["oneOf"]
+        if option["type"] == "object"
+    ]
+    keys = {key: child["default"] for key, child in audit["properties"].items()}
+    own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
+    assert {key: value for key, value in keys.items() if key in own} == {
+        key: value for key, value in own.items() if key in keys
+    }
+    assert keys.keys() - own.keys() == {"annotators", "responses"}

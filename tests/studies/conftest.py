@@ -19,8 +19,7 @@ def words(name: str, count: int) -> str:
     return " ".join(f"{name}w{number}" for number in range(count))
 
 
-@pytest.fixture(scope="session")
-def texts() -> pd.DataFrame:
+def made_texts() -> pd.DataFrame:
     """Table ``client_texts``: five training texts a client, the last of them short."""
     rows = []
     for number, client in enumerate(CLIENTS):
@@ -34,8 +33,7 @@ def texts() -> pd.DataFrame:
     return pd.DataFrame(rows)[TABLES["client_texts"].schema.names]
 
 
-@pytest.fixture(scope="session")
-def prompts() -> pd.DataFrame:
+def made_prompts() -> pd.DataFrame:
     """Table ``prompts`` of both seeds with a column seed; both seeds cut the same two documents of a client."""
     rows = []
     for seed in SEEDS:
@@ -48,8 +46,7 @@ def prompts() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@pytest.fixture(scope="session")
-def generations(prompts: pd.DataFrame) -> pd.DataFrame:
+def made_generations(prompts: pd.DataFrame) -> pd.DataFrame:
     """Table ``generations``: the outputs of client_001 fail the filter."""
     rows = []
     for method, stem in METHODS.items():
@@ -59,6 +56,24 @@ def generations(prompts: pd.DataFrame) -> pd.DataFrame:
             row = {"method": method, "text": f" {text}\n", "tokens": 25, "words": 25, "distinct_bigram_ratio": 1.0}
             rows.append({**keys, **row, "passed": prompt["client"] != "client_001"})
     return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="session")
+def texts() -> pd.DataFrame:
+    """Table ``client_texts``."""
+    return made_texts()
+
+
+@pytest.fixture(scope="session")
+def prompts() -> pd.DataFrame:
+    """Table ``prompts`` of both seeds with a column seed."""
+    return made_prompts()
+
+
+@pytest.fixture(scope="session")
+def generations(prompts: pd.DataFrame) -> pd.DataFrame:
+    """Table ``generations``."""
+    return made_generations(prompts)
 
 
 @pytest.fixture(scope="session")

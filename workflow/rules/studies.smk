@@ -83,9 +83,10 @@ rule prepare_2afc:
         cfg=lambda w: cfg(
             seeds=experiment_of(w)["seeds"],
             settings=pick(
-                audit_of(w),
-                *("methods", "items", "human_items"),
-                *("excerpts", "excerpt_words", "distractor", "seed"),
+                {**experiment_of(w)["generation"], **audit_of(w)},
+                *("methods", "items", "human_items", "excerpts", "excerpt_words"),
+                *("distractor", "seed"),
+                *("minimum_words", "minimum_distinct_bigram_ratio"),
             ),
         ),
         code=code("prepare_2afc"),

@@ -17,7 +17,7 @@ import pandas as pd
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
-from favor.scores.text_quality import quality_columns
+from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
 SIDES = ("A", "B")
@@ -27,7 +27,8 @@ SIDES = ("A", "B")
 class AuditSettings:
     """``items``: how many, of which ``human_items`` are held-out human continuations and the others are shared
     equally by ``methods``. A profile is the first ``excerpt_words`` words of each of ``excerpts`` training texts.
-    ``distractor``: any other author, or one of the same topic where there is one.
+    ``distractor``: any other author, or one of the same topic where there is one. Human continuations pass the filter
+    of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``.
     """
 
     methods: Sequence[str]
@@ -37,6 +38,8 @@ class AuditSettings:
     excerpt_words: int = 60
     distractor: Literal["any", "same_topic"] = "any"
     seed: int = 2026
+    minimum_words: int = MINIMUM_WORDS
+    minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO
 
     @property
     def shares(self) -> dict[str, int]:
@@ -62,7 +65,7 @@ def draw_items(
     topics = texts.groupby("client")["topic"].first()
     training = texts[texts["split"] == "train"].sort_values(["client", "document_id"])
     for source, count in settings.shares.items():
-        chosen = _choose(_candidates(generations, prompts, source), taken, source, count, settings.seed)
+        chosen = _choose(_candidates(generations, prompts, source, settings), taken, source, count, settings.seed)
         taken |= set(zip(chosen["client"], chosen["document_id"], strict=True))
         for candidate, side in zip(chosen.to_dict("records"), _sides(source, count, settings.seed), strict=True):
             place = (source, int(candidate["seed"]), str(candidate["client"]), str(candidate["prompt_id"]))
@@ -85,11 +88,12 @@ def draw_items(
     return frame.astype({"seed": "int32"})[TABLES["human_2afc_items"].schema.names]
 
 
-def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str) -> pd.DataFrame:
+def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: AuditSettings) -> pd.DataFrame:
     """Return seed, client, prompt_id, document_id and text of every text of ``source`` that passes the filter."""
     if source == HUMAN:
-        found = prompts[quality_columns(prompts["gold_text"].tolist())["passed"].to_numpy()]
-        found = found.rename(columns={"gold_text": "text"})
+        limits = settings.minimum_words, settings.minimum_distinct_bigram_ratio
+        passed = quality_columns(prompts["gold_text"].tolist(), *limits)["passed"].to_numpy()
+        found = prompts[passed].rename(columns={"gold_text": "text"})
     else:
         found = generations[(generations["method"] == source) & generations["passed"]]
         documents = prompts[["seed", "client", "prompt_id", "document_id"]]
