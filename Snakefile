@@ -21,6 +21,7 @@ include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/exports.smk"
 
 
 rule all:

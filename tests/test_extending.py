@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
     "A method": "src/favor/federation/methods/fedavg_finetuned.py",
@@ -19,17 +19,18 @@ PLACES = {
 def extended(repository, tmp_path_factory):
     """A copy of the project with the page's method, metric and table in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
+    use_planned_configuration(repository, project)
     page = (repository / "docs" / "extending.md").read_text()
     for title, place in PLACES.items():
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
         (project.folder / place).write_text(re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1])
     rows = re.search(r"```yaml\nmethods:\n(.*?)```", page, flags=re.DOTALL)[1]
-    added = " ".join(
-        f"{line.split('#')[0].strip()}," for line in rows.splitlines() if not line.strip().startswith("favor:")
+    added = "".join(
+        f"      {line.split('#')[0].strip()}\n" for line in rows.splitlines() if not line.strip().startswith("favor:")
     )
-    project.edit("config/config.yaml", "favor: {} }", f"favor: {{}}, {added} }}")
+    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n{added}")
     project.edit(
-        "config/config.yaml", "- main_federated_results\n", "- main_federated_results\n      - output-length\n"
+        "config/config.yaml", "tables: [main_federated_results,", "tables: [output-length, main_federated_results,"
     )
     return project
 

@@ -39,7 +39,7 @@ def test_agreement_counts_the_evaluators_that_were_asked(verified: pd.DataFrame)
 
 def test_agreement_without_scores_is_a_dash(verified: pd.DataFrame) -> None:
     row = build_table(load_spec("phase1-external-agreement"), verified.iloc[:0], CONTEXT).set_index("column")
-    assert row.loc["Fraction", "text"] == "–"
+    assert set(row["text"]) == {"–"}
     assert row.loc["Fraction", "reason"] == "no scores of both methods by MiniLM, StyleDistance, Stylometry"
 
 

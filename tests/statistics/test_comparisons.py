@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -163,3 +164,15 @@ def test_nothing_to_compare_is_an_empty_table(inputs: ScoreInputs) -> None:
     assert compare_methods(inputs, [("near", "far")], {"generated_source_auc": []}, [], seed=1).empty
     with pytest.raises(UserError, match="metric 'mauve' cannot be paired"):
         compare_methods(inputs, [("near", "far")], {"mauve": ["e"]}, [], seed=1)
+
+
+def test_the_assistant_score_favours_the_lower_side(inputs: ScoreInputs) -> None:
+    level = {"near": 0.2, "far": 0.5}
+    scored = inputs.generations[KEYS].assign(assistant_score=inputs.generations["method"].map(level))
+    table = compare_methods(
+        replace(inputs, assistant=scored), [("near", "far")], {"assistant_score": ["e"]}, [], seed=3, draws=100
+    )
+    row = table[table["clusters"] == "seed-author"].iloc[0]
+    assert (row["left"], row["right"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.5), 35)
+    # the same difference in every output, so in every resample
+    assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.3, 0.3, 0.3))

@@ -83,10 +83,16 @@ def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED) -
     return Project(folder)
 
 
+def use_planned_configuration(repository: Path, project: Project) -> None:
+    """Put the tests' small configuration in the place of the demo's, which may grow."""
+    shutil.copyfile(repository / "tests" / "data" / "planned.yaml", project.folder / "config" / "config.yaml")
+
+
 @pytest.fixture(scope="session")
 def stubbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project whose scripts leave their outputs at once, after one whole run of the demo."""
+    """A project whose scripts leave their outputs at once, after one whole run of ``tests/data/planned.yaml``."""
     project = copy_project(repository, tmp_path_factory.mktemp("stubbed") / "project")
+    use_planned_configuration(repository, project)
     for script in (project.folder / "workflow" / "scripts").glob("*.py"):
         script.write_text(STUB.format(original=textwrap.indent(script.read_text(), "    ")))
     project.snakemake("--cores", "4")

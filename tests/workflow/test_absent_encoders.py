@@ -12,8 +12,8 @@ def project(repository, tmp_path_factory):
     copied = copy_project(repository, tmp_path_factory.mktemp("absent") / "project")
     copied.edit(
         "config/config.yaml",
-        "experiments:\n",
-        "  star: { kind: sentence, title: STAR, source: /no/star, optional: true }\n\nexperiments:\n",
+        "assistants:\n",
+        "  star: { kind: sentence, title: STAR, source: /no/star, optional: true }\n\nassistants:\n",
     )
     copied.edit("config/config.yaml", "encoders: [asce_b,", "encoders: [star, asce_b,")
     return copied

@@ -27,7 +27,7 @@ def test_no_server_rule_reads_a_file_of_a_client(stubbed):
         if rule in SERVER_RULES:
             seen[rule] = seen.get(rule, 0) + 1
             assert not [path for path in inputs + outputs if is_private(path)]
-        # Whatever writes to the server's folder is a server rule.
+        # Whatever writes to the server's folder is a server rule; the record of the boundary only reads what crossed.
         if any("/server/" in path for path in outputs):
             assert rule in SERVER_RULES
     assert seen == {"aggregate": 12, "initialise_server": 2}

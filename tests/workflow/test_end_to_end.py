@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from favor.federation.packs import compose, read_pack
+from favor.federation.boundary import server_sees
+from favor.federation.inference import client_adapters, exported
+from favor.federation.method import Objective, SharedStage
+from favor.federation.packs import read_pack
 from favor.federation.server import aggregate
+from favor.federation.stages import compose
 from favor.foundation.files import read_parquet, read_safetensors
 from tests.workflow.conftest import copy_project
 
@@ -38,6 +42,18 @@ def seed_folder(run):
     return run.folder / "results" / "micro" / "seed1"
 
 
+def settings_of(run):
+    """What the run's settings.json says."""
+    return json.loads((run.folder / "results/micro/settings.json").read_text())
+
+
+def track_of(run, seed_folder, method):
+    """The folder of a method's shared track."""
+    shared = settings_of(run)["methods"][method]["plan"]["shared"]
+    stage = SharedStage(**{**shared, "objective": Objective(**shared["objective"])})
+    return seed_folder / "shared" / stage.track
+
+
 def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
     cells = read_parquet(run.folder / "results/micro/tables/main_federated_results.parquet", "table_cells")
     assert {"FedAvg", "Ditto", "FAVoR"} <= set(cells["row"])
@@ -60,9 +76,9 @@ def test_no_author_and_no_text_reaches_the_report(run):
     assert not [text for text in texts["text"] if text[:40] in published]
 
 
-def test_the_server_step_is_the_mean_of_the_uploads(seed_folder):
-    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" not in path.name]
-    before, _ = read_safetensors(seed_folder / "server/round0/adapter.safetensors")
+def test_the_server_step_is_the_mean_of_the_uploads(run, seed_folder):
+    track = track_of(run, seed_folder, "fedavg")
+    before, _ = read_safetensors(seed_folder / "server/common/round0/adapter.safetensors")
     after, _ = read_safetensors(track / "server/round1/adapter.safetensors")
     pack, _ = read_pack(track / "uploads/round0/batch0.safetensors")
     assert len(pack) == 2
@@ -73,8 +89,8 @@ def test_the_server_step_is_the_mean_of_the_uploads(seed_folder):
     assert any((after[key] != before[key]).any() for key in after)
 
 
-def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(seed_folder):
-    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" in path.name]
+def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_folder):
+    track = track_of(run, seed_folder, "favor")
     pack, _ = read_pack(seed_folder / "favor/clients/last/batch0.safetensors")
     assert len(pack) == 4
     for client, parts in pack.items():
@@ -84,6 +100,102 @@ def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(seed_folder
         assert all((parts["endpoint"][key] == endpoint[key]).all() for key in endpoint)
         assert any(parts["residual"][key].any() for key in endpoint)
         assert any((compose(parts)[key] != endpoint[key]).any() for key in endpoint)
+
+
+def test_resolved_values_are_kept_with_the_run(run):
+    settings = settings_of(run)
+    assert settings["experiment"]["protocol"] == "paper"
+    assert settings["experiment"]["training"]["supervised"] == "response"
+    assert settings["methods"]["pfedme"]["plan"]["shared"]["upload_scale"] == 0.01
+    # Two of four clients in two rounds: one pass a client.
+    assert settings["methods"]["pooled"]["plan"]["personal"]["epochs"] == 1.0
+    assert str(run.folder) not in json.dumps(settings)
+
+
+def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
+    boundary = read_parquet(run.folder / "results/micro/boundary.parquet", "boundary")
+    # Adapter deltas alone; the centralised reference hands over its texts.
+    assert server_sees(boundary[boundary["method"] != "pooled"]) == ["delta"]
+    assert server_sees(boundary[boundary["method"] == "pooled"]) == ["text"]
+    favor = boundary[boundary["method"] == "favor"]
+    assert (favor["direction"] == "client_to_server").sum() == 4
+    assert set(favor.loc[favor["direction"] == "stays_on_client", "content"]) == {"endpoint", "residual"}
+    assert set(boundary.loc[boundary["method"] == "base_only", "direction"]) == set()
+    # An upload counts as the adapter file it would be alone, a few hundred bytes of header apart from the pack's.
+    pack = track_of(run, seed_folder, "favor") / "uploads/round0/batch0.safetensors"
+    first = favor[(favor["direction"] == "client_to_server") & (favor["round"] == 0)]["bytes"].sum()
+    assert first == pytest.approx(pack.stat().st_size, rel=0.2)
+
+
+def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
+    static = read_parquet(seed_folder / "feddpa/gates.parquet", "gates")
+    dynamic = read_parquet(seed_folder / "feddpa_dynamic/gates.parquet", "gates")
+    assert static["gate"].between(0, 1).all()
+    assert (static.groupby("client")["gate"].nunique() == 1).all()
+    assert (dynamic.groupby("client")["gate"].nunique() > 1).any()
+    assert not (seed_folder / "feddpa_dynamic" / "clients").exists()
+    assert read_parquet(seed_folder / "favor/gates.parquet", "gates").empty
+
+
+@pytest.mark.parametrize("method", ["favor", "feddpa"])
+def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folder, method):
+    import torch
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    from favor.lm.base import load_base
+    from favor.lm.settings import LoraSettings
+    from favor.lm.stack import Component, LoraStack
+
+    target = f"results/micro/seed1/{method}/clients/peft"
+    run.snakemake(*MICRO, target)
+    folder = run.folder / "results/models/micro/base"
+    plan = settings_of(run)["methods"][method]["plan"]
+    mixture = plan["personal"]["mixture"]
+    lora = LoraSettings(rank=2, alpha=4)
+    packs = [str(path) for path in sorted((seed_folder / method).glob("clients/*/batch*.safetensors"))]
+    how = {"gating": "static", "mixture": mixture, "never_sampled": "shared"}
+    adapters = client_adapters(packs, ["client_001", "client_002"], how)
+    base = load_base(str(folder))
+    tokens = torch.tensor([[5, 6, 7, 8, 9, 10]])
+    for client, adapter in adapters.items():
+        state, settings = exported(adapter, lora)
+        stack = LoraStack(base.model, settings)
+        with torch.no_grad(), stack.attached():
+            stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
+            ours = base.model(input_ids=tokens).logits
+        model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder), run.folder / target / client)
+        with torch.no_grad():
+            theirs = model.eval()(input_ids=tokens).logits
+            plain = base.model(input_ids=tokens).logits
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+        assert not torch.allclose(ours, plain, atol=1e-3)
+
+
+def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository, tmp_path):
+    """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
+    project = copy_project(repository, tmp_path / "project")
+    text = (repository / "tests" / "data" / "micro.yaml").read_text()
+    assert text.count("clients_per_job: null") == 1
+    text = text.replace("clients_per_job: null", "clients_per_job: 1, engine: sequential")
+    (project.folder / "micro.yaml").write_text(text)
+    for made in ("corpora", "models", "encoders", "logs", "benchmarks"):
+        shutil.copytree(run.folder / "results" / made, project.folder / "results" / made)
+    shutil.copytree(run.folder / ".snakemake", project.folder / ".snakemake")
+    target = "results/micro/seed1/favor/generations.parquet"
+    project.snakemake(*MICRO, target)
+    one, all_at_once = (
+        read_parquet(folder / target, "generations").set_index("prompt_id")["text"]
+        for folder in (project.folder, run.folder)
+    )
+    assert (one == all_at_once[one.index]).all()
+    packs = sorted((project.folder / "results/micro/seed1/favor/clients/last").glob("batch*.safetensors"))
+    assert len(packs) == 4
+    together, _ = read_pack(run.folder / "results/micro/seed1/favor/clients/last/batch0.safetensors")
+    for path in packs:
+        for client, parts in read_pack(path)[0].items():
+            for key, value in compose(parts).items():
+                assert abs(value - compose(together[client])[key]).max() < 1e-4
 
 
 def test_training_logs_say_what_was_trained(seed_folder):
@@ -96,8 +208,8 @@ def test_training_logs_say_what_was_trained(seed_folder):
 
 
 def test_deleting_an_upload_rebuilds_the_same_bytes(run, seed_folder):
-    (track,) = [path for path in (seed_folder / "shared").iterdir() if "proximal" not in path.name]
-    upload = track / "uploads/round0/batch0.safetensors"
+    upload = track_of(run, seed_folder, "fedavg") / "uploads/round0/batch0.safetensors"
+    track = upload.parents[2]
     table = run.folder / "results/micro/tables/main_federated_results.parquet"
     before = {path: digest(path) for path in (upload, track / "server/round2/adapter.safetensors", table)}
     upload.unlink()
@@ -130,3 +242,32 @@ def test_logs_and_benchmarks_are_kept(run):
 def test_the_base_model_is_a_whole_transformers_folder(run):
     configuration = json.loads((run.folder / "results/models/micro/base/config.json").read_text())
     assert configuration["model_type"] == "qwen2"
+
+
+def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(run):
+    folder = run.folder / "results" / "micro" / "tables"
+    reasons = set()
+    for path in sorted(folder.glob("*.parquet")):
+        cells = read_parquet(path, "table_cells")
+        assert len(cells), path.stem
+        assert not cells[(cells["text"] == "–") & (cells["reason"] == "")].size, path.stem
+        reasons |= set(cells["reason"])
+    assert "LUAR-MUD (/no/luar) is not on this machine" in reasons
+
+
+def test_classifier_and_stylometry_are_made_for_real(run):
+    scores = read_parquet(run.folder / "results/micro/scores/assistant.parquet", "scores").set_index(
+        ["method", "metric", "variant"]
+    )
+    assert 0 < scores.loc[("gold", "assistant_score", "all_outputs"), "value"] < 1
+    space = read_parquet(run.folder / "results/micro/scores/source_space.parquet", "scores").set_index(
+        ["encoder", "metric", "variant"]
+    )
+    assert space.loc[("stylometry", "dimension", ""), "value"] > 256
+
+
+def test_the_quotations_stay_out_of_the_report(run):
+    cells = read_parquet(run.folder / "results/micro/tables/qualitative-appendix.parquet", "table_cells")
+    published = (run.folder / "results/report.html").read_text()
+    assert not [text for text in cells["text"] if len(text) > 20 and text[:40] in published]
+    assert "qualitative-appendix quotes texts and is not for publication" in published

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-# Four tables of the demo show prototype, verification and utility scores; four more show paired tests.
-PAIRED = {"compare_methods": 4, "make_table": 8, "write_numbers": 1, "report": 1}
+import pytest
+import yaml
+
+from favor.report.specs import load_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATION = yaml.safe_load((ROOT / "tests" / "data" / "planned.yaml").read_text())
+SPECS = [load_spec(label) for label in CONFIGURATION["experiments"]["demo"]["tables"]]
+PAIRED = sum(spec.comparisons is not None for spec in SPECS)
+# What any change of scores ends in.
+END = {"write_numbers": 1, "report": 1}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
+
+
+def showing(*families):
+    """How many tables show scores of some of the families."""
+    return sum(bool(set(families) & set(spec.sources)) for spec in SPECS)
 
 
 @pytest.fixture
@@ -32,20 +46,46 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "def equal_error_rate(", "VERSION = 2\n\n\ndef equal_error_rate(")
-    assert project.planned() == {"score": 1, **PAIRED}
+    # Source-space scores are verification too (of human texts), and so are the paired tests.
+    tables = showing("verification", "source_space") + PAIRED
+    assert project.planned() == {"score": 2, "compare_methods": PAIRED, "make_table": tables, **END}
 
 
 @pytest.mark.parametrize(
-    ("family", "planned"),
+    ("family", "others"),
     [
-        ("prototypes", {"score": 1, **PAIRED, "measure_participation": 1, "draw_figures": 1, "draw_diagnostics": 1}),
-        ("utility", {"score": 1, "make_table": 4, "draw_figures": 1, "write_numbers": 1, "report": 1}),
-        ("efficiency", {"score_efficiency": 1, "make_table": 2, "report": 1}),
+        ("utility", {"draw_figures": 1, "write_numbers": 1}),
+        ("assistant", {}),
+        ("mauve", {}),
+        ("topics", {}),
     ],
 )
-def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, planned):
+def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, family, others):
     project.edit(f"src/favor/scores/{family}.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
-    assert project.planned() == planned
+    assert showing(family) > 0
+    assert project.planned() == {"score": 1, "make_table": showing(family), "report": 1, **others}
+
+
+def test_efficiency_reads_no_scores(project):
+    project.edit("src/favor/scores/efficiency.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
+    assert project.planned() == {"score_efficiency": 1, "make_table": showing("efficiency"), "report": 1}
+
+
+def test_prototypes_also_serve_the_source_space_and_the_paired_tests(project):
+    project.edit("src/favor/scores/prototypes.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
+    figures = {"measure_participation": 1, "draw_figures": 1, "draw_diagnostics": 1}
+    tables = showing("prototypes", "source_space") + PAIRED
+    assert project.planned() == {"score": 2, "compare_methods": PAIRED, "make_table": tables, **figures, **END}
+
+
+def test_settings_of_a_family_rerun_that_family(project):
+    project.edit(
+        "config/config.yaml",
+        "assistant: demo\n",
+        "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
+    )
+    tables = showing("mauve")
+    assert project.planned() == {"score": 1, "make_table": tables, "report": 1, "record_settings": 1}
 
 
 def test_a_table_specification_reruns_that_table_and_the_report(project):
@@ -75,7 +115,12 @@ FIGURES = "src/favor/report/figures"
             'pairs=(("favor", "fedavg"),',
             {"compare_methods": 1, "make_table": 1, "report": 1},
         ),
-        ("src/favor/statistics/bootstrap.py", "DRAWS = 10_000", "DRAWS = 20_000", PAIRED | {"make_table": 4}),
+        (
+            "src/favor/statistics/bootstrap.py",
+            "DRAWS = 10_000",
+            "DRAWS = 20_000",
+            {"compare_methods": PAIRED, "make_table": PAIRED, "report": 1},
+        ),
         (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
         (
             "src/favor/statistics/adapter_energy.py",
@@ -95,7 +140,8 @@ def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
     project.edit(
         "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
     )
-    assert project.planned() == PAIRED | {"make_table": 4, "record_settings": 1}
+    planned = project.planned()
+    assert planned == {"compare_methods": PAIRED, "make_table": PAIRED, "record_settings": 1, "report": 1}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
@@ -128,7 +174,7 @@ def test_swapped_values_of_two_keys_are_seen(project):
 def test_generation_settings_retrain_nothing(project):
     project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     planned = project.planned()
-    assert planned["generate"] == 28
+    assert planned["generate"] == 8
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
 
@@ -157,11 +203,8 @@ def test_a_module_shared_by_training_retrains(project):
 
 
 def test_a_new_method_trains_and_generates_alone(project):
-    project.edit(
-        "config/config.yaml",
-        "      favor: {}\n",
-        "      favor: {}\n      favor_strong: { method: favor, lambda_align: 0.7 }\n",
-    )
+    row = "favor_strong: { method: favor, lambda_align: 0.7 }"
+    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
     planned = project.planned()
     assert planned["train_personal"] == 2
     assert planned["generate"] == 2
@@ -170,5 +213,5 @@ def test_a_new_method_trains_and_generates_alone(project):
 
 def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
-    # Three jobs a round where there was one, for four tracks, three rounds and two seeds.
-    assert project.planned()["train_shared"] == 72
+    # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
+    assert project.planned()["train_shared"] == 36

@@ -15,16 +15,19 @@ def planned(repository, tmp_path, configuration, *arguments):
 
 def test_the_blogtext_experiment(repository, tmp_path):
     jobs = planned(repository, tmp_path, "blogtext")
-    # Three seeds x six rounds x twelve clients x two tracks (FedAvg with Ditto, FedProx with FAVoR), one client a job.
-    assert jobs["train_shared"] == 3 * 6 * 12 * 2
-    assert jobs["aggregate"] == 3 * 6 * 2
-    # Ditto trains at each of the 72 participations of a seed, FAVoR at the last one of each of the 50 clients.
-    assert jobs["train_personal"] == 3 * (72 + 50)
-    assert jobs["generate"] == 3 * 4
+    # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
+    # Global ASCE), one client a job.
+    assert jobs["train_shared"] == 3 * 6 * 12 * 4
+    assert jobs["aggregate"] == 3 * 6 * 4
+    # Ditto, Ditto + ASCE and FedDPA train at each of the 72 participations of a seed; FAVoR, with and without ASCE, at
+    # the last one of each of the 50 clients; the local ones once a client; pooled once; the gate audit trains nothing.
+    assert jobs["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
+    assert jobs["generate"] == 3 * 14
     assert "pretrain_base" not in jobs
+    assert jobs["quantise_base"] == 1
 
 
 def test_the_mythos_experiment(repository, tmp_path):
     jobs = planned(repository, tmp_path, "mythos")
     assert jobs["train_asce"] == 1
-    assert jobs["generate"] == 3 * 4
+    assert jobs["generate"] == 3 * 6

@@ -107,10 +107,17 @@ def corpus_file(name, file):
 # Base models: either made here or found where the configuration says.
 
 
-def model_folder(name):
-    """Folder or Hugging Face id that holds a base model."""
+def plain_folder(name):
+    """Folder or Hugging Face id that holds a base model as it was pretrained."""
     model = CONFIG["base_models"][name]
     return f"{RESULTS}/models/{name}/base" if model["pretrain"] else model["source"]
+
+
+def model_folder(name):
+    """Folder or Hugging Face id that training and generation load: where it is quantised, the quantised copy."""
+    if CONFIG["base_models"][name]["quantisation"] == "none":
+        return plain_folder(name)
+    return f"{RESULTS}/models/{name}/quantised"
 
 
 def tokenizer_folder(name):
@@ -129,14 +136,21 @@ def tokenizer_files(name):
     )
 
 
-def model_files(name):
-    """Files a job that loads the base model waits for (none for a model that is not made here)."""
+MODEL_FILES = ("model.safetensors", "config.json", "tokenizer.json")
+
+
+def plain_files(name):
+    """Files of a base model that is made here (none for one that is not)."""
     if not CONFIG["base_models"][name]["pretrain"]:
         return []
-    return [
-        f"{model_folder(name)}/{file}"
-        for file in ("model.safetensors", "config.json", "tokenizer.json")
-    ]
+    return [f"{plain_folder(name)}/{file}" for file in MODEL_FILES]
+
+
+def model_files(name):
+    """Files a job that loads the base model waits for (none for a model that is used as it is found)."""
+    if CONFIG["base_models"][name]["quantisation"] == "none":
+        return plain_files(name)
+    return [f"{model_folder(name)}/{file}" for file in MODEL_FILES]
 
 
 def model_settings(name):

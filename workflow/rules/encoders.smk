@@ -46,6 +46,30 @@ rule pretrain_base:
         "../scripts/pretrain_base.py"
 
 
+rule quantise_base:
+    input:
+        lambda w: plain_files(w.model),
+    output:
+        weights=f"{RESULTS}/models/{{model}}/quantised/model.safetensors",
+        settings=f"{RESULTS}/models/{{model}}/quantised/config.json",
+        tokenizer=f"{RESULTS}/models/{{model}}/quantised/tokenizer.json",
+    log:
+        f"{RESULTS}/logs/quantise_base/{{model}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/quantise_base/{{model}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: CONFIG["threads"]["pretraining"]
+    params:
+        cfg=lambda w: cfg(
+            source=plain_folder(w.model),
+            **pick(CONFIG["base_models"][w.model], "quantisation", "device", "dtype"),
+        ),
+        code=code("quantise_base"),
+    script:
+        "../scripts/quantise_base.py"
+
+
 rule train_asce:
     input:
         documents=lambda w: encoder_corpus(w, "documents.parquet"),

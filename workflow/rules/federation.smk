@@ -189,7 +189,7 @@ rule export_adapters:
         "../../envs/models.yaml"
     params:
         cfg=lambda w: cfg(
-            base=model_folder(experiment_of(w)["base_model"]),
+            base=plain_folder(experiment_of(w)["base_model"]),
             lora=experiment_of(w)["lora"],
             clients=client_names(experiment_of(w)["clients"]),
             **generation_plan(w),

@@ -168,7 +168,7 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
-        base.model.save_pretrained(partial)
+        base.model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
         for name in _TOKENIZER_FILES:
             if is_local(base.source) and (Path(base.source) / name).is_file():
                 shutil.copyfile(Path(base.source) / name, partial / name)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.foundation.errors import UserError
 from favor.scores.inputs import Run, ScoreInputs, read_settings
 from favor.scores.metric import CONTROLS, SOURCE, Metric, Score, scores_frame
-from favor.scores.verification import UNKNOWN_TOPIC
 
 _REFERENCE = "paper, External Verifier Robustness"
 _INFINITE = float("inf")

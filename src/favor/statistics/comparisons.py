@@ -148,7 +148,8 @@ def _compare_pair(
         ]
         return pd.DataFrame(map(asdict, rows))
     found = []
-    outputs = sorted({encoder for metric in metrics if metric in OUTPUT_METRICS for encoder in metrics[metric]})
+    per_output = (*OUTPUT_METRICS, *(OPTIONAL_METRICS if inputs.assistant is not None else ()))
+    outputs = sorted({encoder for metric in metrics if metric in per_output for encoder in metrics[metric]})
     found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
     spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
     found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))

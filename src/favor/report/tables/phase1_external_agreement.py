@@ -10,6 +10,8 @@ from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 
 def _support(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
     found = agreement(scores, roles, "favor", "ditto")
+    if not found.compared:
+        return missing(found.reason)
     return Derived(f"{len(found.supporting)}/{found.compared}", reason=found.reason)
 
 
@@ -23,6 +25,8 @@ def _fraction(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Deriv
 
 def _names(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
     found = agreement(scores, roles, "favor", "ditto")
+    if not found.compared:
+        return missing(found.reason)
     return Derived(", ".join(found.supporting) or "none", reason=found.reason)
 
 

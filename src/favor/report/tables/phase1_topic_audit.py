@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.report.derived import agreement, missing, row_values, spread
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
-from favor.scores.verification import UNKNOWN_TOPIC
 
 MINIMUM_AUTHORS = 3
 
@@ -27,6 +27,8 @@ def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
     authors = int(topics.sum())
     if item == "External-evaluator agreement":
         found = agreement(scores, roles, "favor", "ditto")
+        if not found.compared:
+            return missing(found.reason)
         return Derived(f"{len(found.supporting)}/{found.compared} support FAVoR > Ditto", reason=found.reason)
     if not authors:
         return missing("topics were not scored")

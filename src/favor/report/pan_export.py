@@ -1,0 +1,65 @@
+"""Exports a run's generated-to-source pairs as PAN's verification task has them: truth.jsonl and answers.jsonl."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_json, write_text
+from favor.scores.inputs import ScoreInputs
+from favor.scores.pan_measures import answers_of, equal_error_threshold, pan_measures
+from favor.scores.source_space import human_pairs
+from favor.scores.verification import source_pairs
+
+
+@dataclass(frozen=True)
+class PanExport:
+    """Lines of truth.jsonl and answers.jsonl, and the measures of both."""
+
+    truth: list[dict[str, Any]]
+    answers: list[dict[str, Any]]
+    measures: dict[str, float]
+
+
+def pan_export(inputs: ScoreInputs, encoder: str, method: str, seed: int) -> PanExport:
+    """Return the same-topic generated-to-source pairs of a run, clients under their anonymous names.
+
+    A cosine becomes an answer by the encoder's own threshold: the equal-error point of human-human pairs of held-out
+    source texts, so that no output decides where "same" begins (0 where there are no such pairs).
+    """
+    run = next((run for run in inputs.runs if (run.method, run.seed) == (method, seed)), None)
+    if run is None:
+        raise UserError(f"no run of method '{method}' with seed {seed}")
+    pairs = source_pairs(inputs.vectors(encoder, run), run, inputs.sources(encoder, "gold", seed))
+    if not len(pairs):
+        raise UserError(f"method '{method}', seed {seed}: no output passed the filter, so there are no pairs to export")
+    human = human_pairs(inputs.sources(encoder, "test"))
+    threshold = equal_error_threshold(human.scores, human.positive)
+    answers = answers_of(pairs.scores, threshold if -1 < threshold < 1 else 0.0)
+    names = [f"pair-{number:07d}" for number in range(1, len(pairs) + 1)]
+    return PanExport(
+        [
+            {"id": name, "same": bool(same), "authors": [str(left), str(right)]}
+            for name, same, left, right in zip(names, pairs.positive, pairs.left, pairs.right, strict=True)
+        ],
+        [{"id": name, "value": float(value)} for name, value in zip(names, answers, strict=True)],
+        pan_measures(pairs.positive, answers),
+    )
+
+
+def write_pan(export: PanExport, folder: Path) -> None:
+    """Write truth.jsonl, answers.jsonl and measures.json (a measure without both classes is null)."""
+    write_jsonl(export.truth, folder / "truth.jsonl")
+    write_jsonl(export.answers, folder / "answers.jsonl")
+    measures = {name: value if value == value else None for name, value in export.measures.items()}
+    write_json(measures, folder / "measures.json")
+
+
+def write_jsonl(records: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write one JSON object a line, keys sorted."""
+    lines = [json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) for record in records]
+    write_text("".join(f"{line}\n" for line in lines), path)

@@ -1,0 +1,22 @@
+"""Export one run in the artefact layout of the paper's public release."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+from favor.report.release_export import ReleasedRun, write_release
+from favor.scores.inputs import ScoreInputs
+
+with job(snakemake) as cfg:
+    run = ReleasedRun(**cfg)
+    inputs = ScoreInputs.load(
+        [Path(snakemake.input.generations)],
+        {run.seed: Path(snakemake.input.prompts)},
+        {run.style_encoder: Path(snakemake.input.embeddings)},
+        {run.style_encoder: (Path(snakemake.input.sources), Path(snakemake.input.golds))},
+        Path(snakemake.input.utility),
+    )
+    scores = pd.concat([read_parquet(path, "scores") for path in snakemake.input.scores], ignore_index=True)
+    write_release(run, inputs, scores, Path(snakemake.output.generations).parent)
