@@ -1,18 +1,6 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file a metric family.
 
 
-def family_settings(wildcards):
-    """Settings of a metric family: the configuration's, and for utility the model behind its BERTScore."""
-    evaluation = experiment_of(wildcards)["evaluation"]
-    settings = evaluation["scores"].get(wildcards.family, {})
-    if wildcards.family == "utility":
-        return {
-            "bertscore": pick(evaluation["bertscore"], "model", "layer"),
-            **settings,
-        }
-    return settings
-
-
 rule score:
     input:
         generations=generation_files,
