@@ -73,7 +73,7 @@ wildcard_constraints:
     batch=r"\d+",
     phase=r"last|round\d+",
     track=r"[a-z0-9-]+",
-    method=r"(?!shared$)[a-z][a-z0-9_]*",
+    method=r"(?!shared/)[a-z][a-z0-9_]*",
     family=r"[a-z][a-z0-9_]*",
     label=r"[a-z][a-z0-9_-]*",
 

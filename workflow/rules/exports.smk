@@ -1,30 +1,6 @@
 # Exports for other people's tools, made when asked for. They hold anonymous names only, but the released layout quotes outputs.
 
 
-def released_run(wildcards):
-    """What the released layout says of a run beside its tables."""
-    experiment = experiment_of(wildcards)
-    _, plan, hyperparameters = PLANS[wildcards.experiment, wildcards.method]
-    model = CONFIG["base_models"][experiment["base_model"]]
-    stages = [stage for stage in (plan.shared, plan.personal) if stage is not None]
-    return {
-        "dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"] or "",
-        "method": wildcards.method,
-        "seed": int(wildcards.seed),
-        "style_encoder": experiment["style_encoder"],
-        "base_model": model["title"] or experiment["base_model"],
-        "quantisation": model["quantisation"],
-        "hyperparameters": hyperparameters,
-        "settings": pick(
-            experiment,
-            *("protocol", "allocation", "prompts", "federation", "lora"),
-            *("training", "alignment", "generation", "clients"),
-        ),
-        "private_residual": plan.personal is not None and plan.personal.residual,
-        "asce_alignment": any(stage.objective.alignment > 0 for stage in stages),
-    }
-
-
 rule export_pan:
     input:
         generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
@@ -47,13 +23,6 @@ rule export_pan:
         code=code("export_pan"),
     script:
         "../scripts/export_pan.py"
-
-
-def style_embeddings(place):
-    """A file of the style encoder's embeddings under an experiment's folder."""
-    return lambda w: f"{RESULTS}/{w.experiment}/{place}".format(
-        experiment_of(w)["style_encoder"]
-    )
 
 
 rule export_release:

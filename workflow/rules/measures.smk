@@ -55,7 +55,7 @@ def style_golds(wildcards):
 
 
 def style_generations(wildcards):
-    """Every output that passed the filter in the style space."""
+    """Every output in the style space, whether it passed the filter or not."""
     return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
 
 
@@ -197,3 +197,46 @@ def number_files():
             source["effects"],
         )
     ]
+
+
+def released_run(wildcards):
+    """What the released layout says of a run beside its tables."""
+    experiment = experiment_of(wildcards)
+    _, plan, hyperparameters = PLANS[wildcards.experiment, wildcards.method]
+    model = CONFIG["base_models"][experiment["base_model"]]
+    stages = [stage for stage in (plan.shared, plan.personal) if stage is not None]
+    return {
+        "dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"] or "",
+        "method": wildcards.method,
+        "seed": int(wildcards.seed),
+        "style_encoder": experiment["style_encoder"],
+        "base_model": model["title"] or experiment["base_model"],
+        "quantisation": model["quantisation"],
+        "hyperparameters": hyperparameters,
+        "settings": pick(
+            experiment,
+            *("protocol", "allocation", "prompts", "federation", "lora"),
+            *("training", "alignment", "generation", "clients"),
+        ),
+        "private_residual": plan.personal is not None and plan.personal.residual,
+        "asce_alignment": any(stage.objective.alignment > 0 for stage in stages),
+    }
+
+
+def style_embeddings(place):
+    """A file of the style encoder's embeddings under an experiment's folder."""
+    return lambda w: f"{RESULTS}/{w.experiment}/{place}".format(
+        experiment_of(w)["style_encoder"]
+    )
+
+
+def family_settings(wildcards):
+    """Settings of a metric family: the configuration's, and for utility the model behind its BERTScore."""
+    evaluation = experiment_of(wildcards)["evaluation"]
+    settings = evaluation["scores"].get(wildcards.family, {})
+    if wildcards.family == "utility":
+        return {
+            "bertscore": pick(evaluation["bertscore"], "model", "layer"),
+            **settings,
+        }
+    return settings

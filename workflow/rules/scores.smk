@@ -1,18 +1,6 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file a metric family.
 
 
-def family_settings(wildcards):
-    """Settings of a metric family: the configuration's, and for utility the model behind its BERTScore."""
-    evaluation = experiment_of(wildcards)["evaluation"]
-    settings = evaluation["scores"].get(wildcards.family, {})
-    if wildcards.family == "utility":
-        return {
-            "bertscore": pick(evaluation["bertscore"], "model", "layer"),
-            **settings,
-        }
-    return settings
-
-
 rule score:
     input:
         generations=generation_files,
@@ -50,6 +38,10 @@ rule score:
             style_encoder=experiment_of(w)["style_encoder"],
             seeds=experiment_of(w)["seeds"],
             settings=family_settings(w),
+            quality_limits=[
+                experiment_of(w)["generation"][key]
+                for key in ("minimum_words", "minimum_distinct_bigram_ratio")
+            ],
         ),
         code=lambda w: code("score", f"favor.scores.{w.family}"),
     script:

@@ -24,8 +24,9 @@ def draw_discriminability(effects: pd.DataFrame, *paths: str | Path) -> None:
     least-squares fit through the origin.
     """
     with drawing(7.4, 3.7, columns=2) as (figure, axes):
-        largest = float(effects[["author_effect", "topic_effect"]].to_numpy().max()) if len(effects) else 1.0
-        limits = (-0.08 * largest, 1.08 * largest)
+        values = effects[["author_effect", "topic_effect"]].to_numpy() if len(effects) else np.array([0.0, 1.0])
+        low, high = min(float(values.min()), 0.0), float(values.max())
+        limits = (low - 0.06 * (high - low), high + 0.06 * (high - low))
         shown = None
         for axis, (space, title) in zip(axes, PANELS, strict=True):
             rows = effects[effects["space"] == space]

@@ -27,7 +27,7 @@ def draw_last_participation(
         for number, name in enumerate(shown):
             rows = pooled[(pooled["method"] == name) & (pooled["outputs"] > 0)].sort_values("last_round")
             style = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 6}
-            offset = 0.06 * (number - (len(shown) - 1) / 2)
+            offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
             at = [places[value] + offset for value in rows["last_round"]]
             axis.plot(at, rows["correct"] / rows["outputs"], linewidth=1, label=method_name(name, display), **style)
             if rows["outputs"].sum():
