@@ -1,1 +1,1 @@
-"""Studies beside the main tables, in which people or judges read what the methods wrote; above scores and statistics, below the report."""
+"""Studies in which people or judges read what the methods wrote; above scores and statistics, below the report."""
