@@ -156,7 +156,7 @@ _TABLES = (
             Column("file", STRING, "", "file it was in, relative to the results folder"),
             BYTES,
         ),
-        ("round", "direction", "client"),
+        ("round", "direction", "client", "content"),
     ),
     Table(
         "boundary",
