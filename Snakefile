@@ -24,6 +24,9 @@ include: "workflow/rules/statistics.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
+include: "workflow/rules/on_request.smk"
+include: "workflow/rules/judges.smk"
+include: "workflow/rules/release.smk"
 
 
 rule all:
@@ -32,6 +35,7 @@ rule all:
         report_targets(),
         number_targets(),
         table_targets(),
+        judge_targets(),
         run_targets(),
         study_targets(),
         corpus_targets(),

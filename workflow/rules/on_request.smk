@@ -1,0 +1,108 @@
+# What judges read and what is released: functions of the configuration alone.
+
+
+def judges_of(wildcards):
+    return experiment_of(wildcards)["judges"]
+
+
+def judge_targets():
+    """Scores of judgements, where an experiment has judges."""
+    return [
+        f"{RESULTS}/{name}/scores/judges.parquet"
+        for name, experiment in EXPERIMENTS.items()
+        if experiment["judges"] is not None
+    ]
+
+
+def judge_files(wildcards):
+    """Judgements and their key; none where the experiment has no judges."""
+    if judges_of(wildcards) is None:
+        return []
+    folder = f"{RESULTS}/{wildcards.experiment}/judges"
+    return [f"{folder}/judgements.parquet", f"{folder}/key.parquet"]
+
+
+def judge_settings(wildcards):
+    """How the judge is asked, and for a local one which model it is."""
+    judges = judges_of(wildcards)
+    keys = ("model", "answer_tokens", "maximum_requests")
+    if judges["model"] == "endpoint":
+        keys += ("temperature", "requests_per_minute", "parallel", "timeout", "tries")
+        return pick(judges, *keys)
+    name = judges["base_model"]
+    return {
+        **pick(judges, *keys),
+        "title": base_model_title(name),
+        "base": model_settings(name),
+    }
+
+
+def judge_model_files(wildcards):
+    """Files of a local judge that is made here."""
+    judges = judges_of(wildcards)
+    return model_files(judges["base_model"]) if judges["model"] == "local" else []
+
+
+def judged(wildcards):
+    """What the scores of judgements are about."""
+    experiment = experiment_of(wildcards)
+    judges = experiment["judges"]
+    return {
+        "methods": list(experiment["methods"]) if judges is None else judges["methods"],
+        "voice": None if judges is None else judges["voice"],
+        "seeds": experiment["seeds"],
+        "bootstrap": experiment["evaluation"]["bootstrap"],
+    }
+
+
+def public_files():
+    """What a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
+    files = [f"{RESULTS}/report.html", *number_targets()]
+    for figure in ("favor_overview", "pipeline"):
+        files.append(f"{RESULTS}/figures/{figure}.svg")
+    for name, experiment in EXPERIMENTS.items():
+        folder = f"{RESULTS}/{name}"
+        labels = [label for label in experiment["tables"] if SPECS[label].publishable]
+        for label in labels:
+            files += [
+                f"{folder}/tables/{label}.{kind}" for kind in ("parquet", "tex", "html")
+            ]
+            files += comparison_files(name, label)
+        files += [f"{folder}/scores/{family}.parquet" for family in families_of(name)]
+        files += [
+            f"{folder}/figures/{figure}.svg" for figure in (*FIGURES, *DIAGNOSTICS)
+        ]
+        files.append(f"{folder}/settings.json")
+    return list(dict.fromkeys(files))
+
+
+def private_files(file):
+    """One file of every experiment, to search what is released for."""
+    return [f"{RESULTS}/{name}/{file}" for name in EXPERIMENTS]
+
+
+def all_generations():
+    """What every run generated."""
+    return [
+        f"{seed_folder(name, seed)}/{method}/generations.parquet"
+        for name in EXPERIMENTS
+        for seed, method in runs_of(name)
+    ]
+
+
+def all_authors():
+    """The authors of every corpus that a client comes from, or a model or encoder is trained on."""
+    return [corpus_file(name, "authors.parquet") for name in CONFIG["corpora"]]
+
+
+def project_files():
+    """What a release says of the project itself, beside the lock file."""
+    return [
+        str(path)
+        for path in (
+            ROOT / "LICENSE",
+            ROOT / "CITATION.cff",
+            ROOT / "workflow" / "schemas" / "config.schema.yaml",
+            *sorted((ROOT / "envs").glob("*.yaml")),
+        )
+    ]
