@@ -12,7 +12,7 @@ from favor.lm.tokenizer import train_tokenizer
 from favor.studies.judges_asking import AnswerCache, Question, judge_all
 from favor.studies.judges_design import Design, design_requests
 from favor.studies.judges_local import open_judge
-from tests.studies.conftest import outputs
+from tests.studies.judge_server import outputs
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}>{% endif %}"
@@ -76,7 +76,7 @@ def test_it_answers_as_the_library_does_greedily(folder, template):
 
 
 def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder):
-    with pytest.raises(UserError, match="name another as judges"):
+    with pytest.raises(UserError, match="name another as studies"):
         judge(folder, answer_tokens=1020).ask(ASKED)
 
 

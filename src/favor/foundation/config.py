@@ -314,7 +314,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     methods = modules_in(package / "federation" / "methods")
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
-    _cross_check_judges(f"{where}.judges", experiment, config)
+    _cross_check_judges(f"{where}.studies.judges", experiment, config)
     # A table's file carries its label with underscores for hyphens.
     tables = set(modules_in(package / "report" / "tables"))
     for label in experiment["tables"]:
@@ -341,7 +341,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
 
 
 def _cross_check_judges(where: str, experiment: dict[str, Any], config: dict[str, Any]) -> None:
-    judges = experiment["judges"]
+    judges = experiment["studies"]["judges"]
     if judges is None:
         return
     rows = experiment["methods"]
