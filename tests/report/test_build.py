@@ -247,5 +247,5 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
     assert cell(cells, "FAVoR", "Shared prox.")["text"] == "✓"
     assert cell(cells, "Global ASCE", "Private residual")["text"] == "✗"
     assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
-    assert cell(cells, "FAVoR", "Sampling")["reason"] == "FAVoR has no such setting"
+    assert cell(cells, "FAVoR", "Sampling")["reason"] == "does not apply to this method"
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}

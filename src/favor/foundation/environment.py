@@ -35,6 +35,8 @@ def export_source(source_root: Path) -> None:
     # Libraries draw bars with carriage returns, which make no lines in a log; the workflow prints its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # Threads that spin while they wait take a core from whatever else runs, and slow all of it several times over.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def only_planning(arguments: Sequence[str]) -> bool:

@@ -164,7 +164,7 @@ class _Index:
             return Cell(text=text) if text else Cell(reason=none)
         setting = row.setting or column.setting
         if setting:
-            return self._setting(method, setting, row)
+            return self._setting(method, setting)
         if column.derive is not None:
             derived = column.derive(row, self.scores, self.context.encoders)
             return Cell(derived.value, text=derived.text, reason=derived.reason)
@@ -190,10 +190,10 @@ class _Index:
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
 
-    def _setting(self, method: str, name: str, row: Row) -> Cell:
+    def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            return Cell(reason=f"{row.label} has no such setting")
+            return Cell(reason="does not apply to this method")
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
         return Cell(text=value if isinstance(value, str) else f"{value:g}")

@@ -46,7 +46,7 @@ def draw_training_curves(
             axis.xaxis.get_major_locator().set_params(integer=True)
             if not axis.lines:
                 axis.text(0.5, 0.5, "no values", transform=axis.transAxes, ha="center", va="center")
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7))
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 5))
         save(figure, *paths)
 
 
