@@ -22,6 +22,8 @@ include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
+include: "workflow/rules/on_request.smk"
+include: "workflow/rules/judges.smk"
 
 
 rule all:
@@ -30,5 +32,6 @@ rule all:
         report_targets(),
         number_targets(),
         table_targets(),
+        judge_targets(),
         run_targets(),
         corpus_targets(),

@@ -22,6 +22,7 @@ from favor.foundation.names import nearest
 from favor.foundation.protocol import apply_protocol
 
 EMBEDDED_MINILM = "embedded-minilm"
+COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")  # the paper's collaborative methods
 
 
 def load_schema(path: Path) -> dict[str, Any]:
@@ -313,6 +314,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     methods = modules_in(package / "federation" / "methods")
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
+    _cross_check_judges(f"{where}.judges", experiment, config)
     # A table's file carries its label with underscores for hyphens.
     tables = set(modules_in(package / "report" / "tables"))
     for label in experiment["tables"]:
@@ -334,6 +336,25 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             f"config key '{where}.evaluation.semantic_encoder': no encoder has the source {EMBEDDED_MINILM}; name one"
         )
     _cross_check_scores(f"{where}.evaluation.scores", evaluation, package / "scores")
+
+
+def _cross_check_judges(where: str, experiment: dict[str, Any], config: dict[str, Any]) -> None:
+    judges = experiment["judges"]
+    if judges is None:
+        return
+    rows = experiment["methods"]
+    if judges["methods"] is None:
+        judges["methods"] = [row for row in COLLABORATIVE if row in rows]
+    if judges["voice"] is not None and len(set(judges["voice"])) != 2:
+        raise UserError(f"config key '{where}.voice': name two rows, or set it to null")
+    for key in ("methods", "voice"):
+        for row in judges[key] or ():
+            _known(row, rows, f"{where}.{key}")
+    if "favor" not in judges["methods"] or len(set(judges["methods"])) < 2:
+        raise UserError(f"config key '{where}.methods': ratings compare row 'favor' with others; name it and another")
+    if judges["base_model"] is None:
+        judges["base_model"] = experiment["base_model"]
+    _known(judges["base_model"], config["base_models"], f"{where}.base_model")
 
 
 def _cross_check_scores(where: str, evaluation: dict[str, Any], folder: Path) -> None:

@@ -1,0 +1,216 @@
+"""A judge behind an OpenAI-compatible endpoint: one POST to ``/chat/completions`` a request, on the standard library.
+
+Where it is, which model it serves and the key come from the environment alone. Key and address are written to no file
+and no log, and stand in no message.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import os
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+from favor.studies.judges_asking import Answer, Question
+
+BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE_API_KEY"
+FILTERED = ("content_filter", "data_inspection_failed")  # how endpoints name a text they refuse
+LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
+_TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How an endpoint is treated: seconds of one request, tries of a request, requests a minute, answer tokens.
+
+    Between tries k and k + 1 lie ``backoff`` * 2^k seconds, times a random 0.5 to 1, or what ``Retry-After`` asks for.
+    """
+
+    timeout: float = 60.0
+    tries: int = 6
+    per_minute: float = 60.0
+    answer_tokens: int = 200
+    temperature: float = 0.0
+    backoff: float = 1.0
+
+
+def open_judge(settings: Mapping[str, Any]) -> Endpoint:
+    """Return the endpoint of the environment under these settings of the configuration (``judges``)."""
+    limits = Limits(
+        timeout=settings["timeout"],
+        tries=settings["tries"],
+        per_minute=settings["requests_per_minute"],
+        answer_tokens=settings["answer_tokens"],
+        temperature=settings["temperature"],
+    )
+    return Endpoint.from_environment(limits)
+
+
+class _Transient(Exception):
+    """A fault that another try may not meet. ``wait``: seconds the server asks for, or None."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would send the key somewhere else, and turn the POST into a GET."""
+
+    def redirect_request(self, *args: Any, **options: Any) -> None:
+        return None
+
+
+@dataclass
+class Endpoint:
+    """The endpoint that the environment names; ``ask`` may be called from several threads."""
+
+    url: str = field(repr=False)
+    name: str
+    key: str = field(repr=False)
+    limits: Limits
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._pace = _Pace(self.limits.per_minute, self.sleep)
+
+    @staticmethod
+    def from_environment(limits: Limits, environment: Mapping[str, str] = os.environ) -> Endpoint:
+        """Return the endpoint; ``UserError`` where a variable is missing. The key may be absent (a server at home)."""
+        for name, what in ((BASE_URL, "the endpoint's address, such as https://host/v1"), (MODEL, "the judging model")):
+            if not environment.get(name, "").strip():
+                raise UserError(f"environment variable {name} is not set; export {what}, or set judges.model: local")
+        address = environment[BASE_URL].strip().rstrip("/")
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise UserError(f"environment variable {BASE_URL}: not an http(s) address without user, password or query")
+        key = environment.get(KEY, "").strip()
+        if not (key.isascii() and key.isprintable()):  # the library's own complaint would quote it
+            raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
+        return Endpoint(f"{address}/chat/completions", environment[MODEL].strip(), key, limits)
+
+    def settings(self) -> dict[str, Any]:
+        """What an answer depends on beside the question."""
+        return {
+            "model": self.name,
+            "temperature": self.limits.temperature,
+            "max_tokens": self.limits.answer_tokens,
+        }
+
+    def ask(self, question: Question) -> Answer:
+        """Return the answer to one question, trying again after 429, 5xx, a timeout or a broken reply.
+
+        Raises ``UserError`` for what no second try mends, and when every try failed.
+        """
+        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        body = json.dumps({**self.settings(), "messages": messages}).encode()
+        jitter = numpy_generator(0, "judge back-off", question.digest)
+        for number in range(self.limits.tries):
+            self._pace.wait()
+            try:
+                return self._post(body)
+            except _Transient as fault:
+                if number == self.limits.tries - 1:
+                    raise UserError(
+                        f"judge: {self.limits.tries} tries failed, the last with {fault}; answers so far are kept, run "
+                        "again when the endpoint answers"
+                    ) from None
+                wait = self.limits.backoff * 2**number * float(jitter.uniform(0.5, 1.0))
+                self.sleep(min(LONGEST_WAIT, fault.wait if fault.wait is not None else wait))
+        raise ValueError("limits.tries must be 1 or more")
+
+    def _post(self, body: bytes) -> Answer:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")
+        try:
+            with self._opener.open(request, timeout=self.limits.timeout) as reply:
+                return _read_answer(reply.read())
+        except urllib.error.HTTPError as error:
+            return self._refused(error)
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+            # OSError holds timeouts and resets; the reason of a URLError may hold the host's name, its type may not.
+            reason = getattr(error, "reason", error)
+            raise _Transient(type(reason).__name__) from None
+
+    def _refused(self, error: urllib.error.HTTPError) -> Answer:
+        try:
+            text = error.read().decode("utf-8", "replace")
+        except (http.client.HTTPException, OSError):
+            text = ""
+        status = f"HTTP {error.code}"
+        if error.code in _TRANSIENT or error.code >= 500:
+            raise _Transient(status, _seconds(error.headers.get("Retry-After")))
+        if error.code in (400, 403) and any(word in text for word in FILTERED):
+            return Answer("", "content_filter", 0, 0)
+        if error.code in (401, 403):
+            raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
+        if error.code == 404:
+            raise UserError(
+                f"judge: the endpoint knows no such path or model ({status}); correct {BASE_URL} or {MODEL}"
+            )
+        raise UserError(
+            f"judge: the endpoint refused the request ({status}: {self._clean(text)}); mend it and run again"
+        )
+
+    def _clean(self, text: str) -> str:
+        """One short line without the key and the address."""
+        host = urllib.parse.urlsplit(self.url).hostname or self.url
+        for secret in (self.key, self.url, host):
+            text = text.replace(secret, "…") if secret else text
+        return " ".join(text.split())[:200]
+
+
+def _read_answer(content: bytes) -> Answer:
+    """Read a chat completion. A reply that is none (cut off, another shape) counts as a broken one."""
+    try:
+        reply = json.loads(content)
+        choice = reply["choices"][0]
+        text, finish = choice["message"].get("content"), choice.get("finish_reason") or "stop"
+        usage = reply.get("usage") or {}
+        tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise _Transient(f"a reply that is no chat completion ({type(error).__name__})") from None
+    return Answer(text if isinstance(text, str) else "", str(finish), *tokens)
+
+
+def _seconds(header: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for, as a number or a date; None where it says neither."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+class _Pace:
+    """Lets at most so many requests a minute start, evenly spread, over all threads."""
+
+    def __init__(self, per_minute: float, sleep: Callable[[float], None]) -> None:
+        self.gap, self.sleep = 60.0 / per_minute, sleep
+        self._next, self._lock = 0.0, threading.Lock()
+
+    def wait(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self.gap
+        if start > now:
+            self.sleep(start - now)
