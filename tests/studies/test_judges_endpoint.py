@@ -1,0 +1,166 @@
+"""The client against a real server on loopback that misbehaves, and against addresses that cannot be right."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.studies import judges_endpoint
+from favor.studies.judges_asking import Question
+from favor.studies.judges_endpoint import Endpoint, Limits
+from tests.studies.conftest import KEY, QUALITY_ANSWER, completion
+
+ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
+GOOD = (200, {}, completion(QUALITY_ANSWER))
+
+
+def first_then_good(*faults):
+    return lambda number, body: faults[number] if number < len(faults) else GOOD
+
+
+def test_a_request_is_what_the_interface_defines(server, connect):
+    answer = connect(temperature=0.5, answer_tokens=99).ask(ASKED)
+    assert (answer.content, answer.finish, answer.input_tokens, answer.output_tokens) == (QUALITY_ANSWER, "stop", 11, 7)
+    assert server.paths == {"/v1/chat/completions": 1}
+    assert server.keys == [f"Bearer {KEY}"]
+    assert server.requests == [
+        {
+            "model": "judge-1",
+            "temperature": 0.5,
+            "max_tokens": 99,
+            "messages": [{"role": "system", "content": "rate"}, {"role": "user", "content": "text"}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (429, {}, b"slow down"),
+        (500, {}, b""),
+        (503, {}, b"<html>busy</html>"),
+        (200, {}, b'{"choices": [{"mess'),  # JSON cut off, though the length is right
+        (200, {"Content-Length": "5000"}, completion(QUALITY_ANSWER)),  # the body cut off
+        (200, {}, b"<html>a proxy</html>"),
+        (200, {}, b'{"object": "list", "data": []}'),
+        (200, {}, b'{"choices": []}'),
+        (200, {}, b'{"choices": [{"message": "text"}]}'),
+        (200, {}, b"[]"),
+        (200, {}, b"null"),
+        None,  # no answer before the client's timeout
+    ],
+)
+def test_a_passing_fault_is_tried_again(server, connect, fault):
+    server.behave = first_then_good(fault, fault)
+    # Long enough for an answer on a busy machine, short enough to wait for twice.
+    assert connect(timeout=0.5).ask(ASKED).content == QUALITY_ANSWER
+    assert len(server.requests) == 3
+
+
+def test_waits_double_and_stay_under_a_minute_or_two(server, connect):
+    waits = []
+    server.behave = lambda number, body: (500, {}, b"")
+    endpoint = connect(tries=12, backoff=1.0)
+    endpoint.sleep = waits.append
+    with pytest.raises(UserError, match="12 tries failed, the last with HTTP 500"):
+        endpoint.ask(ASKED)
+    assert len(waits) == 11
+    assert all(0.5 * 2**k <= wait <= 2**k for k, wait in enumerate(waits[:7]))
+    assert waits[8:] == [120.0] * 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_obeyed(server, connect, form):
+    header = "7" if form == "seconds" else email.utils.formatdate(time.time() + 7, usegmt=True)
+    server.behave = first_then_good((429, {"Retry-After": header}, b""))
+    waits = []
+    endpoint = connect()
+    endpoint.sleep = waits.append
+    assert endpoint.ask(ASKED).content == QUALITY_ANSWER
+    assert len(waits) == 1
+    assert 5 <= waits[0] <= 7
+
+
+def test_retry_after_is_slept_for_in_earnest(server, connect):
+    server.behave = first_then_good((429, {"Retry-After": "0.4"}, b""))
+    connect().ask(ASKED)
+    assert server.arrivals[1] - server.arrivals[0] >= 0.4
+
+
+def test_the_pace_is_kept(server, connect):
+    endpoint = connect(per_minute=600)
+    for _ in range(4):
+        endpoint.ask(ASKED)
+    assert server.arrivals[-1] - server.arrivals[0] >= 0.25  # 3 gaps of 0.1 s, less what the last two took to arrive
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "refused the request"), (401, "refused the key"), (403, "refused the key"), (404, "path or model")],
+)
+def test_what_no_second_try_mends_stops_at_once(server, connect, status, words):
+    server.behave = lambda number, body: (status, {}, b"wrong")
+    with pytest.raises(UserError, match=words):
+        connect().ask(ASKED)
+    assert len(server.requests) == 1
+
+
+def test_a_redirect_is_not_followed(server, connect):
+    server.behave = lambda number, body: (302, {"Location": f"{server.url}/elsewhere"}, b"")
+    with pytest.raises(UserError, match="HTTP 302"):
+        connect().ask(ASKED)
+    assert server.paths == {"/v1/chat/completions": 1}
+
+
+def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect):
+    server.behave = lambda number, body: (400, {}, b'{"error": {"code": "data_inspection_failed"}}')
+    assert connect().ask(ASKED).finish == "content_filter"
+
+
+def test_messages_hold_neither_key_nor_address(server, connect):
+    echo = f"key {KEY} at {server.url}/chat/completions is wrong".encode()
+    for status in (400, 401, 404, 500):
+        server.behave = lambda number, body, status=status: (status, {}, echo)
+        with pytest.raises(UserError) as raised:
+            connect(tries=1).ask(ASKED)
+        assert KEY not in str(raised.value)
+        assert "127.0.0.1" not in str(raised.value)
+    assert KEY not in repr(connect())
+    assert "127.0.0.1" not in repr(connect())
+
+
+def test_a_server_that_is_not_there_is_said_so_without_its_address():
+    environment = {"FAVOR_JUDGE_BASE_URL": "http://127.0.0.1:9/v1", "FAVOR_JUDGE_MODEL": "judge-1"}
+    endpoint = Endpoint.from_environment(Limits(tries=2, backoff=0.01), environment)
+    with pytest.raises(UserError, match="2 tries failed") as raised:
+        endpoint.ask(ASKED)
+    assert "127.0.0.1" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"FAVOR_JUDGE_BASE_URL": ""}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "ftp://host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "https://me:secret@host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_MODEL": " "}, "FAVOR_JUDGE_MODEL"),
+        ({"FAVOR_JUDGE_API_KEY": "sk-secret\nX: y"}, "FAVOR_JUDGE_API_KEY"),
+        ({"FAVOR_JUDGE_API_KEY": "sk-secret–"}, "FAVOR_JUDGE_API_KEY"),
+    ],
+)
+def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named):
+    environment = {"FAVOR_JUDGE_BASE_URL": "https://host/v1", "FAVOR_JUDGE_MODEL": "judge-1", **changed}
+    with pytest.raises(UserError, match=named) as raised:
+        Endpoint.from_environment(Limits(), environment)
+    assert "secret" not in str(raised.value)
+
+
+def test_no_key_sends_no_authorisation(server):
+    environment = {"FAVOR_JUDGE_BASE_URL": f"{server.url}/", "FAVOR_JUDGE_MODEL": "judge-1"}
+    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    assert server.keys == [None]
+    assert judges_endpoint.KEY == "FAVOR_JUDGE_API_KEY"
