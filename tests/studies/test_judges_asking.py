@@ -41,7 +41,7 @@ def test_every_request_is_judged_in_its_random_order(server, connect, requests, 
     assert set(table["judge"]) == {"judge-1"}
     assert set(table["reason"]) == {""}
     assert set(table["answers"]) == {1}
-    assert "12 judgements, 12 still to be asked for" in capsys.readouterr().err
+    assert "12 judgements, 12 still to ask for" in capsys.readouterr().err
 
 
 def test_the_estimate_is_printed_before_the_first_call(server, connect, requests, tmp_path, capsys):
@@ -76,6 +76,15 @@ def test_two_judgements_of_one_text_are_two_requests(server, connect, requests, 
     run(connect(), requests[requests["item"] == "quality_00001"], tmp_path)
     assert len(server.requests) == 2
     assert server.requests[0] == server.requests[1]
+
+
+def test_equal_texts_of_two_methods_are_asked_about_once(server, connect, tmp_path):
+    generations, prompts, texts = outputs(METHODS, seeds=(1,))
+    requests = design_requests(Design(METHODS), generations.assign(text="the same"), prompts, texts)[0]
+    table = run(connect(), requests, tmp_path, parallel=4)
+    assert len(table) == 12
+    assert len(server.requests) == 6
+    assert set(table["overall"]) == {3}
 
 
 @pytest.mark.parametrize("limits", [{"temperature": 0.7}, {"answer_tokens": 100}])

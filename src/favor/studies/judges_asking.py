@@ -1,7 +1,7 @@
 """Asks a judge every question once: what was answered before is read from the cache, what is answered is kept at once.
 
 A question's digest covers the judge's settings, both messages, the number of the judgement and the number of the
-repeat (an answer that cannot be read is asked for again). The cache holds answers, not questions.
+repeat (an answer that cannot be read is asked for again); equal texts share their answers. The cache holds answers, not questions.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Estimate:
     def line(self, judge: str) -> str:
         """The estimate as one line."""
         return (
-            f"judge {judge}: {self.questions:,} judgements, {self.unanswered:,} still to be asked for: about "
+            f"judge {judge}: {self.questions:,} judgements, {self.unanswered:,} still to ask for: about "
             f"{self.input_tokens:,} tokens in (at {CHARACTERS_PER_TOKEN} characters each), at most "
             f"{self.output_tokens:,} out, before repeats of unreadable answers"
         )
@@ -135,7 +135,9 @@ def judge_all(
     """
     settings = judge.settings()
     rows: list[Any] = list(requests.sort_values("position").itertuples())
-    waiting = [entry for row in rows if (entry := _unanswered(row, settings, cache)) is not None]
+    # Two methods may have written the same text: it is asked about once for both.
+    unanswered = [entry for row in rows if (entry := _unanswered(row, settings, cache)) is not None]
+    waiting = list({entry.digest: entry for entry in unanswered}.values())
     print(estimate(len(rows), waiting, answer_tokens).line(judge.name), file=sys.stderr, flush=True)
     if len(waiting) > maximum_requests:
         raise UserError(
