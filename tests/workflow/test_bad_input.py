@@ -28,11 +28,15 @@ def refused(project, *arguments):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("learning_rate: 0.002", "learning_rat: 0.002", "did you mean 'learning_rate'?"),
+        (
+            "{ learning_rate: 0.002, accumulation",
+            "{ learning_rat: 0.002, accumulation",
+            "did you mean 'learning_rate'?",
+        ),
         ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
         ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
         ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
-        ("favor: {} }", "favor: { lambda_aling: 1 } }", "did you mean 'lambda_align'?"),
+        ("      favor: {}\n", "      favor: { lambda_aling: 1 }\n", "did you mean 'lambda_align'?"),
     ],
 )
 def test_a_wrong_configuration_stops_before_any_job(project, old, new, message):
@@ -44,7 +48,7 @@ def test_a_wrong_configuration_stops_before_any_job(project, old, new, message):
 
 
 def test_a_missing_corpus_is_named(project):
-    project.edit("micro.yaml", "demo: { authors: 20,", "path: missing.csv\n    demo: null # { authors: 20,")
+    project.edit("micro.yaml", "demo: { authors:", "path: missing.csv\n    demo: null # { authors:")
     assert "missing.csv does not exist" in refused(project)
 
 
@@ -55,7 +59,7 @@ def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository, 
 
 def test_a_corpus_with_a_missing_column_is_named(project):
     (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
-    project.edit("micro.yaml", "demo: { authors: 20,", "path: raw.csv\n    demo: null # { authors: 20,")
+    project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # { authors:")
     output = refused(project)
     assert "error in build_documents:" in output
     assert "topic" in output

@@ -132,7 +132,8 @@ def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
     dynamic = read_parquet(seed_folder / "feddpa_dynamic/gates.parquet", "gates")
     assert static["gate"].between(0, 1).all()
     assert (static.groupby("client")["gate"].nunique() == 1).all()
-    assert (dynamic.groupby("client")["gate"].nunique() > 1).any()
+    assert dynamic["gate"].between(0, 1).all()
+    assert (dynamic["gate"] != static["gate"]).all()
     assert not (seed_folder / "feddpa_dynamic" / "clients").exists()
     assert read_parquet(seed_folder / "favor/gates.parquet", "gates").empty
 
@@ -148,7 +149,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
     from favor.lm.stack import Component, LoraStack
 
     target = f"results/micro/seed1/{method}/clients/peft"
-    run.snakemake(*MICRO, target)
+    run.snakemake(*MICRO, "--", target)
     folder = run.folder / "results/models/micro/base"
     plan = settings_of(run)["methods"][method]["plan"]
     mixture = plan["personal"]["mixture"]
@@ -183,7 +184,7 @@ def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository
         shutil.copytree(run.folder / "results" / made, project.folder / "results" / made)
     shutil.copytree(run.folder / ".snakemake", project.folder / ".snakemake")
     target = "results/micro/seed1/favor/generations.parquet"
-    project.snakemake(*MICRO, target)
+    project.snakemake(*MICRO, "--", target)
     one, all_at_once = (
         read_parquet(folder / target, "generations").set_index("prompt_id")["text"]
         for folder in (project.folder, run.folder)
