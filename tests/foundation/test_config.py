@@ -159,3 +159,29 @@ def test_schema_defaults_equal_the_packages_own():
             if key in own and child["default"] is not None:
                 expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
                 assert child["default"] == expected, f"{section}.{key}"
+
+
+def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto():
+    assert resolved(DEMO)["experiments"]["demo"]["judges"] is None
+    judges = resolved(changed("experiments.demo.judges", {}))["experiments"]["demo"]["judges"]
+    assert judges["methods"] == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
+    assert judges["voice"] == ["favor", "ditto"]
+    assert judges["judgements"] == 2
+    assert judges["base_model"] == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"voice": ["favor", "dito"]}, "judges.voice': there is no 'dito'; did you mean 'ditto'"),
+        ({"voice": ["favor", "favor"]}, "name two rows"),
+        ({"methods": ["fedavg", "ditto"]}, "ratings compare row 'favor' with others"),
+        ({"model": "local", "base_model": "small"}, "judges.base_model': there is no 'small'"),
+        ({"model": "remote"}, "'remote' is not possible"),
+        ({"api_key": "sk-1"}, "unknown config key 'experiments.demo.judges.api_key'"),
+        ({"maximum_requests": -1}, "out of range"),
+    ],
+)
+def test_impossible_judges_are_named(judges, message):
+    with pytest.raises(UserError, match=message):
+        resolved(changed("experiments.demo.judges", judges))

@@ -1,7 +1,8 @@
 """Asks a judge every question once: what was answered before is read from the cache, what is answered is kept at once.
 
 A question's digest covers the judge's settings, both messages, the number of the judgement and the number of the
-repeat (an answer that cannot be read is asked for again); equal texts share their answers. The cache holds answers, not questions.
+repeat (an answer that cannot be read is asked for again); equal texts share their answers. The cache holds answers,
+not questions.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import LoraSettings
@@ -33,6 +34,11 @@ class LocalJudge:
     def ask(self, question: Question) -> Answer:
         """Answer one question. Raises ``UserError`` where it does not fit the model's context."""
         prompt = self._prompt(question)
+        if len(prompt) + self.answer_tokens > self.base.context:
+            raise UserError(
+                f"judges: a request of {len(prompt)} tokens and an answer of {self.answer_tokens} do not fit the "
+                f"context of model '{self.name}' ({self.base.context} tokens); name another as judges.base_model"
+            )
         request = GenerationRequest(question.item, prompt)
         (tokens,) = generate(self.base, LoraSettings(), [request], self.answer_tokens, repetition_penalty=1.0)
         finish = "length" if len(tokens) == self.answer_tokens else "stop"
