@@ -24,6 +24,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/on_request.smk"
 include: "workflow/rules/judges.smk"
+include: "workflow/rules/release.smk"
 
 
 rule all:

@@ -53,3 +53,43 @@ def judged(wildcards):
         "seeds": experiment["seeds"],
         "bootstrap": experiment["evaluation"]["bootstrap"],
     }
+
+
+def public_files():
+    """What a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
+    files = [f"{RESULTS}/report.html", *number_targets()]
+    for figure in ("favor_overview", "pipeline"):
+        files.append(f"{RESULTS}/figures/{figure}.svg")
+    for name, experiment in EXPERIMENTS.items():
+        folder = f"{RESULTS}/{name}"
+        labels = [label for label in experiment["tables"] if SPECS[label].publishable]
+        for label in labels:
+            files += [
+                f"{folder}/tables/{label}.{kind}" for kind in ("parquet", "tex", "html")
+            ]
+            files += comparison_files(name, label)
+        files += [f"{folder}/scores/{family}.parquet" for family in families_of(name)]
+        files += [
+            f"{folder}/figures/{figure}.svg" for figure in (*FIGURES, *DIAGNOSTICS)
+        ]
+        files.append(f"{folder}/settings.json")
+    return list(dict.fromkeys(files))
+
+
+def private_files(file):
+    """One file of every experiment, to search what is released for."""
+    return [f"{RESULTS}/{name}/{file}" for name in EXPERIMENTS]
+
+
+def all_generations():
+    """What every run generated."""
+    return [
+        f"{seed_folder(name, seed)}/{method}/generations.parquet"
+        for name in EXPERIMENTS
+        for seed, method in runs_of(name)
+    ]
+
+
+def all_authors():
+    """The authors of every corpus that a client comes from, or a model or encoder is trained on."""
+    return [corpus_file(name, "authors.parquet") for name in CONFIG["corpora"]]

@@ -1,0 +1,202 @@
+"""Looks through every file that is to be published for what must not leave: texts, identifiers, handles, adapters.
+
+A file is read whole or refused: kinds that cannot be searched (PDF, images, archives, tensors) are not for publication,
+but for the pixels of a heat map within a drawing.
+Findings name file and kind, and quote nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from favor.foundation.columns import TABLES
+
+PUBLISHABLE = ("table_cells", "scores", "comparisons", "adapter_energy", "coordinate_effects", "participation")
+TEXT_SUFFIXES = ("", ".cff", ".csv", ".html", ".json", ".lock", ".md", ".svg", ".tex", ".txt", ".yaml")
+SHINGLE = 8  # consecutive words that count as a quotation
+WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation
+SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
+
+_WORD = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
+_PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
+_AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
+_HANDLES = {
+    "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "a Reddit user name": re.compile(r"(?<!\w)/?u/[A-Za-z0-9_-]{3,20}\b"),
+    "a handle": re.compile(rf"(?<![\w@/.\\])@(?!(?:{_AT_RULES})\b)[A-Za-z]\w{{2,}}"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found where: a path inside the bundle, and a kind of thing that must not be published."""
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Private:
+    """What must not be found.
+
+    ``authors``: identifiers of the corpora. ``texts``: (whose, text) of clients and generated for them.
+    ``places``: folders of this machine. ``exempt``: words that equal an identifier by chance, such as a count.
+    """
+
+    authors: Sequence[str]
+    texts: Iterable[tuple[str, str]]
+    places: Sequence[str] = ()
+    exempt: Sequence[str] = ()
+
+
+def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
+    """Return everything found in ``files`` (content by path inside the bundle), sorted."""
+    found: set[Finding] = set()
+    owners: dict[int, set[str]] = {}
+    identifiers = _identifiers(private.authors, private.exempt)
+    for name, content in files.items():
+        views = _views(name, content)
+        if isinstance(views, str):
+            found.add(Finding(name, views))
+            continue
+        for view in views:
+            found |= {Finding(name, what) for what in _named(view, identifiers, private.places)}
+            for shingle in _shingles(view):
+                owners.setdefault(shingle, set()).add(name)
+    for whose, text in private.texts:
+        for shingle in _shingles(text):
+            for name in owners.get(shingle, ()):
+                found.add(Finding(name, f"{SHINGLE} consecutive words of {whose}"))
+    return sorted(found, key=lambda finding: (finding.file, finding.what))
+
+
+def unsearchable(authors: Sequence[str]) -> int:
+    """Return how many identifiers are too short to be searched for."""
+    return sum(len(author) < SHORTEST_IDENTIFIER for author in authors)
+
+
+def _views(name: str, content: bytes) -> list[str] | str:
+    """Return the texts of a file, raw and as a reader sees it; or why it is refused."""
+    suffix = PurePosixPath(name).suffix
+    if suffix == ".safetensors" or _is_safetensors(content):
+        return "tensors (an adapter or a model)"
+    if suffix == ".parquet":
+        return _parquet_views(content)
+    if suffix not in TEXT_SUFFIXES:
+        return f"a file of a kind that cannot be searched ({suffix})"
+    try:
+        raw = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "bytes that are no text"
+    raw, embedded = _without_pictures(raw)
+    if embedded:
+        return "an embedded file that cannot be searched"
+    if suffix in (".html", ".svg"):
+        shown = re.sub(r"<!--|-->", " ", raw)
+        return [raw, html.unescape(re.sub(r"<[^>]*>", " ", shown)), html.unescape(raw)]
+    if suffix == ".tex":
+        # @{...} sets the space between columns.
+        shown = re.sub(r"\\[A-Za-z]+\*?|@\{[^}]*\}", " ", raw)
+        return [raw, re.sub(r"[{}\\]", "", shown)]
+    if suffix in (".json", ".yaml", ".cff"):
+        return [raw, *_strings(raw, json.loads if suffix == ".json" else yaml.safe_load)]
+    return [raw]
+
+
+def _without_pictures(text: str) -> tuple[str, bool]:
+    """Return ``text`` without its embedded pictures of pixels alone (heat maps), and whether another file remains."""
+    text = _PICTURE.sub(lambda match: "" if _is_plain_png(match[1]) else match[0], text)
+    return text, ";base64," in text
+
+
+def _is_plain_png(encoded: str) -> bool:
+    """Whether this is a PNG of pixels alone: no text chunk, nothing behind its end."""
+    content = base64.b64decode(encoded)
+    position, chunks = 8, []
+    while position + 12 <= len(content):
+        chunks.append(content[position + 4 : position + 8])
+        position += 12 + int.from_bytes(content[position : position + 4], "big")
+    pixels = {b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"}
+    whole = content[:8] == b"\x89PNG\r\n\x1a\n" and position == len(content) and chunks[-1:] == [b"IEND"]
+    return whole and set(chunks) <= pixels
+
+
+def _is_safetensors(content: bytes) -> bool:
+    return len(content) > 9 and 0 < int.from_bytes(content[:8], "little") < 1 << 32 and content[8:9] == b"{"
+
+
+def _parquet_views(content: bytes) -> list[str] | str:
+    try:
+        table = pq.read_table(io.BytesIO(content))
+    except (pa.ArrowInvalid, OSError):
+        return "a Parquet file that cannot be read"
+    schemas = {TABLES[name].schema.remove_metadata() for name in PUBLISHABLE}
+    if table.schema.remove_metadata() not in schemas:
+        return f"a Parquet table that is not for publication (those are {', '.join(PUBLISHABLE)})"
+    texts = [column for column in table.columns if pa.types.is_string(column.type)]
+    return ["\n".join(str(value) for column in texts for value in column.to_pylist())]
+
+
+def _strings(raw: str, load: Any) -> list[str]:
+    """All strings of a structured file, as its reader gets them; nothing more than the raw text where it is none."""
+    try:
+        waiting, found = [load(raw)], []
+    except (ValueError, yaml.YAMLError):
+        return []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            found.append(value)
+    return ["\n".join(found)] if found else []
+
+
+def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
+    """Identifiers as word sequences, by their first word."""
+    spared = {word.casefold() for word in exempt}
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for author in authors:
+        words = tuple(_TOKEN.findall(author.casefold()))
+        if words and len(author) >= SHORTEST_IDENTIFIER and author.casefold() not in spared:
+            found.setdefault(words[0], set()).add(words)
+    return found
+
+
+def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: Sequence[str]) -> Iterator[str]:
+    words = _TOKEN.findall(text.casefold())
+    for position, word in enumerate(words):
+        for sequence in identifiers.get(word, ()):
+            if tuple(words[position : position + len(sequence)]) == sequence:
+                yield "an author's identifier"
+    for kind, pattern in _HANDLES.items():
+        if pattern.search(text):
+            yield kind
+    if any(place in text for place in places):
+        yield "a folder of this machine"
+
+
+def _shingles(text: str) -> Iterator[int]:
+    """Hashes of the runs of ``SHINGLE`` words; letter case, apostrophes and punctuation do not count."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    words = _WORD.findall(re.sub(r"['’‘`]", "", plain))
+    for start in range(len(words) - SHINGLE + 1):
+        run = tuple(words[start : start + SHINGLE])
+        if sum(not word.isdigit() for word in set(run)) >= WORDS_IN_SHINGLE:
+            yield hash(run)

@@ -1,0 +1,28 @@
+"""Pack what may be published into one archive, after searching every file for what may not."""
+
+import sys
+from pathlib import Path
+
+from favor.foundation.files import read_parquet
+from favor.foundation.job import job
+from favor.report.bundle import collect, pack
+from favor.report.bundle_scan import Private, unsearchable
+
+with job(snakemake) as cfg:
+    texts = []
+    for path in snakemake.input.texts:
+        frame = read_parquet(path, "client_texts", ["client", "prompt", "text"])
+        texts += [(f"a text of {row.client}", f"{row.prompt}\n{row.text}") for row in frame.itertuples()]
+    for path in snakemake.input.generations:
+        frame = read_parquet(path, "generations", ["client", "text"])
+        texts += [(f"a continuation generated for {row.client}", row.text) for row in frame.itertuples()]
+    authors = [
+        author for path in snakemake.input.authors for author in read_parquet(path, "authors", ["author"])["author"]
+    ]
+    if unsearchable(authors):
+        print(f"release: {unsearchable(authors)} identifiers are too short to be searched for", file=sys.stderr)
+    root = Path(snakemake.input.lock).resolve().parent
+    files = collect(Path(cfg["results"]), [Path(path) for path in snakemake.input.public], root, cfg["configuration"])
+    places = sorted({str(root), str(Path(cfg["results"]).resolve()), str(Path.home())} - {"/"})
+    digest = pack(files, Private(authors, texts, places, cfg["exempt"]), Path(snakemake.output.archive))
+    print(f"release: {len(files)} files, SHA-256 {digest}", file=sys.stderr)
