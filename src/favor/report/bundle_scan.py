@@ -130,7 +130,7 @@ def _is_plain_png(encoded: str) -> bool:
     while position + 12 <= len(content):
         chunks.append(content[position + 4 : position + 8])
         position += 12 + int.from_bytes(content[position : position + 4], "big")
-    pixels = {b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"}
+    pixels = {b"IHDR", b"PLTE", b"tRNS", b"pHYs", b"IDAT", b"IEND"}
     whole = content[:8] == b"\x89PNG\r\n\x1a\n" and position == len(content) and chunks[-1:] == [b"IEND"]
     return whole and set(chunks) <= pixels
 
