@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,7 +57,7 @@ def run(tmp_path):
 
 def test_every_file_is_listed_in_its_direction(run):
     made, results = run
-    texts = pd.DataFrame({"client": ["client_001"], "training_text": ["hällo"]})
+    texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["hällo"]})
     frame = run_boundary(made, texts, results)
     size = safetensors_bytes({key: value.shape for key, value in STATE.items()})
     assert sorted(frame[["round", "direction", "content", "client"]].itertuples(index=False, name=None)) == [
@@ -82,16 +84,53 @@ def test_every_file_is_listed_in_its_direction(run):
     assert server_sees(frame) == ["delta"]
 
 
-def test_pooling_hands_over_the_texts(run):
+def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path):
     made, results = run
-    texts = pd.DataFrame({"client": ["client_001", "client_001", "client_002"], "training_text": ["hällo", "ab", "c"]})
-    made |= {"traffic": [], "packs": [], "final": None, "recipients": [], "pooled": True}
+    rows = [
+        ("client_001", "", "hällo"),
+        ("client_001", "on x: ", "ab"),
+        ("client_002", "", "c"),
+        ("client_002", "on y: ", ""),
+    ]
+    texts = pd.DataFrame(rows, columns=["client", "prompt", "training_text"])
+    pack = tmp_path / "results" / "pooled.safetensors"
+    write_pack(pack, {"pooled": {"adapter": STATE}}, {"round": "0"})
+    made |= {"traffic": [], "packs": [str(pack)], "final": None, "recipients": [], "pooled": True}
     frame = run_boundary(made, texts, results)
-    assert frame[["content", "client", "bytes"]].to_numpy().tolist() == [
-        ["text", "client_001", 8],
+    sent = frame[frame["direction"] == UP]
+    assert sent[["content", "client", "bytes"]].to_numpy().tolist() == [
+        ["text", "client_001", 14],
         ["text", "client_002", 1],
     ]
     assert server_sees(frame) == ["text"]
+    back = frame[frame["direction"] == DOWN]
+    assert back["client"].tolist() == ["client_001", "client_002"]
+    assert totals(frame)["final_broadcast"].tolist() == [back["bytes"].sum()]
+
+
+def test_of_two_packs_that_of_the_last_round_stays(run):
+    made, results = run
+    folder = Path(results) / "x" / "clients"
+    # Named so that the later round comes first.
+    for name, number in (("a", "5"), ("b", "0")):
+        write_pack(folder / f"{name}.safetensors", {"client_001": {"adapter": STATE}}, {"round": number})
+    made |= {"packs": [str(folder / "a.safetensors"), str(folder / "b.safetensors")]}
+    texts = pd.DataFrame(columns=["client", "prompt", "training_text"])
+    frame = run_boundary(made, texts, results)
+    assert frame.loc[frame["direction"] == STAYS, "file"].tolist() == ["x/clients/a.safetensors"]
+
+
+def test_weights_are_a_number_that_crosses(run):
+    made, results = run
+    folder = Path(results) / "x" / "round0"
+    adapter, uploads = str(folder / "server/adapter.safetensors"), [str(folder / "uploads/batch0.safetensors")]
+    frame = round_traffic(0, adapter, uploads, results, weighted=True)
+    counts = frame[frame["content"] == "word count"]
+    assert counts[["direction", "client", "bytes"]].to_numpy().tolist() == [
+        [UP, "client_001", 8],
+        [UP, "client_002", 8],
+    ]
+    assert made["seed"] == 7
 
 
 def test_totals_at_the_papers_shape_are_the_papers():

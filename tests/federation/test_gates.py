@@ -8,7 +8,7 @@ import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
-from favor.federation.gates import client_gate, gate_values, piece_gates, reference_states
+from favor.federation.gates import ClientGate, gate_values
 from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.packs import write_pack
 from favor.foundation.errors import UserError
@@ -47,15 +47,15 @@ def texts():
 
 def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random_state, texts):
     shared = random_state(3, lora)
-    gate = client_gate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026)
+    gate = ClientGate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026).kept()
     own = [base.tokenizer.encode(text)[:3] for text in texts[texts["split"] == "validation"]["text"]]
     expected = gate_values(last_token_states(base, lora, shared, own), gate["references"], 0.5).mean()
     assert gate["value"][0] == pytest.approx(expected)
     assert gate["references"].shape == (2, base.hidden_size)
-    again = reference_states(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026)
-    np.testing.assert_array_equal(gate["references"], again)
+    again = ClientGate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026).kept()
+    np.testing.assert_array_equal(gate["references"], again["references"])
     with pytest.raises(UserError, match="client_001: no validation text"):
-        client_gate(base, lora, shared, texts[texts["split"] == "train"], "client_001", MIXTURE, CFG, 2026)
+        ClientGate(base, lora, shared, texts[texts["split"] == "train"], "client_001", MIXTURE, CFG, 2026).kept()
 
 
 def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
@@ -63,11 +63,22 @@ def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
     tokens = base.tokenizer.encode(texts["text"][0])
     longer = cut_pieces(tokens, "a", 3, 12)
     other = cut_pieces([*tokens[:3], *reversed(tokens[3:])], "b", 3, 12)
-    gates = piece_gates(base, lora, shared, [longer[0], other[0]], texts, "client_001", MIXTURE, CFG, 1)
+    gates = ClientGate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 1).of_pieces([longer[0], other[0]])
     assert gates[0] == pytest.approx(gates[1], abs=1e-6)
     whole = {**MIXTURE, "states": "text"}
-    gates = piece_gates(base, lora, shared, [longer[0], other[0]], texts, "client_001", whole, CFG, 1)
+    gates = ClientGate(base, lora, shared, texts, "client_001", whole, CFG, 1).of_pieces([longer[0], other[0]])
     assert gates[0] != pytest.approx(gates[1], abs=1e-6)
+
+
+def test_a_piece_is_not_its_own_reference(base, lora, random_state, texts):
+    shared = random_state(3, lora)
+    every = {**MIXTURE, "references": 5}  # all three training texts are references
+    gate = ClientGate(base, lora, shared, texts, "client_001", every, CFG, 1)
+    tokens = [base.tokenizer.encode(text)[:3] for text in texts["text"][:3]]
+    piece = cut_pieces(base.tokenizer.encode(texts["text"][1]), "d1", 3, 12)[0]
+    states = last_token_states(base, lora, shared, tokens)
+    expected = gate_values(states[1:2], states[[0, 2]], 0.5)
+    assert gate.of_pieces([piece]).tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
 def parts_of(random_state, lora, value=0.3):

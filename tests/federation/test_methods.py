@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from favor.federation.method import load_method, plan_values
+from favor.federation.record import run_check
 from favor.foundation.config import modules_in
 from favor.foundation.errors import UserError
 from favor.foundation.protocol import apply_protocol
@@ -100,3 +101,16 @@ def test_overrides_are_checked():
         plan("fedavg", epochs=0)
     with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
         plan("favor", private_epochs="2")
+
+
+def test_the_run_check_names_departures_of_experiment_and_method():
+    def protocol_of(row, made, **overrides):
+        module, resolved, values = load_method(row, overrides, made)
+        return run_check(resolved, made, module, values)["protocol"]
+
+    assert protocol_of("feddpa", experiment()) == "paper"
+    assert protocol_of("feddpa", experiment(), gate_export="factors") == "paper, but gate_export"
+    assert protocol_of("pfedme", experiment("released"), start="server") == "released, but start"
+    changed = experiment()
+    changed["training"]["supervised"] = "all"
+    assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"

@@ -220,16 +220,22 @@ def test_reduction_of_ditto_without_its_term_to_local_training(two_clients, zero
 
 def test_matched_budget_gives_every_personal_adapter_the_same_own_passes(two_clients, zero):
     cohorts = [["x", "y"], ["x", "z"], ["x", "y"]]  # x three times, y twice, z once
-    for method in ("favor", "favor_without_asce", "ditto", "ditto_asce", "feddpa", "pfedme", "local_only"):
+    methods = ("favor", "favor_without_asce", "ditto", "ditto_asce", "feddpa", "pfedme", "local_only")
+    for method, protocol in [*((name, "paper") for name in methods), ("pfedme", "released")]:
         two_clients.calls.clear()
-        run(method, two_clients, zero, cohorts=cohorts, clients=("x", "y", "z"), budget="matched", matched_epochs=3)
+        settings = {"budget": "matched", "matched_epochs": 3, "protocol": protocol}
+        run(method, two_clients, zero, cohorts=cohorts, clients=("x", "y", "z"), **settings)
+        plan = plan_of(method, **settings)
         passes = {}
         for kind, name, number, epochs in two_clients.calls:
-            plan = plan_of(method, budget="matched")
-            if plan.personal is None or plan.personal.start == "endpoint":
+            if plan.shared is not None and plan.shared.start == "own":
+                passes[name] = passes.get(name, 0) + epochs
+            elif plan.personal is None or plan.personal.start == "endpoint":
                 # Begun anew at every participation: only the last one is behind the adapter.
                 last = max(n for k, c, n, _ in two_clients.calls if c == name)
                 passes[name] = passes.get(name, 0) + (epochs if number == last else 0)
             elif kind == "personal":
                 passes[name] = passes.get(name, 0) + epochs
-        assert passes == near({"x": 3, "y": 3, "z": 3}), method
+        assert passes == near({"x": 3, "y": 3, "z": 3}), (method, protocol)
+    # K inner steps on the same pieces are K passes.
+    assert plan_of("pfedme", {"variant": "original"}, budget="matched").shared.epochs == near(3 / 5)

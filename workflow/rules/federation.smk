@@ -73,6 +73,7 @@ rule train_shared:
             **stage_settings(w, stage_of(w)),
             stage=plan_values(stage_of(w)),
             keep_endpoints=endpoints_needed(w),
+            participations=shared_participations(w),
         ),
         code=code("train_shared"),
     script:
@@ -129,7 +130,7 @@ rule train_personal:
             **stage_settings(w, plan_of(w).personal),
             stage=plan_values(plan_of(w).personal),
             rounds=personal_rounds(w),
-            participations=participations(w),
+            participations=personal_participations(w),
         ),
         code=code("train_personal"),
     script:

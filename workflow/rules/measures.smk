@@ -55,7 +55,7 @@ def style_golds(wildcards):
 
 
 def style_generations(wildcards):
-    """Every output that passed the filter in the style space."""
+    """Every output in the style space, whether it passed the filter or not."""
     return f"{RESULTS}/{wildcards.experiment}/embeddings/{experiment_of(wildcards)['style_encoder']}.parquet"
 
 

@@ -177,9 +177,7 @@ def printed_settings(name, label):
     columns = [column for panel in spec.panels for column in panel.columns]
     if not any(entry.setting for entry in (*columns, *spec.rows)):
         return {}
-    values = {
-        row: run_check(PLANS[name, row][1], experiment) for row in experiment["methods"]
-    }
+    values = {row: checked(name, row) for row in experiment["methods"]}
     if any(row.setting for row in spec.rows):
         model = CONFIG["base_models"][experiment["base_model"]]
         title = base_model_title(experiment["base_model"])

@@ -198,16 +198,26 @@ def previous_endpoints(wildcards):
     )
 
 
-def participations(wildcards):
-    """How often each client of a job takes part in all, where the passes of a personal stage are spread over it."""
-    plan = plan_of(wildcards)
-    if not plan.personal.spread:
+def participations(wildcards, stage, sampling, clients):
+    """How often each of the clients takes part in all, where the passes of a stage are spread over it."""
+    if not stage.spread:
         return {}
-    rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
-    return {
-        client: sum(client in cohort for cohort in rounds)
-        for client in personal_batch(wildcards)
-    }
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, sampling)
+    return {client: sum(client in cohort for cohort in rounds) for client in clients}
+
+
+def shared_participations(wildcards):
+    stage = stage_of(wildcards)
+    rounds = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)
+    return participations(
+        wildcards, stage, stage.sampling, rounds[int(wildcards.round)]
+    )
+
+
+def personal_participations(wildcards):
+    plan = plan_of(wildcards)
+    sampling = plan.shared.sampling if plan.shared is not None else None
+    return participations(wildcards, plan.personal, sampling, personal_batch(wildcards))
 
 
 def personal_batch(wildcards):
@@ -397,9 +407,7 @@ def boundary_runs(wildcards):
     for place, plan in places(wildcards.experiment):
         pooled = plan.personal is not None and plan.personal.start == "pooled"
         kept = (
-            []
-            if pooled or plan.inference not in ("endpoint", "personal")
-            else adapter_files(place)
+            adapter_files(place) if plan.inference in ("endpoint", "personal") else []
         )
         recipients = final_recipients(place, plan)
         runs.append(
@@ -416,6 +424,12 @@ def boundary_runs(wildcards):
     return runs
 
 
+def checked(name, row):
+    """What a row ran with, in the few values by which a reader checks it."""
+    method_module, plan, values = PLANS[name, row]
+    return run_check(plan, EXPERIMENTS[name], method_module, values)
+
+
 def resolved_settings(name):
     """Every value an experiment runs with, protocol and budget applied; no path of this machine."""
     experiment = EXPERIMENTS[name]
@@ -427,7 +441,7 @@ def resolved_settings(name):
             row: {
                 "hyperparameters": PLANS[name, row][2],
                 "plan": plan_values(plan),
-                "run_check": run_check(plan, experiment),
+                "run_check": checked(name, row),
             }
             for row, plan in (
                 (row, PLANS[name, row][1]) for row in experiment["methods"]

@@ -38,6 +38,10 @@ rule score:
             style_encoder=experiment_of(w)["style_encoder"],
             seeds=experiment_of(w)["seeds"],
             settings=family_settings(w),
+            quality_limits=[
+                experiment_of(w)["generation"][key]
+                for key in ("minimum_words", "minimum_distinct_bigram_ratio")
+            ],
         ),
         code=lambda w: code("score", f"favor.scores.{w.family}"),
     script:

@@ -89,7 +89,8 @@ rule draw_diagnostics:
     input:
         sources=style_sources,
         golds=style_golds,
-        generations=style_generations,
+        embeddings=style_generations,
+        generations=generation_files,
         effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
         energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
         participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",

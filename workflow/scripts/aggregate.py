@@ -16,7 +16,8 @@ with job(snakemake) as cfg:
             weights[client] = 1.0 if cfg["weighting"] == "uniform" else float(header[f"words of {client}"])
     state = aggregate(shared, deltas, weights, cfg["server_learning_rate"])
     round_number = int(snakemake.wildcards.next_round) - 1
-    traffic = round_traffic(round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"])
+    weighted = cfg["weighting"] == "words"
+    traffic = round_traffic(round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"], weighted)
     write_parquet(traffic, snakemake.output.traffic, "traffic")
     header = {"kind": "shared adapter", "seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
     write_safetensors(state, snakemake.output.adapter, header)

@@ -16,6 +16,7 @@ with job(snakemake) as cfg:
         Path(snakemake.input.utility),
         Path(snakemake.input.texts),
         Path(snakemake.input.assistant) if snakemake.input.assistant else None,
+        tuple(cfg["quality_limits"]),
     )
     family = importlib.import_module(f"favor.scores.{cfg['family']}")
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, "scores")

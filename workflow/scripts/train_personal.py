@@ -1,6 +1,6 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.federation.gates import client_gate
+from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.stages import compose, kept, personal_clients
@@ -34,8 +34,8 @@ with job(snakemake) as cfg:
     if stage["mixture"]:
         shared, lora = from_arrays(anchor), lora_settings(cfg)
         for name in names:
-            gate = client_gate(base, lora, shared, texts, name, stage["mixture"], cfg, seed)
-            pack[name] |= {"companion": anchor, "gate": gate}
+            gate = ClientGate(base, lora, shared, texts, name, stage["mixture"], cfg, seed)
+            pack[name] |= {"companion": anchor, "gate": gate.kept()}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")

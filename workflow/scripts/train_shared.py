@@ -23,14 +23,16 @@ with job(snakemake) as cfg:
         targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
-    clients = shared_clients(names, round_number, shared, stage, previous, targets)
+    clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])
     results = run_stage(base, clients, texts, stage, cfg, "shared", seed, f"shared stage, round {round_number}")
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     uploads = {result.name: {"delta": upload(result, shared, stage)} for result in results}
-    # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
-    allocation = read_parquet(snakemake.input.allocation, "allocation").set_index("client")["allocated_words"]
-    weights = {f"words of {name}": str(int(allocation[name])) for name in names}
+    weights = {}
+    if stage["weighting"] == "words":
+        # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
+        allocation = read_parquet(snakemake.input.allocation, "allocation").set_index("client")["allocated_words"]
+        weights = {f"words of {name}": str(int(allocation[name])) for name in names}
     kept = {result.name: {"endpoint": as_arrays(result.state)} for result in results}
     kept = {name: parts for name, parts in kept.items() if name in cfg["keep_endpoints"]}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})

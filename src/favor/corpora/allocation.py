@@ -15,14 +15,16 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 
-GINI_OF_LEVEL = {"moderate": 0.35, "strong": 0.70}  # the paper's imbalance sweep
-LEVELS = ("long_tail", "balanced", *GINI_OF_LEVEL)
+# The paper's imbalance sweep: exponents of the weights, and exactly the same total (section on text volume).
+SWEEP_ALPHA = {"balanced": 0.0, "moderate": 0.35, "strong": 0.70}
+LEVELS = ("long_tail", *SWEEP_ALPHA)
 
 
 @dataclass(frozen=True)
 class AllocationSettings:
-    """``level``: "long_tail" (rank^-``alpha``), "balanced" (equal), "moderate" or "strong" (the alpha whose weights
-    have a Gini of 0.35 or 0.7). ``total_words``: word units asked for over all clients; 0 asks for all there are.
+    """``level``: "long_tail" (rank^-``alpha``, capped by what a client has), or a level of the imbalance sweep,
+    "balanced", "moderate" or "strong" (alpha 0, 0.35, 0.7), which gives out exactly the total: what a cap frees goes to
+    clients that have more. ``total_words``: word units asked for over all clients; 0 asks for all there are.
 
     ``shuffle_seed`` fixes who gets which rank: the release's own value, since the split is frozen over training
     seeds. ``enforce``: false trains on all of the text and keeps the allocation for the server's weights alone
@@ -48,43 +50,59 @@ def rank_weights(clients: int, alpha: float) -> list[float]:
     return [rank**-alpha for rank in range(1, clients + 1)]
 
 
-def alpha_of_gini(clients: int, target: float) -> float:
-    """Return the alpha at which the weights of ``clients`` ranks have a Gini of ``target``, to 1e-12 by bisection.
-
-    Raises ``UserError`` where so few clients cannot be that unequal: the Gini of n values stays under 1 - 1/n.
-    """
-    low, high = 0.0, 64.0
-    if gini(rank_weights(clients, high)) < target:
-        raise UserError(f"allocation: {clients} clients cannot have a Gini of {target}; take more clients")
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if gini(rank_weights(clients, middle)) < target else (low, middle)
-    return (low + high) / 2
-
-
 def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.DataFrame:
     """Return the ``allocation`` table for ``available``, word units of training text by client name.
 
     Weights by rank are shuffled over the clients in name order, scaled to the total, rounded, the rounding remainder
-    given to (or taken from) the first clients a unit each, and capped at what the client has.
+    given to (or taken from) the first clients a unit each, and capped at what the client has. Raises ``UserError`` for
+    an unknown level, and for a level of the sweep whose total is not set or more than there is.
     """
     if settings.level not in LEVELS:
         raise UserError(f"config key 'allocation.shape': '{settings.level}' is none of {', '.join(LEVELS)}")
     clients = sorted(available)
-    alpha = {"long_tail": settings.alpha, "balanced": 0.0}.get(settings.level)
-    if alpha is None:
-        alpha = alpha_of_gini(len(clients), GINI_OF_LEVEL[settings.level])
-    weights = rank_weights(len(clients), alpha)
+    weights = rank_weights(len(clients), SWEEP_ALPHA.get(settings.level, settings.alpha))
     # Python's own generator, for its shuffle is the one behind the release's figures.
     random.Random(settings.shuffle_seed).shuffle(weights)
-    total = settings.total_words or sum(available.values())
-    targets = [round(total * weight / sum(weights)) for weight in weights]
-    remainder = total - sum(targets)
+    have = np.array([available[client] for client in clients], dtype=np.int64)
+    total = settings.total_words or int(have.sum())
+    targets = _rounded(np.array([total * weight / sum(weights) for weight in weights]), total)
+    allocated = np.minimum(have, targets)
+    if settings.level in SWEEP_ALPHA:
+        if not 0 < settings.total_words <= have.sum():
+            raise UserError(
+                f"config key 'allocation.total_words': shape '{settings.level}' gives out exactly this many words, of "
+                f"{int(have.sum()):,} there are; set it to at most that"
+            )
+        allocated = _filled(np.array(weights), have, total)
+    frame = pd.DataFrame(
+        {"client": clients, "available_words": have, "target_words": targets, "allocated_words": allocated}
+    )
+    return frame.astype({"available_words": "int64", "target_words": "int64", "allocated_words": "int64"})
+
+
+def _rounded(shares: np.ndarray, total: int) -> np.ndarray:
+    """Round shares and give (or take) the remainder from the first clients on, a unit each."""
+    targets = np.array([round(share) for share in shares], dtype=np.int64)
+    remainder = total - int(targets.sum())
     for place in range(abs(remainder)):
         targets[place % len(targets)] += 1 if remainder > 0 else -1
-    frame = pd.DataFrame(
-        {"client": clients, "available_words": [available[client] for client in clients], "target_words": targets}
-    )
-    return frame.assign(allocated_words=frame[["available_words", "target_words"]].min(axis=1)).astype(
-        {"available_words": "int64", "target_words": "int64", "allocated_words": "int64"}
-    )
+    return targets
+
+
+def _filled(weights: np.ndarray, have: np.ndarray, total: int) -> np.ndarray:
+    """Give out exactly ``total`` in proportion to the weights; what a client cannot take goes to those who can."""
+    level, open_to_more = 0.0, np.ones(len(have), dtype=bool)
+    while True:
+        # Everyone with room gets level * weight, where level exhausts what is left beside the capped clients.
+        level = (total - have[~open_to_more].sum()) / weights[open_to_more].sum()
+        full = open_to_more & (level * weights >= have)
+        if not full.any():
+            break
+        open_to_more &= ~full
+        if not open_to_more.any():
+            break
+    allocated = np.where(open_to_more, np.floor(level * weights), have).astype(np.int64)
+    # The units that flooring left over, to the first clients with room.
+    for place in np.flatnonzero(allocated < have)[: total - int(allocated.sum())]:
+        allocated[place] += 1
+    return allocated

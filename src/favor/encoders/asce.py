@@ -66,7 +66,7 @@ class AsceEncoder(TextEncoder):
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
         return encode_in_batches(
-            [text[: self.maximum_characters] for text in texts],
+            [text.strip()[: self.maximum_characters] for text in texts],
             lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
             lambda tokens, mask: self.network(tokens.to(self.device), mask.to(self.device)),
             self.dimension,

@@ -13,9 +13,10 @@ from typing import Any
 import pandas as pd
 
 from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, safetensors_bytes, safetensors_shapes
+from favor.foundation.files import read_parquet, safetensors_bytes, safetensors_header, safetensors_shapes
 
 UP, DOWN, STAYS = "client_to_server", "server_to_client", "stays_on_client"
+_NUMBER_BYTES = 8
 
 
 def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
@@ -27,14 +28,21 @@ def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
     return {owner: safetensors_bytes(tensors) for owner, tensors in shapes.items()}
 
 
-def round_traffic(round_number: int, adapter: str, uploads: Sequence[str], results: str) -> pd.DataFrame:
-    """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back."""
+def round_traffic(
+    round_number: int, adapter: str, uploads: Sequence[str], results: str, weighted: bool = False
+) -> pd.DataFrame:
+    """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back.
+
+    ``weighted``: each upload also says how many words its client has, one number.
+    """
     broadcast = safetensors_bytes(safetensors_shapes(adapter))
     rows = []
     for path in uploads:
         for (client, part), size in pack_bytes(path).items():
             rows.append((round_number, UP, part, client, _relative(path, results), size))
             rows.append((round_number, DOWN, "shared adapter", client, _relative(adapter, results), broadcast))
+            if weighted:
+                rows.append((round_number, UP, "word count", client, _relative(path, results), _NUMBER_BYTES))
     return pd.DataFrame(rows, columns=TABLES["traffic"].schema.names)
 
 
@@ -52,12 +60,16 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
         path = _relative(run["final"], results)
         rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run["recipients"]]
     if run["pooled"]:
-        lengths = texts["training_text"].map(lambda text: len(text.encode("utf-8")))
-        sizes = lengths.groupby(texts["client"]).sum()
+        trained = texts[texts["training_text"] != ""]
+        lengths = (trained["prompt"] + trained["training_text"]).map(lambda text: len(text.encode("utf-8")))
+        sizes = lengths.groupby(trained["client"]).sum()
         rows += [(0, UP, "text", str(client), "clients/texts.parquet", int(size)) for client, size in sizes.items()]
+        (pooled,) = (size for path in run["packs"] for size in pack_bytes(path).values())
+        path = _relative(run["packs"][0], results)
+        rows += [(1, DOWN, "final adapter", str(client), path, pooled) for client in sizes.index]
     stays: dict[tuple[str, str], tuple[str, int]] = {}
-    for path in run["packs"]:
-        # Of a client with several packs the last one stays.
+    for path in [] if run["pooled"] else sorted(run["packs"], key=_round_of):
+        # Of a client with several packs that of the last round stays.
         stays |= {owner: (_relative(path, results), size) for owner, size in pack_bytes(path).items()}
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
     frames.append(pd.DataFrame(rows, columns=TABLES["traffic"].schema.names))
@@ -90,6 +102,10 @@ def totals(boundary: pd.DataFrame) -> pd.DataFrame:
 def server_sees(boundary: pd.DataFrame) -> Iterable[str]:
     """Return the kinds of content that left a client in any row, for checks and tables."""
     return sorted(set(boundary.loc[boundary["direction"] == UP, "content"]))
+
+
+def _round_of(path: str) -> int:
+    return int(safetensors_header(path).get("round", 0))
 
 
 def _relative(path: str | Path, results: str) -> str:

@@ -8,6 +8,8 @@ sees of a text; "text" at its end (the released code).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,76 +35,71 @@ def gate_values(states: np.ndarray, references: np.ndarray, coefficient: float) 
     return np.asarray(np.clip(coefficient * cosines.mean(axis=1), 0.0, 1.0), dtype=np.float32)
 
 
-def reference_states(
-    base: BaseModel,
-    lora: LoraSettings,
-    shared: LoraState,
-    texts: pd.DataFrame,
-    client: str,
-    mixture: Mapping[str, Any],
-    cfg: Mapping[str, Any],
-    seed: int,
-) -> np.ndarray:
-    """Return the states [m, d] of a client's reference texts: at most ``mixture.references`` of those it trains on.
+@dataclass(frozen=True)
+class ClientGate:
+    """The gate of one client: its texts (table ``client_texts``) under the global adapter ``shared``.
 
-    Which texts is drawn once a seed and client (stream "gate references").
+    ``mixture``: plain values of :class:`favor.federation.method.Mixture`; ``cfg`` holds prefix_tokens and the training
+    section. Which texts are references is drawn once a seed and client (stream "gate references").
     """
-    own = texts[(texts["client"] == client) & (texts["allocated_words"] > 0)].sort_values("document_id")
-    order = numpy_generator(seed, "gate references", client).permutation(len(own))[: mixture["references"]]
-    chosen = own.iloc[sorted(order.tolist())]
-    return last_token_states(base, lora, shared, _sequences(base, chosen, "training_text", mixture, cfg))
 
+    base: BaseModel
+    lora: LoraSettings
+    shared: LoraState
+    texts: pd.DataFrame
+    client: str
+    mixture: Mapping[str, Any]
+    cfg: Mapping[str, Any]
+    seed: int
 
-def piece_gates(
-    base: BaseModel,
-    lora: LoraSettings,
-    shared: LoraState,
-    pieces: Sequence[Piece],
-    texts: pd.DataFrame,
-    client: str,
-    mixture: Mapping[str, Any],
-    cfg: Mapping[str, Any],
-    seed: int,
-) -> np.ndarray:
-    """Return the gate of every training piece [n]: its context is its prefix, where ``states`` is "prefix"."""
-    references = reference_states(base, lora, shared, texts, client, mixture, cfg, seed)
-    whole = mixture["states"] == "text"
-    sequences = [(piece.tokens if whole else piece.tokens[: piece.response_start]).tolist() for piece in pieces]
-    return gate_values(last_token_states(base, lora, shared, sequences), references, mixture["coefficient"])
+    @cached_property
+    def _references(self) -> tuple[list[str], np.ndarray]:
+        """Document and state [m, d] of each reference text: at most ``references`` of those the client trains on."""
+        own = self.texts[(self.texts["client"] == self.client) & (self.texts["allocated_words"] > 0)]
+        own = own.sort_values("document_id")
+        order = numpy_generator(self.seed, "gate references", self.client).permutation(len(own))
+        chosen = own.iloc[sorted(order[: self.mixture["references"]].tolist())]
+        return self._states(chosen, "training_text")
 
+    def of_pieces(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """Return the gate of every training piece [n], whose context is its prefix where ``states`` is "prefix".
 
-def client_gate(
-    base: BaseModel,
-    lora: LoraSettings,
-    shared: LoraState,
-    texts: pd.DataFrame,
-    client: str,
-    mixture: Mapping[str, Any],
-    cfg: Mapping[str, Any],
-    seed: int,
-) -> dict[str, np.ndarray]:
-    """Return what a client keeps of its gate: ``value`` [1], the mean over its validation texts, and ``references``.
+        A reference of the piece's own document is left out where there are others: held-out texts have none either.
+        """
+        whole = self.mixture["states"] == "text"
+        contexts = [(piece.tokens if whole else piece.tokens[: piece.response_start]).tolist() for piece in pieces]
+        states = last_token_states(self.base, self.lora, self.shared, contexts)
+        documents, references = self._references
+        gates = np.empty(len(pieces), dtype=np.float32)
+        for row, piece in enumerate(pieces):
+            others = np.array([document != piece.document_id for document in documents])
+            used = references[others] if others.any() else references
+            gates[row] = gate_values(states[row : row + 1], used, self.mixture["coefficient"])[0]
+        return gates
 
-    Raises ``UserError`` where the client has no validation text.
-    """
-    references = reference_states(base, lora, shared, texts, client, mixture, cfg, seed)
-    held_out = texts[(texts["client"] == client) & (texts["split"] == "validation")].sort_values("document_id")
-    sequences = _sequences(base, held_out, "text", mixture, cfg)
-    if not sequences:
-        raise UserError(f"{client}: no validation text for the gate; give the author more posts")
-    gates = gate_values(last_token_states(base, lora, shared, sequences), references, mixture["coefficient"])
-    return {"value": np.asarray([gates.mean()], dtype=np.float32), "references": references}
+    def kept(self) -> dict[str, np.ndarray]:
+        """Return what the client keeps: ``value`` [1], the mean over its validation texts, and ``references`` [m, d].
 
+        Raises ``UserError`` where the client has no validation text.
+        """
+        held_out = self.texts[(self.texts["client"] == self.client) & (self.texts["split"] == "validation")]
+        _, states = self._states(held_out.sort_values("document_id"), "text")
+        if not len(states):
+            raise UserError(f"{self.client}: no validation text for the gate; give the author more posts")
+        _, references = self._references
+        gates = gate_values(states, references, self.mixture["coefficient"])
+        return {"value": np.asarray([gates.mean()], dtype=np.float32), "references": references}
 
-def _sequences(
-    base: BaseModel, texts: pd.DataFrame, column: str, mixture: Mapping[str, Any], cfg: Mapping[str, Any]
-) -> list[list[int]]:
-    length = cfg["prefix_tokens"] if mixture["states"] == "prefix" else cfg["training"]["max_length"]
-    encoded = [
-        base.tokenizer.encode(language_model_text(prompt, text))[:length]
-        for prompt, text in zip(texts["prompt"], texts[column], strict=True)
-    ]
-    return [tokens for tokens in encoded if tokens]
+    def _states(self, texts: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray]:
+        longest = self.cfg["training"]["max_length"]
+        length = self.cfg["prefix_tokens"] if self.mixture["states"] == "prefix" else longest
+        encoded = [
+            (str(document), self.base.tokenizer.encode(language_model_text(prompt, text))[:length])
+            for document, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True)
+        ]
+        encoded = [(document, tokens) for document, tokens in encoded if tokens]
+        states = last_token_states(self.base, self.lora, self.shared, [tokens for _, tokens in encoded])
+        return [document for document, _ in encoded], states
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

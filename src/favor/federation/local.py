@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from favor.federation.gates import language_model_text, piece_gates
+from favor.federation.gates import ClientGate, language_model_text
 from favor.federation.inference import POOLED
 from favor.federation.stages import StageClient
 from favor.foundation.columns import TABLES
@@ -83,7 +83,8 @@ def run_stage(
         mixed, gates = None, None
         if mixture is not None and mixture["training"] == "dynamic" and anchor is not None:
             mixed = anchor
-            gates = piece_gates(base, lora_settings(cfg), mixed, pieces, texts, client.name, mixture, cfg, seed)
+            gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
+            gates = gate.of_pieces(pieces)
         tasks.append(
             ClientTask(
                 name=client.name,

@@ -52,6 +52,7 @@ class SharedStage:
     took part before starts from its own last endpoint instead of A_t (the released pFedMe); the upload and the
     proximal term still refer to A_t. ``inner_steps`` K > 0: every step is taken K times, then the reference point of
     the proximal term moves by ``upload_scale`` of the way to the local adapter; the upload is how far it moved.
+    ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -61,6 +62,7 @@ class SharedStage:
     weighting: Literal["uniform", "words"] = "uniform"
     start: Literal["server", "own"] = "server"
     inner_steps: int = 0
+    spread: bool = False
 
     @property
     def track(self) -> str:
@@ -189,6 +191,15 @@ def load_method(
     return module_name, plan, dataclasses.asdict(hyperparameters)
 
 
+def method_departures(module: str, hyperparameters: Mapping[str, Any], protocol: str) -> list[str]:
+    """Return the hyper-parameters that differ between the protocols and have another value than this one's."""
+    loaded = importlib.import_module(module)
+    released: Mapping[str, Any] = getattr(loaded, "RELEASED", {})
+    paper = dataclasses.asdict(loaded.Hyperparameters())
+    expected = {key: released[key] if protocol == "released" else paper[key] for key in released}
+    return [key for key, value in expected.items() if hyperparameters[key] != value]
+
+
 def _passes(plan: Plan) -> list[float | None]:
     return [stage.epochs for stage in (plan.shared, plan.personal) if stage is not None]
 
@@ -211,7 +222,10 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
     if experiment["budget"] == "matched":
         total = float(experiment["matched_epochs"])
         if plan.inference == "endpoint" and shared is not None:
-            shared = dataclasses.replace(shared, epochs=total)
+            # An inner step is a step on the same pieces, so K of them are K passes.
+            shared = dataclasses.replace(
+                shared, epochs=total / max(1, shared.inner_steps), spread=shared.start == "own"
+            )
         elif personal is not None and personal.start == "endpoint":
             assert shared is not None
             if total <= shared.epochs:

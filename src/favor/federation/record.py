@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from favor.federation.method import Plan
+from favor.federation.method import Plan, method_departures
 from favor.foundation.protocol import departures
 
 
-def run_check(plan: Plan, experiment: Mapping[str, Any]) -> dict[str, bool | int | float | str]:
+def run_check(
+    plan: Plan, experiment: Mapping[str, Any], module: str, hyperparameters: Mapping[str, Any]
+) -> dict[str, bool | int | float | str]:
     """Return the values of one row of the component-ablation configuration check (Table phase1-ablation-run-audit).
 
     ``private_residual``, ``alignment``, ``proximal``: which components act; the weights behind them, passes over own
-    text (a personal stage's in all, where they are spread over participations), and the protocol with its departures.
-    Values that do not apply are absent.
+    text (a personal stage's in all, where they are spread over participations), and the protocol with its departures,
+    of the experiment and of the method (``module`` and ``hyperparameters``, as ``load_method`` returns them). Values
+    that do not apply are absent.
     """
     shared, personal = plan.shared, plan.personal
     objectives = [stage.objective for stage in (shared, personal) if stage is not None]
-    protocol = ", ".join([experiment["protocol"], *(f"but {key}" for key in departures(experiment))])
+    own = method_departures(module, hyperparameters, experiment["protocol"])
+    protocol = ", ".join([experiment["protocol"], *(f"but {key}" for key in (*departures(experiment), *own))])
     values: dict[str, bool | int | float | str] = {
         "private_residual": personal is not None and personal.residual,
         "alignment": any(objective.alignment > 0 for objective in objectives),

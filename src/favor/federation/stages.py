@@ -51,13 +51,27 @@ def shared_clients(
     stage: Mapping[str, Any],
     previous: Mapping[str, State] | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
+    participations: Mapping[str, int] | None = None,
 ) -> list[StageClient]:
     """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended."""
     own = (previous or {}) if stage["start"] == "own" else {}
     return [
-        StageClient(name, round_number, own.get(name, shared), stage["epochs"], shared, (targets or {}).get(name))
+        StageClient(
+            name,
+            round_number,
+            own.get(name, shared),
+            _epochs(stage, name, participations),
+            shared,
+            (targets or {}).get(name),
+        )
         for name in names
     ]
+
+
+def _epochs(stage: Mapping[str, Any], client: str, participations: Mapping[str, int] | None) -> float:
+    """Return the passes of one participation: an equal part of them where they are spread over all."""
+    parts = (participations or {}).get(client, 1) if stage["spread"] else 1
+    return float(stage["epochs"]) / parts
 
 
 def upload(result: Trained, shared: State, stage: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -80,13 +94,12 @@ def personal_clients(
     ``rounds``: the round each stage belongs to; ``participations``: how often each client takes part in all, which a
     ``spread`` number of epochs is divided by.
     """
-    parts = participations or {}
     return [
         StageClient(
             name,
             round_number,
             starts[name],
-            stage["epochs"] / parts[name] if stage["spread"] else stage["epochs"],
+            _epochs(stage, name, participations),
             anchor,
             (targets or {}).get(name),
         )
@@ -153,7 +166,7 @@ def simulate(
     shared, own = values["shared"], values["personal"]
     for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
         now = server[-1]
-        trained = solver(shared_clients(cohort, number, now, shared, endpoints), shared, "shared")
+        trained = solver(shared_clients(cohort, number, now, shared, endpoints, None, parts), shared, "shared")
         uploads.append({result.name: upload(result, now, shared) for result in trained})
         endpoints |= {result.name: as_arrays(result.state) for result in trained}
         if plan.personal is not None and plan.personal.start in ("endpoint", "own"):

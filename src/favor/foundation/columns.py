@@ -171,7 +171,7 @@ _TABLES = (
                 "content",
                 STRING,
                 "",
-                "delta, text, shared adapter, final adapter; what stays: residual, endpoint, adapter, companion, gate",
+                "delta, word count, text, shared or final adapter; of what stays: residual, endpoint, adapter, ...",
             ),
             CLIENT,
             Column("file", STRING, "", "file it was in, relative to the results folder"),

@@ -147,25 +147,30 @@ def safetensors_bytes(shapes: Mapping[str, Sequence[int]]) -> int:
 
 def safetensors_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a file's tensors without reading them. Raises ``UserError`` as :func:`read_safetensors`."""
-    from safetensors import SafetensorError, safe_open
+    with _opened(path) as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - not a dict
 
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{path}: not a whole safetensors file ({error}); delete it and run again") from None
+
+def safetensors_header(path: str | Path) -> dict[str, str]:
+    """Return a file's header without its tensors. Raises ``UserError`` as :func:`read_safetensors`."""
+    with _opened(path) as file:
+        return dict(file.metadata() or {})
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Return (tensors by name, header). Raises ``UserError`` where the file is missing or truncated."""
+    with _opened(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        return tensors, dict(file.metadata() or {})
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-            return tensors, dict(file.metadata() or {})
+            yield file
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
     except (SafetensorError, OSError) as error:

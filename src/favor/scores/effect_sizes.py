@@ -65,8 +65,8 @@ def effect_sizes(vectors: np.ndarray, authors: np.ndarray, topics: np.ndarray) -
         return None
     use = np.isin(topics, kept)
     vectors, authors, topics = vectors[use], authors[use], topics[use]
-    if len(vectors) <= len(np.unique(authors)):
-        return None
+    if len(vectors) <= len(set(zip(topics.tolist(), authors.tolist(), strict=True))):
+        return None  # one text for every author of a topic: nothing varies within
     return EffectSizes(omega_squared(vectors, authors, topics), omega_squared(vectors, topics), len(vectors))
 
 

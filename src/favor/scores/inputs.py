@@ -15,8 +15,9 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.scores.metric import CONTROLS
-from favor.scores.text_quality import quality_columns
+from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 
+QUALITY_LIMITS = (MINIMUM_WORDS, MINIMUM_DISTINCT_BIGRAM_RATIO)
 RUN_KEYS = ["seed", "method", "client", "prompt_id"]
 
 
@@ -53,8 +54,9 @@ class ScoreInputs:
     generations: table ``generations``, all runs. prompts: table ``prompts`` of all seeds with a column seed.
     generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
-    utility, client_texts, assistant: the tables of these names, or None. Rows may come in any order.
-    Missing rows raise ``UserError``.
+    utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
+    smallest distinct-bigram ratio, which the human controls pass through too. Rows may come in any order. Missing rows
+    raise ``UserError``.
     """
 
     generations: pd.DataFrame
@@ -64,6 +66,7 @@ class ScoreInputs:
     utility: pd.DataFrame | None = None
     client_texts: pd.DataFrame | None = None
     assistant: pd.DataFrame | None = None
+    quality_limits: tuple[int, float] = QUALITY_LIMITS
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,6 +104,7 @@ class ScoreInputs:
         utility: Path | None = None,
         client_texts: Path | None = None,
         assistant: Path | None = None,
+        quality_limits: tuple[int, float] = QUALITY_LIMITS,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -118,6 +122,7 @@ class ScoreInputs:
             read_parquet(utility, "utility") if utility is not None else None,
             read_parquet(client_texts, "client_texts") if client_texts is not None else None,
             read_parquet(assistant, "assistant") if assistant is not None else None,
+            quality_limits,
         )
 
     @property
@@ -143,9 +148,13 @@ class ScoreInputs:
             runs += list(self._controls(seed))
         return runs
 
+    def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
+        """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
+        return quality_columns(prompts["gold_text"].tolist(), *self.quality_limits).set_index(prompts.index)
+
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
-        gold = gold.assign(text_item=gold["prompt_id"], passed=quality_columns(gold["gold_text"].tolist())["passed"])
+        gold = gold.assign(text_item=gold["prompt_id"], passed=self.gold_quality(gold)["passed"])
         yield Run(seed, "gold", _items(gold))
         giver = shuffled_attribution(gold["client"].to_numpy(), seed)
         kept = np.flatnonzero(giver >= 0)

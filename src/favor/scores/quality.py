@@ -9,7 +9,6 @@ import pandas as pd
 
 from favor.scores.inputs import ScoreInputs, read_settings
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.scores.text_quality import quality_columns
 
 _REFERENCE = "paper, Data preprocessing and metrics"
 METRICS = (
@@ -23,7 +22,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Score every run and the gold control over all of its outputs, failed ones included. No settings."""
     read_settings("quality", settings, {})
     gold = inputs.prompts
-    frames = [inputs.generations, gold.assign(method="gold", **quality_columns(gold["gold_text"].tolist()))]
+    frames = [inputs.generations, gold.assign(method="gold", **inputs.gold_quality(gold))]
     scores = []
     for frame in frames:
         for seed, method in sorted(set(zip(frame["seed"].tolist(), frame["method"].tolist(), strict=True))):

@@ -107,7 +107,7 @@ def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any
 def _effects(sources: Sources, settings: Mapping[str, Any], row: Any) -> Iterator[Score]:
     authors, topics = (sources.frame[name].to_numpy(dtype=object).astype(str) for name in ("client", "topic"))
     found = effect_sizes(sources.vectors, authors, topics)
-    note = "needs two topics with at least three authors, and more texts than authors"
+    note = "needs two topics with at least three authors, and more texts than (topic, author) pairs"
     nan = float("nan")
     n = found.texts if found else 0
     yield row("author_effect", float(found.author.mean()) if found else nan, n, note)
