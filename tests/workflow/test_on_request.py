@@ -1,0 +1,86 @@
+"""Judges and the publication bundle: planned only when asked for, blind, and rerun by what concerns them alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+JUDGING = {"prepare_judgements", "judge", "score_judges"}
+CONFIG = "config/config.yaml"
+WITH_JUDGES = ("    tables: [main", "    judges: {}\n    tables: [main")
+
+
+def files_of(output, rule, field):
+    """The files of a rule's one job, as a dry run prints them."""
+    (block,) = re.findall(rf"^rule {rule}:\n((?:    .*\n)+)", output, flags=re.MULTILINE)
+    return re.search(rf"^    {field}: (.*)$", block, flags=re.MULTILINE)[1].split(", ")
+
+
+@pytest.fixture
+def project(stubbed):
+    """The stubbed project; the files an edit touched are put back, what judging left is taken away."""
+    texts = {}
+    original = stubbed.edit
+
+    class Restoring(type(stubbed)):
+        def edit(self, name, old, new):
+            texts.setdefault(name, (self.folder / name).read_text())
+            original(name, old, new)
+
+    yield Restoring(stubbed.folder)
+    for name, text in texts.items():
+        (stubbed.folder / name).write_text(text)
+    for path in ("judges/key.parquet", "judges/judgements.parquet", "scores/judges.parquet"):
+        (stubbed.folder / "results" / "demo" / path).unlink(missing_ok=True)
+    (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
+
+
+def test_nothing_is_judged_or_released_unasked(project):
+    output = project.snakemake("-n", "--forceall").stdout
+    assert not re.search(r"^rule (release|judge|prepare_judgements|score_judges):", output, flags=re.MULTILINE)
+
+
+def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(project):
+    project.edit(CONFIG, *WITH_JUDGES)
+    assert project.planned().keys() >= JUDGING
+    output = project.snakemake("-n").stdout
+    assert files_of(output, "judge", "input") == ["results/demo/clients/judge_requests.parquet"]
+    assert "results/demo/judges/key.parquet" in files_of(output, "score_judges", "input")
+
+
+def test_the_table_without_a_judge_judges_nothing(project):
+    project.edit(CONFIG, "tables: [main", "tables: [qwen-generic-quality, main")
+    planned = project.planned()
+    assert planned["score_judges"] == 1
+    assert planned["make_table"] == 1
+    assert not {"judge", "prepare_judgements"} & planned.keys()
+
+
+def test_what_concerns_judging_reruns_judging(project):
+    project.edit(CONFIG, *WITH_JUDGES)
+    project.snakemake()
+    assert project.planned() == {}
+    first = "from __future__ import annotations"
+    studies = "src/favor/studies"
+    for name, planned in (
+        ("judges_scores", {"score_judges": 1}),
+        ("judges_endpoint", {"judge": 1, "score_judges": 1}),
+        ("judges_local", {}),
+        ("judges_design", {"prepare_judgements": 1, "judge": 1, "score_judges": 1}),
+    ):
+        project.edit(f"{studies}/{name}.py", first, f"{first}\nVERSION = 2")
+        assert project.planned() == planned, name
+        project.edit(f"{studies}/{name}.py", f"{first}\nVERSION = 2", first)
+
+
+def test_a_release_holds_aggregates_alone(project):
+    output = project.snakemake("-n", "release", "--force").stdout
+    listed = files_of(output, "release", "input")
+    end = next(place for place, path in enumerate(listed) if path.endswith("clients/texts.parquet"))
+    public, private = listed[:end], listed[end:]
+    assert not [path for path in public if "/clients/" in path or "/seed" in path or path.endswith(".pdf")]
+    assert not [path for path in public if "qualitative" in path or path.startswith("results/corpora")]
+    assert "results/report.html" in public
+    assert sum(path.endswith("generations.parquet") for path in private) == 8
+    assert "results/corpora/demo/authors.parquet" in private
