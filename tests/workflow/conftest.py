@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-COPIED = ("Snakefile", "config", "envs", "profiles", "src", "workflow")
+COPIED = (
+    *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
+    *("requirements.lock", "LICENSE", "CITATION.cff"),
+)
 
 # Does in no time what the real script does in minutes: it leaves its outputs, as files that count as whole. The real
 # script stands below "if False", so its imports still count for the code fingerprint.

@@ -93,3 +93,16 @@ def all_generations():
 def all_authors():
     """The authors of every corpus that a client comes from, or a model or encoder is trained on."""
     return [corpus_file(name, "authors.parquet") for name in CONFIG["corpora"]]
+
+
+def project_files():
+    """What a release says of the project itself, beside the lock file."""
+    return [
+        str(path)
+        for path in (
+            ROOT / "LICENSE",
+            ROOT / "CITATION.cff",
+            ROOT / "workflow" / "schemas" / "config.schema.yaml",
+            *sorted((ROOT / "envs").glob("*.yaml")),
+        )
+    ]

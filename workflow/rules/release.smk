@@ -8,7 +8,7 @@ rule release:
         generations=all_generations(),
         authors=all_authors(),
         lock=str(ROOT / "requirements.lock"),
-        schema=str(ROOT / "workflow" / "schemas" / "config.schema.yaml"),
+        project=project_files(),
     output:
         archive=f"{RESULTS}/release.tar.gz",
     log:
