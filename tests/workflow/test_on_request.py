@@ -64,7 +64,7 @@ def test_what_concerns_judging_reruns_judging(project):
     first = "from __future__ import annotations"
     studies = "src/favor/studies"
     for name, planned in (
-        ("judges_scores", {"score_judges": 1}),
+        ("judges", {"score_judges": 1}),
         ("judges_endpoint", {"judge": 1, "score_judges": 1}),
         ("judges_local", {}),
         ("judges_design", {"prepare_judgements": 1, "judge": 1, "score_judges": 1}),

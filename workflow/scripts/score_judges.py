@@ -2,7 +2,7 @@
 
 from favor.foundation.files import read_parquet, write_parquet
 from favor.foundation.job import job
-from favor.studies.judges_scores import judge_scores, no_judge_scores
+from favor.studies.judges import judge_scores, no_judge_scores
 
 with job(snakemake) as cfg:
     if snakemake.input.judged:

@@ -65,20 +65,20 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
 
 
 def families() -> dict[str, str]:
-    """Return family name -> module of every file in this package that declares METRICS and ``score``.
+    """Return family name -> module of every file that declares METRICS, here and among the studies.
 
     A family is found by its file: it holds a top-level ``METRICS`` assignment, which is looked for in the text so
     that listing the families imports none of them.
     """
-    package = importlib.import_module("favor.scores")
     found = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        spec = importlib.util.find_spec(f"{package.__name__}.{module.name}")
-        if spec is None or spec.origin is None:
-            continue
-        with open(spec.origin, encoding="utf-8") as file:
-            if any(line.startswith("METRICS") for line in file):
-                found[module.name] = f"{package.__name__}.{module.name}"
+    for package in map(importlib.import_module, ("favor.scores", "favor.studies")):
+        for module in pkgutil.iter_modules(package.__path__):
+            spec = importlib.util.find_spec(f"{package.__name__}.{module.name}")
+            if spec is None or spec.origin is None:
+                continue
+            with open(spec.origin, encoding="utf-8") as file:
+                if any(line.startswith("METRICS") for line in file):
+                    found[module.name] = f"{package.__name__}.{module.name}"
     return found
 
 

@@ -13,8 +13,8 @@ from favor.report.build import Context, build_table
 from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 from favor.scores.metric import SOURCE
+from favor.studies.judges import judge_scores, no_judge_scores
 from favor.studies.judges_prompts import QUALITY, RATINGS, VOICE
-from favor.studies.judges_scores import judge_scores, no_judge_scores
 
 METHODS = ("favor", "ditto")
 # Overall ratings by (seed, client, method): two judgements each; None is missing.
