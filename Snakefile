@@ -14,12 +14,14 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/runs.smk"
 include: "workflow/rules/outputs.smk"
 include: "workflow/rules/measures.smk"
+include: "workflow/rules/audits.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/studies.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/on_request.smk"
@@ -35,4 +37,5 @@ rule all:
         table_targets(),
         judge_targets(),
         run_targets(),
+        study_targets(),
         corpus_targets(),

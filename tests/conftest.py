@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -26,3 +29,31 @@ def real_blog_csv() -> Path:
     if not location or not Path(location).is_file():
         pytest.skip("FAVOR_BLOG_CSV does not name a file")
     return Path(location)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Any]:
+    """A headless Chromium that stays off the network; skips where there is none."""
+    chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium or chromedriver is not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (
+        "headless",
+        "no-sandbox",
+        "disable-gpu",
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        "disable-dev-shm-usage",
+        f"user-data-dir={tmp_path / 'browser'}",
+    ):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.chrome.service.Service(executable_path=driver)
+    started = webdriver.Chrome(options=options, service=service)
+    yield started
+    started.quit()

@@ -99,6 +99,11 @@ def test_defaults_are_the_papers():
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
         ("encoders.asce_a.kind", "asci", "'asci'"),
+        ("experiments.demo.studies.human_2afc", {"methods": ["favour"]}, "did you mean 'favor'?"),
+        ("experiments.demo.studies.human_2afc", {"items": 9, "human_items": 2}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"items": 10, "human_items": 10}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"responses": "/no/folder"}, "no folder /no/folder; make it"),
+        ("experiments.demo.studies.human_2afc", {"annotator": 3}, "did you mean 'annotators'?"),
         ("corpora.demo.demo", None, "--config corpus_path="),
         ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
         ("corpora.demo.roles.background", 0, "has no background authors"),
@@ -162,8 +167,8 @@ def test_schema_defaults_equal_the_packages_own():
 
 
 def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto():
-    assert resolved(DEMO)["experiments"]["demo"]["judges"] is None
-    judges = resolved(changed("experiments.demo.judges", {}))["experiments"]["demo"]["judges"]
+    assert resolved(DEMO)["experiments"]["demo"]["studies"]["judges"] is None
+    judges = resolved(changed("experiments.demo.studies.judges", {}))["experiments"]["demo"]["studies"]["judges"]
     assert judges["methods"] == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
     assert judges["voice"] == ["favor", "ditto"]
     assert judges["judgements"] == 2
@@ -178,10 +183,26 @@ def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditt
         ({"methods": ["fedavg", "ditto"]}, "ratings compare row 'favor' with others"),
         ({"model": "local", "base_model": "small"}, "judges.base_model': there is no 'small'"),
         ({"model": "remote"}, "'remote' is not possible"),
-        ({"api_key": "sk-1"}, "unknown config key 'experiments.demo.judges.api_key'"),
+        ({"api_key": "sk-1"}, "unknown config key 'experiments.demo.studies.judges.api_key'"),
         ({"maximum_requests": -1}, "out of range"),
     ],
 )
 def test_impossible_judges_are_named(judges, message):
     with pytest.raises(UserError, match=message):
-        resolved(changed("experiments.demo.judges", judges))
+        resolved(changed("experiments.demo.studies.judges", judges))
+
+
+def test_the_audits_defaults_are_the_packages_own():
+    from favor.studies.human_2afc_items import AuditSettings
+
+    (audit,) = [
+        option
+        for option in SCHEMA["$defs"]["experiment"]["properties"]["studies"]["properties"]["human_2afc"]["oneOf"]
+        if option["type"] == "object"
+    ]
+    keys = {key: child["default"] for key, child in audit["properties"].items()}
+    own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
+    assert {key: value for key, value in keys.items() if key in own} == {
+        key: value for key, value in own.items() if key in keys
+    }
+    assert keys.keys() - own.keys() == {"annotators", "responses"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -125,34 +123,6 @@ def test_only_plain_drawings_are_taken_in(tmp_path: Path, content: str) -> None:
         inline_svg(tmp_path / "bad.svg", "figure", "Title")
     with pytest.raises(UserError, match=r"none\.svg: cannot be read"):
         inline_svg(tmp_path / "none.svg", "figure", "Title")
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Any]:
-    """A headless Chromium that stays off the network; skips where there is none."""
-    chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("chromium or chromedriver is not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (
-        "headless",
-        "no-sandbox",
-        "disable-gpu",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        "disable-dev-shm-usage",
-        f"user-data-dir={tmp_path / 'browser'}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.chrome.service.Service(executable_path=driver)
-    started = webdriver.Chrome(options=options, service=service)
-    yield started
-    started.quit()
 
 
 def test_report_in_chromium(tmp_path: Path, report: Report, browser: Any, hostile: str) -> None:

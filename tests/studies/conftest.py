@@ -1,134 +1,91 @@
-"""A judge's endpoint on loopback that misbehaves as told, and outputs to judge."""
+"""A made-up experiment: eight clients of four topics, two seeds, every text told apart by its words."""
 
 from __future__ import annotations
-
-import json
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pandas as pd
 import pytest
 
-from favor.studies.judges_endpoint import Endpoint, Limits
+from favor.foundation.columns import TABLES
+from favor.studies.human_2afc_items import AuditSettings, draw_items
+from tests.studies.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges
 
-KEY = "sk-test-0123456789-never-to-be-written"
-QUALITY_ANSWER = '{"coherence": 3, "fluency": 4, "specificity": 2, "non_repetition": 5, "overall": 3}'
-
-
-def completion(content: Any, finish: str = "stop") -> bytes:
-    """Return a chat completion as an endpoint sends it."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}
-    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-    return json.dumps({"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+CLIENTS = [f"client_{number:03d}" for number in range(1, 9)]
+SEEDS = (2026, 2027)
+METHODS = {"ditto": "alpha", "favor": "beta", "fedavg": "gamma"}  # what their outputs are made of
+HOSTILE = "</script><script>alert('x')</script> & <b>bold</b> “ü” 中 \u2028 end"
 
 
-class JudgeServer(ThreadingHTTPServer):
-    """Answers ``/v1/chat/completions``; ``behave(number, body)`` returns what request ``number`` (from 0) meets.
-
-    That is (status, headers, body); a body longer than the announced Content-Length stays unsaid. ``None`` answers
-    nothing until the client gives up.
-    """
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.behave: Callable[[int, dict], tuple[int, dict[str, str], bytes] | None] = lambda number, body: (
-            200,
-            {},
-            completion(QUALITY_ANSWER),
-        )
-        self.requests: list[dict] = []
-        self.arrivals: list[float] = []
-        self.keys: list[str | None] = []
-        self.paths: Counter[str] = Counter()
-        self.lock = threading.Lock()
-        self.released = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up is no news."""
+def words(name: str, count: int) -> str:
+    """A text of ``count`` different words."""
+    return " ".join(f"{name}w{number}" for number in range(count))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: JudgeServer
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        server = self.server
-        with server.lock:
-            number = len(server.requests)
-            server.requests.append(body)
-            server.arrivals.append(time.monotonic())
-            server.keys.append(self.headers.get("Authorization"))
-            server.paths[self.path] += 1
-        said = server.behave(number, body)
-        if said is None:
-            server.released.wait(20)
-            return
-        status, headers, content = said
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *arguments: Any) -> None:
-        """Nothing on the terminal."""
+def made_texts() -> pd.DataFrame:
+    """Table ``client_texts``: five training texts a client, the last of them short."""
+    rows = []
+    for number, client in enumerate(CLIENTS):
+        for place in range(7):
+            split = "train" if place < 5 else "test"
+            text = words(f"{split}{number}x{place}", 12 if place == 4 else 40)
+            text = text.replace(" ", "\n", 1) if place != 1 else f"{HOSTILE} {text}"
+            row = {"client": client, "document_id": f"doc-{number}-{place}", "split": split, "topic": f"t{number // 2}"}
+            row |= {"prompt": "", "text": text, "words": 40, "allocated_words": 40, "training_text": text}
+            rows.append(row)
+    return pd.DataFrame(rows)[TABLES["client_texts"].schema.names]
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
-    """A running server."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    running = JudgeServer()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield running
-    running.released.set()
-    running.shutdown()
-    running.server_close()
+def made_prompts() -> pd.DataFrame:
+    """Table ``prompts`` of both seeds with a column seed; both seeds cut the same two documents of a client."""
+    rows = []
+    for seed in SEEDS:
+        for number, client in enumerate(CLIENTS):
+            for place in (5, 6):
+                row = {"seed": seed, "client": client, "prompt_id": f"{client}-{seed}-{place}"}
+                row |= {"document_id": f"doc-{number}-{place}", "topic": f"t{number // 2}", "prompt_text": "start"}
+                row |= {"prompt_tokens": [1], "gold_text": words(f"human{number}x{place}x", 30), "gold_tokens": 30}
+                rows.append(row)
+    return pd.DataFrame(rows)
 
 
-@pytest.fixture
-def connect(server: JudgeServer) -> Callable[..., Endpoint]:
-    """Makes an endpoint of the server, with limits that suit a test."""
-
-    def make(**limits: Any) -> Endpoint:
-        chosen = Limits(**{"timeout": 5.0, "tries": 4, "per_minute": 1e6, "backoff": 0.01, **limits})
-        environment = {
-            "FAVOR_JUDGE_BASE_URL": server.url,
-            "FAVOR_JUDGE_MODEL": "judge-1",
-            "FAVOR_JUDGE_API_KEY": KEY,
-        }
-        return Endpoint.from_environment(chosen, environment)
-
-    return make
+def made_generations(prompts: pd.DataFrame) -> pd.DataFrame:
+    """Table ``generations``: the outputs of client_001 fail the filter."""
+    rows = []
+    for method, stem in METHODS.items():
+        for prompt in prompts.to_dict("records"):
+            keys = {key: prompt[key] for key in ("seed", "client", "prompt_id")}
+            text = words(f"{stem}zz{prompt['client'][-1]}x{prompt['prompt_id'][-1]}x{prompt['seed'] % 10}x", 25)
+            row = {"method": method, "text": f" {text}\n", "tokens": 25, "words": 25, "distinct_bigram_ratio": 1.0}
+            rows.append({**keys, **row, "passed": prompt["client"] != "client_001"})
+    return pd.DataFrame(rows)
 
 
-def outputs(methods: tuple[str, ...], seeds: tuple[int, ...] = (1, 2), clients: int = 3, prompts: int = 3) -> tuple:
-    """Return generations, prompts (with a column seed) and client texts; every text says what it is."""
-    generations, asked, texts = [], [], []
-    for number in range(1, clients + 1):
-        client = f"client_{number:03d}"
-        for text in range(5):
-            words = f"own{number}x{text} " * 200
-            texts.append({"client": client, "document_id": f"d{text}", "split": "train" if text < 4 else "test"})
-            texts[-1]["text"] = words
-        for seed in seeds:
-            for prompt in range(prompts):
-                name = f"{client}-{seed}-{prompt}"
-                row = {"seed": seed, "client": client, "prompt_id": name}
-                asked.append({**row, "prompt_text": f"prefix of {name}", "gold_text": f"gold of {name}"})
-                generations += [
-                    {**row, "method": method, "text": f"words by m{place} on {name}", "passed": True}
-                    for place, method in enumerate(methods)
-                ]
-    return pd.DataFrame(generations), pd.DataFrame(asked), pd.DataFrame(texts)
+@pytest.fixture(scope="session")
+def texts() -> pd.DataFrame:
+    """Table ``client_texts``."""
+    return made_texts()
+
+
+@pytest.fixture(scope="session")
+def prompts() -> pd.DataFrame:
+    """Table ``prompts`` of both seeds with a column seed."""
+    return made_prompts()
+
+
+@pytest.fixture(scope="session")
+def generations(prompts: pd.DataFrame) -> pd.DataFrame:
+    """Table ``generations``."""
+    return made_generations(prompts)
+
+
+@pytest.fixture(scope="session")
+def settings() -> AuditSettings:
+    """Four items of each method and two human ones."""
+    return AuditSettings(("ditto", "favor"), items=10, human_items=2, excerpts=3, excerpt_words=20, seed=7)
+
+
+@pytest.fixture(scope="session")
+def items(
+    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
+) -> pd.DataFrame:
+    """Table ``human_2afc_items`` of that experiment."""
+    return draw_items(generations, prompts, texts, settings)

@@ -179,4 +179,4 @@ def test_without_a_judge_the_table_prints_dashes_with_the_reason():
     cells = cells_of(no_judge_scores((1, 2), METHODS)).reset_index()
     assert set(cells["text"]) == {"–"}
     others = cells[(cells["row"] != "FAVoR") | (cells["column"] == "Mean quality")]
-    assert set(others["reason"]) == {"no judge is configured for this experiment (judges)"}
+    assert set(others["reason"]) == {"no judge is configured for this experiment (studies.judges)"}

@@ -16,7 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_parquet
 from favor.studies.judges_asking import REPEATS, AnswerCache, estimate, judge_all, question
 from favor.studies.judges_design import Design, design_requests
-from tests.studies.conftest import KEY, QUALITY_ANSWER, completion, outputs
+from tests.studies.judge_server import KEY, QUALITY_ANSWER, completion, outputs
 
 METHODS = ("fedavg", "favor")
 
@@ -95,7 +95,7 @@ def test_other_settings_of_the_judge_are_other_questions(server, connect, reques
 
 
 def test_too_many_requests_are_refused_before_any_is_sent(server, connect, requests, tmp_path):
-    with pytest.raises(UserError, match=r"12 requests are more than judges.maximum_requests \(11\)"):
+    with pytest.raises(UserError, match=r"12 requests are more than studies.judges.maximum_requests \(11\)"):
         run(connect(), requests, tmp_path, maximum=11)
     assert server.requests == []
 

@@ -7,7 +7,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.studies.judges_design import Design, choose_prompts, design_requests
 from favor.studies.judges_prompts import QUALITY, VOICE
-from tests.studies.conftest import outputs
+from tests.studies.judge_server import outputs
 
 METHODS = ("fedavg", "ditto", "favor")
 DESIGN = Design(METHODS, voice=("favor", "ditto"))

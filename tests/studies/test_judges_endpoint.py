@@ -11,7 +11,7 @@ from favor.foundation.errors import UserError
 from favor.studies import judges_endpoint
 from favor.studies.judges_asking import Question
 from favor.studies.judges_endpoint import Endpoint, Limits
-from tests.studies.conftest import KEY, QUALITY_ANSWER, completion
+from tests.studies.judge_server import KEY, QUALITY_ANSWER, completion
 
 ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
 GOOD = (200, {}, completion(QUALITY_ANSWER))

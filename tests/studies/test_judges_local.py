@@ -12,7 +12,7 @@ from favor.lm.tokenizer import train_tokenizer
 from favor.studies.judges_asking import AnswerCache, Question, judge_all
 from favor.studies.judges_design import Design, design_requests
 from favor.studies.judges_local import open_judge
-from tests.studies.conftest import outputs
+from tests.studies.judge_server import outputs
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}>{% endif %}"

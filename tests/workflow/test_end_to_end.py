@@ -272,3 +272,18 @@ def test_the_quotations_stay_out_of_the_report(run):
     published = (run.folder / "results/report.html").read_text()
     assert not [text for text in cells["text"] if len(text) > 20 and text[:40] in published]
     assert "qualitative-appendix quotes texts and is not for publication" in published
+
+
+def test_an_annotators_page_names_nobody(run):
+    page = (run.folder / "results/micro/studies/human_2afc/annotator_1.html").read_text()
+    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", "roster")
+    items = read_parquet(run.folder / "results/micro/studies/human_2afc/items.parquet", "human_2afc_items")
+    assert items["source"].value_counts().to_dict() == {"gold": 2, "ditto": 1, "favor": 1}
+    shown = json.loads(page.split('id="data">')[1].split("</script>")[0])["items"]
+    assert sorted(item["candidate"] for item in shown) == sorted(items["candidate"])
+    names = [*roster["author"], *items["client"], *items["prompt_id"], "favor", "ditto"]
+    assert not [name for name in names if name in page]
+    # The audit's texts are for its annotators, not for the report.
+    published = (run.folder / "results/report.html").read_text()
+    assert not [text for text in items["candidate"] if text[:40] in published]
+    assert "no response files yet" in published

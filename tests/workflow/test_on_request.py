@@ -8,7 +8,7 @@ import pytest
 
 JUDGING = {"prepare_judgements", "judge", "score_judges"}
 CONFIG = "config/config.yaml"
-WITH_JUDGES = ("    tables: [main", "    judges: {}\n    tables: [main")
+WITH_JUDGES = ("    tables: [main", "    studies: { judges: {} }\n    tables: [main")
 
 
 def files_of(output, rule, field):
@@ -31,7 +31,7 @@ def project(stubbed):
     yield Restoring(stubbed.folder)
     for name, text in texts.items():
         (stubbed.folder / name).write_text(text)
-    for path in ("judges/key.parquet", "judges/judgements.parquet", "scores/judges.parquet"):
+    for path in ("studies/judges/key.parquet", "studies/judges/judgements.parquet", "scores/judges.parquet"):
         (stubbed.folder / "results" / "demo" / path).unlink(missing_ok=True)
     (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
 
@@ -46,7 +46,7 @@ def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(project):
     assert project.planned().keys() >= JUDGING
     output = project.snakemake("-n").stdout
     assert files_of(output, "judge", "input") == ["results/demo/clients/judge_requests.parquet"]
-    assert "results/demo/judges/key.parquet" in files_of(output, "score_judges", "input")
+    assert "results/demo/studies/judges/key.parquet" in files_of(output, "score_judges", "input")
 
 
 def test_the_table_without_a_judge_judges_nothing(project):

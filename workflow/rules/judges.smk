@@ -9,7 +9,7 @@ rule prepare_judgements:
         texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
     output:
         requests=f"{RESULTS}/{{experiment}}/clients/judge_requests.parquet",
-        key=f"{RESULTS}/{{experiment}}/judges/key.parquet",
+        key=f"{RESULTS}/{{experiment}}/studies/judges/key.parquet",
     log:
         f"{RESULTS}/logs/prepare_judgements/{{experiment}}.log",
     benchmark:
@@ -30,13 +30,13 @@ rule prepare_judgements:
         "../scripts/prepare_judgements.py"
 
 
-# Answers are kept in judges/answers as they come; it is no output, so that a run that stops pays for nothing twice.
+# Answers are kept in studies/judges/answers as they come; it is no output, so that a run that stops pays for nothing twice.
 rule judge:
     input:
         requests=f"{RESULTS}/{{experiment}}/clients/judge_requests.parquet",
         model=judge_model_files,
     output:
-        judgements=f"{RESULTS}/{{experiment}}/judges/judgements.parquet",
+        judgements=f"{RESULTS}/{{experiment}}/studies/judges/judgements.parquet",
     log:
         f"{RESULTS}/logs/judge/{{experiment}}.log",
     benchmark:

@@ -2,7 +2,7 @@
 
 
 def judges_of(wildcards):
-    return experiment_of(wildcards)["judges"]
+    return experiment_of(wildcards)["studies"]["judges"]
 
 
 def judge_targets():
@@ -10,7 +10,7 @@ def judge_targets():
     return [
         f"{RESULTS}/{name}/scores/judges.parquet"
         for name, experiment in EXPERIMENTS.items()
-        if experiment["judges"] is not None
+        if experiment["studies"]["judges"] is not None
     ]
 
 
@@ -18,7 +18,7 @@ def judge_files(wildcards):
     """Judgements and their key; none where the experiment has no judges."""
     if judges_of(wildcards) is None:
         return []
-    folder = f"{RESULTS}/{wildcards.experiment}/judges"
+    folder = f"{RESULTS}/{wildcards.experiment}/studies/judges"
     return [f"{folder}/judgements.parquet", f"{folder}/key.parquet"]
 
 
@@ -46,7 +46,7 @@ def judge_model_files(wildcards):
 def judged(wildcards):
     """What the scores of judgements are about."""
     experiment = experiment_of(wildcards)
-    judges = experiment["judges"]
+    judges = experiment["studies"]["judges"]
     return {
         "methods": list(experiment["methods"]) if judges is None else judges["methods"],
         "voice": None if judges is None else judges["voice"],

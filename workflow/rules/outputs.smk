@@ -213,8 +213,9 @@ def report_settings():
             "experiment": {
                 key: value
                 for key, value in experiment.items()
-                if key not in ("methods", "tables")
-            },
+                if key not in ("methods", "tables", "studies")
+            }
+            | {"studies": printed_studies(name)},
             "rows": list(experiment["methods"]),
             "methods": {row: PLANS[name, row][2] for row in experiment["methods"]},
             "display": {

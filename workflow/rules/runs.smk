@@ -435,8 +435,11 @@ def resolved_settings(name):
     experiment = EXPERIMENTS[name]
     return {
         "experiment": {
-            key: value for key, value in experiment.items() if key != "methods"
-        },
+            key: value
+            for key, value in experiment.items()
+            if key not in ("methods", "studies")
+        }
+        | {"studies": printed_studies(name)},
         "methods": {
             row: {
                 "hyperparameters": PLANS[name, row][2],

@@ -17,6 +17,7 @@ FLOAT = pa.float64()
 BOOLEAN = pa.bool_()
 VECTOR = pa.list_(pa.float32())
 TOKENS = pa.list_(pa.int32())
+TEXTS = pa.list_(pa.string())
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ _TABLES = (
             Column("file", STRING, "", "file it was in, relative to the results folder"),
             BYTES,
         ),
-        ("round", "direction", "client"),
+        ("round", "direction", "client", "content"),
     ),
     Table(
         "boundary",
@@ -389,6 +390,35 @@ _TABLES = (
             Column("answers", INT32, "answers", "answers it took, malformed ones included"),
         ),
         ("kind", "item", "judgement"),
+    ),
+    Table(
+        "human_2afc_items",
+        (
+            Column("item", STRING, "", "opaque code of the item"),
+            Column("source", STRING, "", "method key of the candidate; gold: the author's own continuation"),
+            SEED,
+            CLIENT,
+            PROMPT_ID,
+            Column("distractor", STRING, "", "client whose texts make the wrong profile"),
+            Column("right", STRING, "", "side of the candidate's own author, A or B"),
+            Column("profile_a", TEXTS, "", "excerpts on side A; not for publication"),
+            Column("profile_b", TEXTS, "", "excerpts on side B; not for publication"),
+            Column("candidate", STRING, "", "continuation to attribute; not for publication"),
+        ),
+        ("item",),
+    ),
+    Table(
+        "human_2afc_votes",
+        (
+            Column("annotator", STRING, "", "annotator_1 onwards"),
+            Column("item", STRING, "", "code of the item"),
+            Column("source", STRING, "", "method key of the candidate; gold: the author's own continuation"),
+            Column("choice", STRING, "", "chosen profile, A or B"),
+            Column("correct", BOOLEAN, "", "whether that is the candidate's own author"),
+            Column("confidence", INT32, "", "from 1 (a guess) to 5 (certain)"),
+            Column("comment", STRING, "", "annotator's own words, may be empty; not for publication"),
+        ),
+        ("annotator", "item"),
     ),
     Table(
         "table_cells",

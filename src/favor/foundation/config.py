@@ -314,7 +314,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     methods = modules_in(package / "federation" / "methods")
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
-    _cross_check_judges(f"{where}.judges", experiment, config)
+    _cross_check_judges(f"{where}.studies.judges", experiment, config)
     # A table's file carries its label with underscores for hyphens.
     tables = set(modules_in(package / "report" / "tables"))
     for label in experiment["tables"]:
@@ -336,10 +336,12 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             f"config key '{where}.evaluation.semantic_encoder': no encoder has the source {EMBEDDED_MINILM}; name one"
         )
     _cross_check_scores(f"{where}.evaluation.scores", evaluation, package / "scores")
+    if experiment["studies"]["human_2afc"] is not None:
+        _cross_check_human_2afc(f"{where}.studies.human_2afc", experiment)
 
 
 def _cross_check_judges(where: str, experiment: dict[str, Any], config: dict[str, Any]) -> None:
-    judges = experiment["judges"]
+    judges = experiment["studies"]["judges"]
     if judges is None:
         return
     rows = experiment["methods"]
@@ -365,6 +367,24 @@ def _cross_check_scores(where: str, evaluation: dict[str, Any], folder: Path) ->
             _known(name, declared_keys(folder / f"{family}.py", "DEFAULTS"), f"{where}.{family}")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
     evaluation["scores"].setdefault("mauve", {}).setdefault("encoders", [evaluation["semantic_encoder"]])
+
+
+def _cross_check_human_2afc(where: str, experiment: Mapping[str, Any]) -> None:
+    audit = experiment["studies"]["human_2afc"]
+    for method in audit["methods"]:
+        _known(method, experiment["methods"], f"{where}.methods")
+    generated = audit["items"] - audit["human_items"]
+    if generated < len(audit["methods"]) or generated % len(audit["methods"]):
+        raise UserError(
+            f"config key '{where}.items': {audit['items']} items less {audit['human_items']} human ones cannot be "
+            f"shared equally by {len(audit['methods'])} methods; change one of them"
+        )
+    if audit["responses"] is not None:
+        audit["responses"] = str(Path(audit["responses"]).expanduser())
+        if not Path(audit["responses"]).is_dir():
+            raise UserError(
+                f"config key '{where}.responses': no folder {audit['responses']}; make it or correct the path"
+            )
 
 
 def _encoder_keys(experiment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

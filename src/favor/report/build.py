@@ -109,7 +109,12 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
-        rows += [Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS]
+        last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
+        rows[last + 1 : last + 1] = [
+            Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS
+        ]
+    if spec.scored_only:
+        rows = [row for row in rows if not row.method or index.has_method(row)]
     if spec.with_controls:
         rows += [
             Row((name, *stub), method=key, encoder=role, ranked=False, group="controls")
@@ -142,6 +147,10 @@ class _Index:
     def has_scores(self, row: Row) -> bool:
         """Whether anything was scored with the row's encoder."""
         return self._encoder(row.encoder) in self.encoders
+
+    def has_method(self, row: Row) -> bool:
+        """Whether anything was scored for the row's method."""
+        return row.method in self.seeds.index
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the unmarked cell of ``row`` and ``column``."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from favor.report.names import encoder_name
-from favor.report.specs import Derived
+from favor.report.specs import Derived, Row
 
 EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order
 DASH = "–"
@@ -34,6 +34,26 @@ def row_values(scores: pd.DataFrame, metric: str, variant: str = "") -> np.ndarr
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
     values: np.ndarray = rows["value"].to_numpy(dtype=float)
     return values
+
+
+def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[..., Derived]:
+    """Return what computes a column of the human audit, which pools all seeds: the one score of the row's method.
+
+    Beside the overall count of annotators a reason says how many of those asked have not answered.
+    """
+
+    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+        found = scores[(scores["method"] == row.method) & (scores["metric"] == metric)]
+        if found.empty:
+            return missing(f"{row.label} is no part of the audit")
+        value, count, note = found[["value", "n", "note"]].iloc[0]
+        if note:
+            return missing(str(note))
+        late = metric == "audit_annotators" and value < count
+        text = f"{value:.{decimals}%}" if percent else f"{value:.{decimals}f}"
+        return Derived(text, float(value), f"{value:.0f} of {count} annotators have answered" if late else "")
+
+    return derive
 
 
 def spread(scores: pd.DataFrame, metric: str) -> Derived:

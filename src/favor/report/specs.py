@@ -135,6 +135,7 @@ class TableSpec:
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
     first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
+    ``scored_only``: rows of methods that its families did not score are left out.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     """
 
@@ -153,6 +154,7 @@ class TableSpec:
     controls: bool = False
     ranked_within: Literal["", "encoder"] = ""
     notes: tuple[str, ...] = ()
+    scored_only: bool = False
     publishable: bool = True
     comparisons: Comparisons | None = None
 

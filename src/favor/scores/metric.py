@@ -65,7 +65,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
 
 
 def families() -> dict[str, str]:
-    """Return family name -> module of every file that declares METRICS, here and among the studies.
+    """Return family name -> module of every file of ``favor.scores`` and ``favor.studies`` that declares METRICS.
 
     A family is found by its file: it holds a top-level ``METRICS`` assignment, which is looked for in the text so
     that listing the families imports none of them.

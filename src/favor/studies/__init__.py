@@ -1,1 +1,1 @@
-"""The paper's studies beside the main experiments: people and models that read the outputs."""
+"""Studies in which people or judges read what the methods wrote; above scores and statistics, below the report."""

@@ -28,7 +28,7 @@ METRICS = (
 )
 ALL_SEEDS = 0
 _KEYS = ["kind", "item", "judgement"]
-_NO_JUDGE = "no judge is configured for this experiment (judges)"
+_NO_JUDGE = "no judge is configured for this experiment (studies.judges)"
 
 
 def judge_scores(

@@ -142,7 +142,7 @@ def judge_all(
     print(estimate(len(rows), waiting, answer_tokens).line(judge.name), file=sys.stderr, flush=True)
     if len(waiting) > maximum_requests:
         raise UserError(
-            f"judges: {len(waiting):,} requests are more than judges.maximum_requests ({maximum_requests:,}); "
+            f"judges: {len(waiting):,} requests are more than studies.judges.maximum_requests ({maximum_requests:,}); "
             "raise it, or judge fewer outputs"
         )
     by_name: dict[tuple[str, str, int], Any] = {(row.kind, row.item, row.judgement): row for row in rows}
@@ -156,7 +156,7 @@ def judge_all(
                 while todo and len(running) < parallel:
                     if asked == maximum_requests:
                         raise UserError(
-                            f"judges: {asked:,} requests were paid for (judges.maximum_requests) and "
+                            f"judges: {asked:,} requests were paid for (studies.judges.maximum_requests) and "
                             f"{len(todo):,} are left, unreadable answers among them; raise it and run again"
                         )
                     entry = todo.pop()

@@ -1,0 +1,250 @@
+"""The annotator's page: no identity in it, and a whole annotation in a real browser, by clicks and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from favor.studies.human_2afc_page import annotator_page
+from favor.studies.human_2afc_responses import read_votes
+
+SEED = 7
+
+
+def embedded(page: str) -> dict[str, Any]:
+    """The data that the page shows."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
+    return dict(json.loads(text))
+
+
+@pytest.mark.parametrize("annotator", ["annotator_1", "annotator_2"])
+def test_nothing_in_the_source_tells_method_author_or_key(
+    items: pd.DataFrame, texts: pd.DataFrame, annotator: str
+) -> None:
+    page = annotator_page(items, annotator, SEED)
+    identities = {"ditto", "favor", "fedavg", "gold", "distractor", "client", "prompt_id", "correct", "2026", "2027"}
+    identities |= set(texts["document_id"]) | set(texts["topic"]) | {"seed", "method", "source", "right"}
+    assert [name for name in sorted(identities) if re.search(rf"(?<![a-z]){name}", page, flags=re.IGNORECASE)] == []
+    data = embedded(page)
+    assert set(data) == {"annotator", "format", "page", "items"}
+    assert {key for item in data["items"] for key in item} == {"item", "a", "b", "candidate"}
+    assert re.fullmatch(r"[0-9a-f]{32}", data["page"])
+
+
+def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items: pd.DataFrame) -> None:
+    page = annotator_page(items, "annotator_1", SEED)
+    assert page == annotator_page(items, "annotator_1", SEED)
+    assert not re.search(r"https?://|src=|href=|@import|url\(", page)
+    assert page.count("</script>") == 2
+    known = items.set_index("item")
+    for shown in embedded(page)["items"]:
+        assert shown["candidate"] == known.loc[shown["item"], "candidate"]
+        assert shown["a"] == list(known.loc[shown["item"], "profile_a"])
+
+
+class Annotator:
+    """A person before the page of annotator_1, who finds the right author by the key."""
+
+    def __init__(self, browser: Any, items: pd.DataFrame, folder: Path) -> None:
+        from selenium.webdriver.common.by import By
+
+        self.browser, self.folder, self.by = browser, folder, By.CSS_SELECTOR
+        self.path = folder / "page.html"
+        self.path.write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
+        self.key = {row["candidate"]: row for row in items.to_dict("records")}
+        browser.set_window_size(1200, 1000)
+        self.open()
+
+    def open(self) -> None:
+        """Open the page in the current tab, whose downloads are let through."""
+        allowed = {"behavior": "allow", "downloadPath": str(self.folder)}
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
+        self.browser.get(self.path.as_uri())
+
+    def text(self, selector: str) -> str:
+        return str(self.browser.find_element(self.by, selector).text)
+
+    def shown(self, selector: str) -> bool:
+        return bool(self.browser.find_element(self.by, selector).is_displayed())
+
+    def click(self, selector: str) -> None:
+        element = self.browser.find_element(self.by, selector)
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def press(self, *keys: str) -> None:
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def right(self) -> str:
+        """The right side of the item before the annotator."""
+        return str(self.key[self.browser.find_element(self.by, "#candidate").get_attribute("textContent")]["right"])
+
+    def choose(self, side: str, confidence: int) -> None:
+        self.click(f"label:has(input[value='{side}'])")
+        self.click(f"label:has(input[name=confidence][value='{confidence}'])")
+
+    def checked(self) -> list[str]:
+        return list(
+            self.browser.execute_script("return [...document.querySelectorAll('input:checked')].map(i => i.value)")
+        )
+
+    def saved(self) -> Path:
+        """The response file, once the browser has written it."""
+        path = self.folder / "annotator_1.json"
+        for _ in range(100):
+            if path.is_file() and path.stat().st_size:
+                return path
+            time.sleep(0.1)
+        raise AssertionError(f"no file in {list(self.folder.iterdir())}")
+
+
+@pytest.fixture
+def annotator(browser: Any, items: pd.DataFrame, tmp_path: Path) -> Annotator:
+    """An annotator who has just opened the page."""
+    folder = tmp_path / "annotator"
+    folder.mkdir()
+    return Annotator(browser, items, folder)
+
+
+def test_an_annotation_by_clicks_with_a_break(annotator: Annotator, items: pd.DataFrame) -> None:
+    assert annotator.shown("#intro")
+    assert not annotator.shown("#task")
+    assert "style of writing" in annotator.text("#intro")
+    annotator.click("#start")
+    assert annotator.text("#place") == "Item 1 of 10"
+    # No way on without both answers.
+    annotator.click("#next")
+    assert annotator.text("#hint") == "Please choose Author A or Author B first."
+    annotator.click("label:has(input[value='A'])")
+    annotator.click("#next")
+    assert annotator.text("#hint") == "Please choose how sure you are (1 to 5) first."
+    for place in range(4):
+        annotator.choose(annotator.right(), 1 + place)
+        annotator.click("#next")
+    annotator.choose("A", 2)
+    annotator.click("#more summary")
+    annotator.browser.find_element(annotator.by, "#comment").send_keys("half way")
+    candidate = annotator.text("#candidate")
+    # The tab is closed in the middle and the page opened again later: same item, same answers.
+    annotator.browser.switch_to.new_window("tab")
+    other = annotator.browser.current_window_handle
+    first = next(handle for handle in annotator.browser.window_handles if handle != other)
+    annotator.browser.switch_to.window(first)
+    annotator.browser.close()
+    annotator.browser.switch_to.window(other)
+    annotator.open()
+    assert annotator.text("#place") == "Item 5 of 10"
+    assert annotator.text("#candidate") == candidate
+    assert annotator.checked() == ["A", "2"]
+    assert annotator.browser.find_element(annotator.by, "#comment").get_attribute("value") == "half way"
+    assert annotator.text("#count") == "5 of 10 answered"
+    annotator.browser.refresh()
+    assert annotator.checked() == ["A", "2"]
+    wrong = {"A": "B", "B": "A"}[annotator.right()]
+    annotator.choose(wrong, 5)
+    annotator.click("#next")
+    # An item left out on the way is asked for at the end.
+    annotator.click("details:has(#map) summary")
+    annotator.click("#map li:nth-child(7) button")
+    for place in range(7, 11):
+        assert annotator.text("#place") == f"Item {place} of 10"
+        annotator.choose(annotator.right(), 3)
+        annotator.click("#next")
+    assert annotator.text("#place") == "Item 6 of 10"
+    assert not annotator.shown("#end")
+    annotator.choose(annotator.right(), 3)
+    annotator.click("#next")
+    assert annotator.shown("#end")
+    annotator.click("#save")
+    votes = read_votes([annotator.saved()], items, 3, SEED)
+    assert len(votes) == 10
+    assert votes["correct"].sum() == 9
+    assert votes.loc[~votes["correct"], ["choice", "confidence", "comment"]].to_numpy().tolist() == [
+        [wrong, 5, "half way"]
+    ]
+    assert sorted(votes["confidence"]) == [1, 2, 3, 3, 3, 3, 3, 3, 4, 5]
+    assert annotator.text("#saved").startswith("Saved as annotator_1.json")
+    assert annotator.browser.get_log("browser") == []
+
+
+def test_an_annotation_by_keyboard(annotator: Annotator, items: pd.DataFrame) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    annotator.press(Keys.ENTER)
+    annotator.press(Keys.ENTER)
+    assert annotator.text("#hint") == "Please choose Author A or Author B first."
+    for place in range(10):
+        assert annotator.text("#place") == f"Item {place + 1} of 10"
+        annotator.press(annotator.right().lower(), str(1 + place % 5))
+        if place == 2:
+            # Keys are text while a comment is written; Escape leaves it.
+            annotator.press("c", "a1 n\nb", Keys.ESCAPE)
+        if place == 6:
+            # One item back and forth again changes nothing.
+            annotator.press("p")
+            assert annotator.text("#place") == "Item 6 of 10"
+            assert annotator.checked() == [annotator.right(), "1"]
+            annotator.press("n")
+        if place == 8:
+            # Enter on a focused choice goes on by one item only.
+            annotator.browser.find_element(annotator.by, "input:checked").send_keys(Keys.ENTER)
+        else:
+            annotator.press(Keys.ENTER)
+    assert annotator.shown("#end")
+    annotator.press(Keys.ENTER)
+    votes = read_votes([annotator.saved()], items, 3, SEED)
+    assert votes["correct"].all()
+    assert sorted(votes["confidence"]) == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert [comment for comment in votes["comment"] if comment] == ["a1 n\nb"]
+    # A change after saving asks for a new file.
+    assert annotator.text("#saved").startswith("Saved as annotator_1.json")
+    annotator.click("#review")
+    annotator.press("1", Keys.ENTER)  # it was 5
+    assert annotator.text("#saved").startswith("You have changed answers")
+    assert annotator.browser.get_log("browser") == []
+
+
+def test_the_page_fits_a_phone_and_fetches_nothing(annotator: Annotator, items: pd.DataFrame) -> None:
+    annotator.click("#start")
+    for width in (1200, 390):
+        annotator.browser.set_window_size(width, 900)
+        assert annotator.browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        sides = annotator.browser.execute_script(
+            "return ['a', 'b'].map(id => document.getElementById(id).getBoundingClientRect().top)"
+        )
+        assert (sides[0] == sides[1]) == (width == 1200)
+    quotes = annotator.browser.execute_script(
+        "return [...document.querySelectorAll('#a blockquote')].map(q => q.textContent)"
+    )
+    assert quotes in items["profile_a"].map(list).tolist()
+    assert annotator.browser.execute_script("return document.querySelectorAll('blockquote *').length") == 0
+    assert annotator.browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+def test_a_browser_that_keeps_nothing_says_so(annotator: Annotator, items: pd.DataFrame) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
+    annotator.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": refuse})
+    annotator.browser.refresh()
+    assert annotator.shown("#storage")
+    annotator.press(Keys.ENTER, *("b3n" * 10), Keys.ENTER)
+    assert (read_votes([annotator.saved()], items, 3, SEED)["choice"] == "B").all()
+
+
+def test_what_another_page_kept_is_not_taken_over(annotator: Annotator, items: pd.DataFrame) -> None:
+    annotator.click("#start")
+    annotator.choose("A", 1)
+    assert annotator.text("#count") == "1 of 10 answered"
+    changed = items.assign(candidate=items["candidate"] + " more")
+    annotator.path.write_text(annotator_page(changed, "annotator_1", SEED), encoding="utf-8")
+    annotator.browser.refresh()
+    assert annotator.text("#count") == "0 of 10 answered"

@@ -1,0 +1,17 @@
+"""Draw the items of the human audit: candidates, the profiles beside them, and the key. Not for publication."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.scores.inputs import load_prompts
+from favor.studies.human_2afc_items import AuditSettings, draw_items
+
+with job(snakemake) as cfg:
+    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    texts = read_parquet(snakemake.input.texts, "client_texts")
+    items = draw_items(generations, prompts, texts, AuditSettings(**cfg["settings"]))
+    write_parquet(items, snakemake.output.audit, "human_2afc_items")

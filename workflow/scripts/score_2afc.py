@@ -1,0 +1,23 @@
+"""Check the response files of the human audit and score their votes; without any, the scores say why."""
+
+from pathlib import Path
+
+from favor.foundation.columns import TABLES
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.studies.human_2afc import audit_scores, missing_scores
+from favor.studies.human_2afc_items import HUMAN
+from favor.studies.human_2afc_responses import read_votes
+
+with job(snakemake) as cfg:
+    sources = [*cfg["methods"], HUMAN]
+    if cfg["configured"]:
+        items = read_parquet(snakemake.input.audit, "human_2afc_items")
+        sources = [source for source in sources if source in set(items["source"])]
+        votes = read_votes(list(map(Path, snakemake.input.responses)), items, cfg["annotators"], cfg["seed"])
+        scores = audit_scores(votes, sources, cfg["annotators"])
+    else:
+        votes = TABLES["human_2afc_votes"].schema.empty_table().to_pandas()
+        scores = missing_scores(sources, "the experiment has no human audit (studies.human_2afc)")
+    write_parquet(votes, snakemake.output.votes, "human_2afc_votes")
+    write_parquet(scores, snakemake.output.scores, "scores")
