@@ -76,7 +76,7 @@ def test_it_answers_as_the_library_does_greedily(folder, template):
 
 
 def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder):
-    with pytest.raises(UserError, match="name another as judges"):
+    with pytest.raises(UserError, match="name another as studies"):
         judge(folder, answer_tokens=1020).ask(ASKED)
 
 

@@ -90,7 +90,9 @@ class Endpoint:
         """Return the endpoint; ``UserError`` where a variable is missing. The key may be absent (a server at home)."""
         for name, what in ((BASE_URL, "the endpoint's address, such as https://host/v1"), (MODEL, "the judging model")):
             if not environment.get(name, "").strip():
-                raise UserError(f"environment variable {name} is not set; export {what}, or set studies.judges.model: local")
+                raise UserError(
+                    f"environment variable {name} is not set; export {what}, or set studies.judges.model: local"
+                )
         address = environment[BASE_URL].strip().rstrip("/")
         parts = urllib.parse.urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:

@@ -36,8 +36,9 @@ class LocalJudge:
         prompt = self._prompt(question)
         if len(prompt) + self.answer_tokens > self.base.context:
             raise UserError(
-                f"judges: a request of {len(prompt)} tokens and an answer of {self.answer_tokens} do not fit the "
-                f"context of model '{self.name}' ({self.base.context} tokens); name another as studies.judges.base_model"
+                f"judges: a request of {len(prompt)} tokens and an answer of {self.answer_tokens} do not fit "
+                f"the context of model '{self.name}' ({self.base.context} tokens); name another as "
+                "studies.judges.base_model"
             )
         request = GenerationRequest(question.item, prompt)
         (tokens,) = generate(self.base, LoraSettings(), [request], self.answer_tokens, repetition_penalty=1.0)
