@@ -31,6 +31,8 @@ def project(stubbed):
     yield Restoring(stubbed.folder)
     for name, text in texts.items():
         (stubbed.folder / name).write_text(text)
+    if stubbed.planned():  # a run with judges wrote down its settings
+        stubbed.snakemake()
     for path in ("studies/judges/key.parquet", "studies/judges/judgements.parquet", "scores/judges.parquet"):
         (stubbed.folder / "results" / "demo" / path).unlink(missing_ok=True)
     (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
