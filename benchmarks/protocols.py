@@ -41,7 +41,7 @@ def configuration(results: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the configuration of all experiments, and what each of them shows."""
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     demo = config["experiments"].pop("demo")
-    demo |= {"seeds": [2026], "tables": ["main_federated_results"]}
+    demo |= {"seeds": [2026], "tables": ["main_federated_results"], "studies": {}}
     demo["evaluation"] |= {"encoders": ["minilm"], "assistant": None}
     config |= {"results": results, "keep_uploads": False}
     titles = {}
