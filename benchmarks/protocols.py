@@ -22,6 +22,7 @@ from favor.foundation.protocol import SWITCHES
 
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = {"fedavg": {}, "favor": {}}
+FAVOR_ALONE = {"federation.never_sampled", "alignment.pooling", "alignment.ramp_counts"}
 METHOD_SWITCHES = {
     "fedavg.sampling": {"fedavg": {"sampling": "uniform"}},
     "pfedme.start": {"pfedme": {"start": "own"}},
@@ -42,7 +43,8 @@ def configuration(results: str) -> tuple[dict[str, Any], dict[str, str]]:
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     demo = config["experiments"].pop("demo")
     demo |= {"seeds": [2026], "tables": ["main_federated_results"], "studies": {}}
-    demo["evaluation"] |= {"encoders": ["minilm"], "assistant": None}
+    # One space is shown, so one is computed.
+    demo["evaluation"] |= {"encoders": [], "semantic_encoder": demo["style_encoder"], "assistant": None}
     config |= {"results": results, "keep_uploads": False}
     titles = {}
 
@@ -63,7 +65,7 @@ def configuration(results: str) -> tuple[dict[str, Any], dict[str, str]]:
         add(
             f"flip_{key}",
             f"`{switch.key}: {str(switch.released).lower()}`",
-            METHODS,
+            {"favor": {}} if switch.key in FAVOR_ALONE else METHODS,
             **{section: {key: switch.released}},
         )
     for key, methods in METHOD_SWITCHES.items():
