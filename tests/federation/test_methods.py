@@ -7,7 +7,7 @@ import pytest
 
 from favor.federation.method import load_method, plan_values
 from favor.federation.record import run_check
-from favor.foundation.config import modules_in
+from favor.foundation.config_checks import modules_in
 from favor.foundation.errors import UserError
 from favor.foundation.protocol import apply_protocol
 

@@ -74,7 +74,7 @@ def test_what_is_missing_says_why(numbers: dict[str, dict]) -> None:
 
 
 def test_tables_of_the_rules_are_the_tables_of_the_numbers(repository: Path) -> None:
-    rules = (repository / "workflow" / "rules" / "measures.smk").read_text()
+    rules = (repository / "workflow" / "functions" / "measures.smk").read_text()
     listed = re.search(r"NUMBER_TABLES = \((.*?)\)", rules, flags=re.DOTALL)
     assert listed is not None
     assert set(re.findall(r'"([^"]+)"', listed[1])) == {number.table for number in NUMBERS}

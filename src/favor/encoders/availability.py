@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.config import EMBEDDED_MINILM
+from favor.foundation.config_checks import EMBEDDED_MINILM
 from favor.foundation.declarations import declared_texts
 
 KINDS = Path(__file__).parent / "kinds"
