@@ -104,7 +104,7 @@ def personal_clients(wildcards, plan, phase):
     """Clients of one phase of a personal stage, in the order that is cut into jobs."""
     everyone = client_names(experiment_of(wildcards)["clients"])
     if plan.personal.start == "pooled":
-        return ["pooled"]
+        return [POOLED]
     if plan.personal.start == "initial":
         return everyone
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)

@@ -24,6 +24,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 
 Sampling = Literal["coverage_first", "uniform"]
+POOLED = "pooled"  # the one client of the centralised reference
 ROW_KEYS = ("method", "title")  # keys of a row that are no hyper-parameters: its method file, its printed name
 
 
