@@ -14,6 +14,7 @@ include: "workflow/functions/common.smk"
 include: "workflow/functions/runs.smk"
 include: "workflow/functions/records.smk"
 include: "workflow/functions/outputs.smk"
+include: "workflow/functions/sweeps.smk"
 include: "workflow/functions/measures.smk"
 include: "workflow/functions/human_2afc.smk"
 include: "workflow/functions/judges.smk"
@@ -25,6 +26,7 @@ include: "workflow/rules/generation.smk"
 include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
@@ -37,6 +39,7 @@ rule all:
         report_targets(),
         number_targets(),
         table_targets(),
+        sweep_table_targets(),
         judge_targets(),
         run_targets(),
         study_targets(),

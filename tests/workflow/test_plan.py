@@ -43,3 +43,18 @@ def test_the_scale_stress_test(repository, tmp_path):
     assert jobs["train_personal"] == 3 * (400 + 100 + 100)
     assert jobs["generate"] == 3 * 4
     assert "draw_figures" not in jobs
+
+
+def test_the_studies_of_volume_and_imbalance(repository, tmp_path):
+    targets = [
+        "results/sweeps/text_volume/tables/text-volume-sweep.tex",
+        "results/sweeps/imbalance/tables/imbalance-sweep.tex",
+        "results/sweeps/imbalance/figures/points.svg",
+    ]
+    jobs = planned(repository, tmp_path, "blogtext", "studies/text_volume", "studies/imbalance", targets=targets)
+    # Five experiments (all of a balanced budget is a point of both), two seeds, two methods.
+    assert jobs["allocate_texts"] == 5
+    assert jobs["generate"] == 5 * 2 * 2
+    assert jobs["train_shared"] == 5 * 2 * 6 * 12 * 2
+    assert jobs["score"] == 5 * 2
+    assert (jobs["collect_sweep"], jobs["make_sweep_table"], jobs["draw_sweep"]) == (2, 2, 1)

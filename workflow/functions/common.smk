@@ -54,6 +54,7 @@ except UserError as error:
     stop(error)
 
 EXPERIMENTS = CONFIG["experiments"]
+SWEEPS = CONFIG["sweeps"]
 ABSENT = absent_encoders(CONFIG["encoders"])
 if ABSENT and workflow.is_main_process:
     print(
@@ -68,6 +69,7 @@ wildcard_constraints:
     encoder="|".join(CONFIG["encoders"]) or "none",
     assistant="|".join(CONFIG["assistants"]) or "none",
     experiment="|".join(EXPERIMENTS),
+    sweep="|".join(SWEEPS) or "none",
     seed=r"\d+",
     round=r"\d+",
     batch=r"\d+",

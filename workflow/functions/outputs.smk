@@ -23,21 +23,34 @@ def titles_of(name):
     }
 
 
+def load_specs(owners, over_points):
+    """The tables of experiments, or of sweeps, by label."""
+    specs = {label: load_spec(label) for owner in owners for label in owner["tables"]}
+    for label, spec in specs.items():
+        if spec.over_points != over_points:
+            place = "a sweep ('sweeps')" if spec.over_points else "an experiment"
+            raise UserError(f"config key 'tables': '{label}' is a table of {place}")
+    return specs
+
+
 try:
-    SPECS = {
-        label: load_spec(label)
-        for experiment in EXPERIMENTS.values()
-        for label in experiment["tables"]
-    }
+    SPECS = load_specs(EXPERIMENTS.values(), False) | load_specs(SWEEPS.values(), True)
 except UserError as error:
     stop(error)
 
 
 def families_of(name):
-    """Metric families behind the tables of an experiment, and behind its figures."""
+    """Metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
+    owners = [EXPERIMENTS[name]]
+    owners += [
+        sweep
+        for sweep in SWEEPS.values()
+        if name in [point["experiment"] for point in sweep["points"]]
+    ]
     families = {
         family
-        for label in EXPERIMENTS[name]["tables"]
+        for owner in owners
+        for label in owner["tables"]
         for family in SPECS[label].sources
     }
     if EXPERIMENTS[name]["figures"]:

@@ -17,6 +17,11 @@ def public_files():
             files += comparison_files(name, label)
         files += [f"{folder}/scores/{family}.parquet" for family in families_of(name)]
         files.append(f"{folder}/settings.json")
+    files += [*sweep_table_targets(), *sweep_figures("svg")]
+    for name in SWEEPS:
+        files.append(f"{sweep_folder(name)}/scores.parquet")
+        for label in SWEEPS[name]["tables"]:
+            files += sweep_comparisons(Namespace(sweep=name, label=label))
     return list(dict.fromkeys(files))
 
 

@@ -154,8 +154,12 @@ rule write_numbers:
 
 rule report:
     input:
-        tables=[path for path in table_targets() if path.endswith(".parquet")],
-        figures=figure_files("svg"),
+        tables=[
+            path
+            for path in [*table_targets(), *sweep_table_targets()]
+            if path.endswith(".parquet")
+        ],
+        figures=[*figure_files("svg"), *sweep_figures("svg")],
         overview=f"{RESULTS}/figures/favor_overview.svg",
         dropped=report_inputs("dropped.parquet"),
         roster=report_inputs("roster.parquet"),
@@ -174,16 +178,9 @@ rule report:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=lambda w: cfg(results=RESULTS, experiments=report_settings()),
-        code=code(
-            "report",
-            *sorted(
-                {
-                    table_module(label)
-                    for e in EXPERIMENTS.values()
-                    for label in e["tables"]
-                }
-            ),
+        cfg=lambda w: cfg(
+            results=RESULTS, experiments=report_settings(), sweeps=sweep_settings()
         ),
+        code=code("report", *sorted(map(table_module, SPECS))),
     script:
         "../scripts/report.py"

@@ -71,6 +71,17 @@ def _author_totals() -> tuple[Column, ...]:
     )
 
 
+_SCORE_COLUMNS = (
+    SEED,
+    Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
+    Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+    Column("metric", STRING, "", "metric name"),
+    Column("variant", STRING, "", "variant of the metric; empty for the default"),
+    Column("value", FLOAT, "", "value; NaN where note says why"),
+    Column("n", INT64, "", "texts or pairs behind the value"),
+    Column("note", STRING, "", "why the value is missing; empty otherwise"),
+)
+
 _TABLES = (
     Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS), ("author", "document_id")),
     Table(
@@ -262,16 +273,7 @@ _TABLES = (
     ),
     Table(
         "scores",
-        (
-            SEED,
-            Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
-            Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
-            Column("metric", STRING, "", "metric name"),
-            Column("variant", STRING, "", "variant of the metric; empty for the default"),
-            Column("value", FLOAT, "", "value; NaN where note says why"),
-            Column("n", INT64, "", "texts or pairs behind the value"),
-            Column("note", STRING, "", "why the value is missing; empty otherwise"),
-        ),
+        _SCORE_COLUMNS,
         ("seed", "method", "encoder", "metric", "variant"),
     ),
     Table(
@@ -419,6 +421,15 @@ _TABLES = (
             Column("comment", STRING, "", "annotator's own words, may be empty; not for publication"),
         ),
         ("annotator", "item"),
+    ),
+    Table(
+        "sweep_scores",
+        (
+            Column("point", STRING, "", "point of the sweep"),
+            Column("experiment", STRING, "", "experiment behind the point"),
+            *_SCORE_COLUMNS,
+        ),
+        ("point", "seed", "method", "encoder", "metric", "variant"),
     ),
     Table(
         "table_cells",

@@ -18,7 +18,7 @@ from favor.foundation.protocol import apply_protocol
 
 EMBEDDED_MINILM = "embedded-minilm"
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")  # the paper's collaborative methods
-RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks"}
+RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}
 
 
@@ -85,6 +85,27 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
         _cross_check_assistant(f"assistants.{name}", assistant, config)
     for name, experiment in config["experiments"].items():
         _cross_check_experiment(name, experiment, config, package)
+    for name, sweep in config["sweeps"].items():
+        _cross_check_sweep(f"sweeps.{name}", sweep, config["experiments"], package)
+
+
+def _cross_check_sweep(where: str, sweep: dict[str, Any], experiments: Mapping[str, Any], package: Path) -> None:
+    for point in sweep["points"]:
+        _known(point["experiment"], experiments, f"{where}.points")
+    labels = [point["label"] for point in sweep["points"]]
+    if len(set(labels)) < len(labels):
+        raise UserError(f"config key '{where}.points': two points have one label; give each its own")
+    _known_tables(sweep["tables"], f"{where}.tables", package)
+    if sweep["figure"] and not sweep["tables"]:
+        raise UserError(f"config key '{where}.figure': a figure draws what the sweep's tables score; name a table")
+
+
+def _known_tables(labels: Iterable[str], where: str, package: Path) -> None:
+    # A table's file carries its label with underscores for hyphens.
+    tables = set(modules_in(package / "report" / "tables"))
+    for label in labels:
+        if label.replace("-", "_") not in tables:
+            _known(label, tables, where)
 
 
 def _fill_corpus_path(config: dict[str, Any]) -> None:
@@ -176,11 +197,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
     _cross_check_judges(f"{where}.studies.judges", experiment, config)
-    # A table's file carries its label with underscores for hyphens.
-    tables = set(modules_in(package / "report" / "tables"))
-    for label in experiment["tables"]:
-        if label.replace("-", "_") not in tables:
-            _known(label, tables, f"{where}.tables")
+    _known_tables(experiment["tables"], f"{where}.tables", package)
     if evaluation["semantic_encoder"] is None:
         evaluation["semantic_encoder"] = next(
             (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Protocol
 
 import pandas as pd
 
@@ -44,6 +45,14 @@ class Context:
     settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
 
 
+class CellSource(Protocol):
+    """What gives the cells of one experiment's rows."""
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the unmarked cell of ``row`` and ``column``."""
+        ...
+
+
 def build_table(
     spec: TableSpec,
     scores: pd.DataFrame,
@@ -63,16 +72,32 @@ def build_table(
     print the same number share a mark and no reader sees one of two equal numbers in bold; the next printed number
     is second. Where all ranked rows print the same number, or there is one only, nothing is marked.
     """
+    return fill(spec, rows_of(spec, scores, context, comparisons), context, paper)
+
+
+def rows_of(
+    spec: TableSpec, scores: pd.DataFrame, context: Context, comparisons: pd.DataFrame | None = None
+) -> list[tuple[Row, CellSource]]:
+    """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
     index: _Index | ComparisonIndex
     if comparisons is None:
         index = _Index(scores, context)
     else:
         index = ComparisonIndex(comparisons, context.experiment, context.methods, context.encoders, context.absences)
+    return [(row, index) for row in _rows(spec, context, index)]
+
+
+def fill(
+    spec: TableSpec, filled: Sequence[tuple[Row, CellSource]], context: Context, paper: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
-    rows = _rows(spec, context, index)
+    rows = [row for row, _ in filled]
     for panel in spec.panels:
-        cells = {(row.label, column.label): index.cell(row, column) for row in rows for column in panel.columns}
+        cells = {
+            (row.label, column.label): index.cell(row, column) for row, index in filled for column in panel.columns
+        }
         _mark(spec, panel, rows, cells)
         for row in rows:
             for column in panel.columns:
@@ -170,6 +195,8 @@ class _Index:
             return Cell(derived.value, text=derived.text, reason=derived.reason)
         if metric == SEEDS:
             return self._seed_count(method, row)
+        if column.beside:
+            return self._pair(row, column)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
         if found is None:
             return Cell(reason=self._why(method, role, metric, row))
@@ -189,6 +216,16 @@ class _Index:
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
+
+    def _pair(self, row: Row, column: Column) -> Cell:
+        single = replace(column, beside="", signed=False)
+        own, other = self.cell(row, single), self.cell(row, replace(single, method=column.beside))
+        if math.isnan(own.value) or math.isnan(other.value):
+            return Cell(reason=own.reason or other.reason)
+        decimals = column.decimals if row.decimals is None else row.decimals
+        difference = f" ({printed(own.value - other.value, decimals, signed=True)})" if column.signed else ""
+        text = f"{own.text} / {other.text}{difference}".replace("-", "−")
+        return Cell(n=min(own.n, other.n), text=text, reason=own.reason or other.reason)
 
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
@@ -229,7 +266,7 @@ def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tup
         for row in rows:
             cell = cells[row.label, column.label]
             if row.ranked and not math.isnan(cell.value):
-                group = row.encoder if spec.ranked_within == "encoder" else ""
+                group = {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
                 rivals.setdefault(group, []).append((Decimal(printed(cell.value, column.decimals)), cell))
         for contest in rivals.values():
             ranks = sorted({number for number, _ in contest}, reverse=column.direction == "up")
