@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 
@@ -99,3 +100,17 @@ def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch):
     assert "Provided resources" not in output
     assert {device for device, _, _ in spans(project)} == {"None"}
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
+
+
+def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
+    """Rules and scripts have the same names; a script that leases late would have torch on any device."""
+    rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
+    asking = {block.split(":")[0] for block in re.split(r"^rule ", rules, flags=re.MULTILINE)[1:] if "gpu=" in block}
+    leasing = set()
+    for path in (repository / "workflow" / "scripts").glob("*.py"):
+        statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]
+        if "lease(snakemake)" in statements:
+            assert statements[:2] == ["from favor.foundation.devices import lease", "lease(snakemake)"], path.name
+            leasing.add(path.stem)
+    assert leasing == asking
+    assert {"train_shared", "train_personal", "generate"} <= leasing
