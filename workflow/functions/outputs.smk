@@ -212,13 +212,10 @@ def printed_settings(name, label):
     if not any(entry.setting for entry in (*columns, *spec.rows)):
         return {}
     values = {row: checked(name, row) for row in experiment["methods"]}
-    if any(row.setting for row in spec.rows):
-        model = CONFIG["base_models"][experiment["base_model"]]
-        title = base_model_title(experiment["base_model"])
-        for row, found in values.items():
-            found |= recipe(
-                PLANS[name, row][1], experiment, title, model["quantisation"]
-            )
+    model = CONFIG["base_models"][experiment["base_model"]]
+    title = base_model_title(experiment["base_model"])
+    for row, found in values.items():
+        found |= recipe(PLANS[name, row][1], experiment, title, model["quantisation"])
     return {"settings": values}
 
 

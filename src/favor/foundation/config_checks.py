@@ -52,6 +52,7 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
             raise UserError(f"config key 'corpora.{name}.word_pattern': no regular expression ({error})") from None
         except LookupError as error:
             raise UserError(f"config key 'corpora.{name}.encoding': {error}") from None
+        _check_shape(f"corpora.{name}", corpus)
         if corpus["tokenizer"] is None:
             users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
             corpus["tokenizer"] = users[0] if users else None
@@ -121,6 +122,16 @@ def _fill_corpus_path(config: dict[str, Any]) -> None:
     for name, corpus in config["corpora"].items():
         if corpus["demo"] is None and not Path(corpus["path"]).exists():
             raise UserError(f"config key 'corpora.{name}.path': {corpus['path']} does not exist; correct the path")
+
+
+def _check_shape(where: str, corpus: Mapping[str, Any]) -> None:
+    readers = {"blog": "blog_csv", "mythos": "mythos"}
+    wanted = readers[corpus["demo"]["shape"]] if corpus["demo"] else ""
+    if wanted and corpus["reader"] in readers.values() and corpus["reader"] != wanted:
+        raise UserError(
+            f"config key '{where}.reader': '{corpus['reader']}' cannot read a generated corpus of shape "
+            f"'{corpus['demo']['shape']}'; set it to {wanted}"
+        )
 
 
 def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, Any], package: Path) -> None:
