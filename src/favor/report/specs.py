@@ -135,7 +135,8 @@ class TableSpec:
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
     first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
-    ``scored_only``: rows of methods that its families did not score are left out.
+    ``scored_only``: rows of methods that its families did not score are left out. ``row_source``: makes the rows from
+    the scores, for a table whose rows the configuration decides.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     """
 
@@ -157,6 +158,7 @@ class TableSpec:
     scored_only: bool = False
     publishable: bool = True
     comparisons: Comparisons | None = None
+    row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
 
     def decimals(self, row: str, column: Column) -> int:
         """Return the places that the cell of ``column`` prints in the row labelled ``row``."""
