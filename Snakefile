@@ -11,6 +11,8 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/functions/common.smk"
+include: "workflow/functions/devices.smk"
+include: "workflow/functions/resources.smk"
 include: "workflow/functions/runs.smk"
 include: "workflow/functions/prompting.smk"
 include: "workflow/functions/records.smk"

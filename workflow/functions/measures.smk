@@ -7,6 +7,7 @@ NUMBER_TABLES = (
     "phase1-main-results",
     "phase1-paired-significance",
     "asce-b-audit",
+    "k100-scale-stress",
 )
 
 
@@ -163,7 +164,8 @@ def initial_adapters(wildcards):
 def number_sources():
     """What the numbers of the running text are taken from, by experiment."""
     sources = {}
-    for name, experiment in EXPERIMENTS.items():
+    for name in shown_experiments():
+        experiment = EXPERIMENTS[name]
         federation = experiment["federation"]
         total = federation["rounds"] * federation["clients_per_round"]
         sources[name] = {
@@ -179,7 +181,8 @@ def number_sources():
                 if row in experiment["methods"]
             ],
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
-            "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
+            "effects": [f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet"]
+            * experiment["figures"],
             "participations": total / experiment["clients"],
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
@@ -196,7 +199,7 @@ def number_files():
             *source["tables"].values(),
             *source["gates"],
             source["allocation"],
-            source["effects"],
+            *source["effects"],
         )
     ]
 

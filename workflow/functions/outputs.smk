@@ -40,7 +40,28 @@ def families_of(name):
         for label in EXPERIMENTS[name]["tables"]
         for family in SPECS[label].sources
     }
-    return sorted(families | {"prototypes", "utility", "quality", "copying"})
+    if EXPERIMENTS[name]["figures"]:
+        families |= {"prototypes", "utility", "quality", "copying"}
+    return sorted(families)
+
+
+def shown_experiments():
+    """Experiments with something to show: a table or figures. The others are parts of a study."""
+    return [
+        name
+        for name, experiment in EXPERIMENTS.items()
+        if experiment["tables"] or experiment["figures"]
+    ]
+
+
+def figure_files(kind):
+    """The figures of every experiment that has any."""
+    return [
+        f"{RESULTS}/{name}/figures/{figure}.{kind}"
+        for name, experiment in EXPERIMENTS.items()
+        for figure in (*FIGURES, *DIAGNOSTICS)
+        if experiment["figures"]
+    ]
 
 
 def table_targets():
@@ -210,7 +231,8 @@ def base_model_title(name):
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
-    for name, experiment in EXPERIMENTS.items():
+    for name in shown_experiments():
+        experiment = EXPERIMENTS[name]
         settings[name] = {
             "experiment": {
                 key: value
@@ -236,7 +258,6 @@ def report_settings():
 
 
 def report_inputs(file):
-    """One file of every experiment's corpus."""
-    return [
-        corpus_file(experiment["corpus"], file) for experiment in EXPERIMENTS.values()
-    ]
+    """One file of the corpus of every experiment that the report shows."""
+    corpora = dict.fromkeys(EXPERIMENTS[name]["corpus"] for name in shown_experiments())
+    return [corpus_file(corpus, file) for corpus in corpora]

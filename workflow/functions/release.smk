@@ -6,6 +6,7 @@ def public_files():
     files = [f"{RESULTS}/report.html", *number_targets()]
     for figure in ("favor_overview", "pipeline"):
         files.append(f"{RESULTS}/figures/{figure}.svg")
+    files += figure_files("svg")
     for name, experiment in EXPERIMENTS.items():
         folder = f"{RESULTS}/{name}"
         labels = [label for label in experiment["tables"] if SPECS[label].publishable]
@@ -15,9 +16,6 @@ def public_files():
             ]
             files += comparison_files(name, label)
         files += [f"{folder}/scores/{family}.parquet" for family in families_of(name)]
-        files += [
-            f"{folder}/figures/{figure}.svg" for figure in (*FIGURES, *DIAGNOSTICS)
-        ]
         files.append(f"{folder}/settings.json")
     return list(dict.fromkeys(files))
 

@@ -60,6 +60,8 @@ rule quantise_base:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["pretraining"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             source=plain_folder(w.model),
@@ -87,6 +89,8 @@ rule train_asce:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)
@@ -163,6 +167,8 @@ rule train_assistant:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             **pick(
@@ -189,6 +195,8 @@ rule embed_sources:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_sources", encoder_module(w.encoder)),

@@ -68,6 +68,8 @@ rule train_shared:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, stage_of(w)),
@@ -125,6 +127,8 @@ rule train_personal:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, plan_of(w).personal),

@@ -18,6 +18,8 @@ rule generate:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
@@ -44,6 +46,8 @@ rule embed_generations:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_generations", encoder_module(w.encoder)),
@@ -70,6 +74,8 @@ rule measure_assistant:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        gpu=1,
     params:
         cfg=lambda w: cfg(seeds=experiment_of(w)["seeds"]),
         code=code("measure_assistant"),
@@ -92,6 +98,8 @@ rule measure_utility:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        gpu=1,
     params:
         cfg=lambda w: cfg(
             bertscore=experiment_of(w)["evaluation"]["bertscore"],

@@ -44,6 +44,8 @@ rule judge:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=judge_gpus,
     params:
         cfg=lambda w: cfg(**judge_settings(w)),
         code=lambda w: code("judge", f"favor.studies.judges_{judges_of(w)['model']}"),

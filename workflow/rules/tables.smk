@@ -155,11 +155,7 @@ rule write_numbers:
 rule report:
     input:
         tables=[path for path in table_targets() if path.endswith(".parquet")],
-        figures=expand(
-            f"{RESULTS}/{{experiment}}/figures/{{figure}}.svg",
-            experiment=EXPERIMENTS,
-            figure=(*FIGURES, *DIAGNOSTICS),
-        ),
+        figures=figure_files("svg"),
         overview=f"{RESULTS}/figures/favor_overview.svg",
         dropped=report_inputs("dropped.parquet"),
         roster=report_inputs("roster.parquet"),
@@ -167,7 +163,7 @@ rule report:
         overlap=report_inputs("overlap.parquet"),
         allocation=expand(
             f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
-            experiment=EXPERIMENTS,
+            experiment=shown_experiments(),
         ),
     output:
         *report_targets(),

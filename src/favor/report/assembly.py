@@ -121,7 +121,7 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
         tables=tables,
         figures=[
             Figure(title, caption, *_files(results / name / "figures", figure))
-            for figure, (title, caption) in FIGURES.items()
+            for figure, (title, caption) in (FIGURES if experiment["figures"] else {}).items()
         ],
         is_demo=bool(corpus["demo"]),
         display=values["display"],
