@@ -77,8 +77,9 @@ def energy_packs(wildcards):
     if row is None:
         return []
     seed = experiment_of(wildcards)["seeds"][0]
-    place = Namespace(experiment=wildcards.experiment, seed=str(seed), method=row)
-    plan = PLANS[wildcards.experiment, row][1]
+    home = home_of(wildcards.experiment, row)
+    place = Namespace(experiment=home, seed=str(seed), method=row)
+    plan = PLANS[home, row][1]
     clients = personal_clients(place, plan, "last")
     count = len(batches(clients, per_job(place)))
     return [personal_file(place, row, "last", batch) for batch in range(count)]
@@ -139,7 +140,8 @@ def efficiency_runs(name):
             "method": place.method,
             "logs": logs_of(place, plan),
             "benchmarks": [
-                training_benchmark(name, log) for log in logs_of(place, plan)
+                training_benchmark(place.experiment, log)
+                for log in logs_of(place, plan)
             ],
             "trains": plan.shared is not None or plan.personal is not None,
         }
@@ -173,7 +175,7 @@ def number_sources():
                 if label in NUMBER_TABLES
             },
             "gates": [
-                f"{seed_folder(name, seed)}/{row}/gates.parquet"
+                outputs_file(name, seed, row, "gates")
                 for seed in experiment["seeds"]
                 for row in ("feddpa", "feddpa_dynamic")
                 if row in experiment["methods"]

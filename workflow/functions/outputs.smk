@@ -131,10 +131,12 @@ def run_targets():
             f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
         ]
         for seed, method in runs_of(name):
+            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
+            files.append(outputs_file(name, seed, method))
+            if home_of(name, method) != name:
+                continue
             place = Namespace(experiment=name, seed=str(seed), method=method)
             plan = PLANS[name, method][1]
-            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
-            files.append(f"{seed_folder(name, seed)}/{method}/generations.parquet")
             if plan.shared is not None:
                 for number in range(experiment["federation"]["rounds"]):
                     files.append(server_file(place, plan.shared, number + 1))
@@ -215,7 +217,10 @@ def printed_settings(name, label):
     model = CONFIG["base_models"][experiment["base_model"]]
     title = base_model_title(experiment["base_model"])
     for row, found in values.items():
-        found |= recipe(PLANS[name, row][1], experiment, title, model["quantisation"])
+        plan = PLANS[name, row][1]
+        found |= recipe(plan, experiment, title, model["quantisation"])
+        if plan.prompting is not None and plan.prompting.sheet:
+            found["sheet_model"] = base_model_title(sheet_model(name))
     return {"settings": values}
 
 

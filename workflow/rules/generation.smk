@@ -13,6 +13,8 @@ rule generate:
         f"{RESULTS}/logs/generate/{{experiment}}-seed{{seed}}-{{method}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/generate/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+    wildcard_constraints:
+        method=rf"(?!shared/)(?!(?:{prompted_names()})/)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]

@@ -27,7 +27,7 @@ rule score:
     benchmark:
         f"{RESULTS}/benchmarks/score/{{experiment}}-{{family}}.tsv"
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]

@@ -131,7 +131,8 @@ def is_control(row: str) -> bool:
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
-    rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
+    declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
+    rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
