@@ -12,6 +12,7 @@ if not workflow.overwrite_configfiles:
 
 include: "workflow/functions/common.smk"
 include: "workflow/functions/resources.smk"
+include: "workflow/functions/slurm.smk"
 include: "workflow/functions/runs.smk"
 include: "workflow/functions/records.smk"
 include: "workflow/functions/outputs.smk"
@@ -30,6 +31,9 @@ include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
 include: "workflow/rules/release.smk"
+
+
+keep_local()
 
 
 rule all:
