@@ -13,6 +13,7 @@ if not workflow.overwrite_configfiles:
 include: "workflow/functions/common.smk"
 include: "workflow/functions/devices.smk"
 include: "workflow/functions/resources.smk"
+include: "workflow/functions/slurm.smk"
 include: "workflow/functions/runs.smk"
 include: "workflow/functions/prompting.smk"
 include: "workflow/functions/records.smk"
@@ -37,6 +38,9 @@ include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
 include: "workflow/rules/release.smk"
+
+
+keep_local()
 
 
 rule all:

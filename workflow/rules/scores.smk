@@ -31,6 +31,8 @@ rule score:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("score"),
     params:
         cfg=lambda w: cfg(
             family=w.family,
@@ -62,6 +64,8 @@ rule score_efficiency:
         f"{RESULTS}/benchmarks/score_efficiency/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("score_efficiency"),
     params:
         cfg=lambda w: cfg(
             seeds=experiment_of(w)["seeds"], runs=efficiency_runs(w.experiment)
