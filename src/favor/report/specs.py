@@ -136,6 +136,7 @@ class TableSpec:
     LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
     first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
     ``scored_only``: rows of methods that its families did not score are left out.
+    ``collaborative``: of methods that the paper does not know, those that federate only are appended.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     """
 
@@ -150,6 +151,7 @@ class TableSpec:
     sectioned: bool = False
     dataset: str = "BlogText"
     open_rows: bool = True
+    collaborative: bool = False
     with_controls: bool = True
     controls: bool = False
     ranked_within: Literal["", "encoder"] = ""
