@@ -75,15 +75,6 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
                         assert value == value or paper_text(*place), (section, row.label, column.label)
 
 
-def test_configuration_columns_are_the_papers() -> None:
-    for label in ("phase1-ablation-full-meanstd", "phase1-ablation-run-audit"):
-        values = load_paper_values(label).set_index(["row", "column"])["text"]
-        for panel in load_spec(label).panels:
-            for column in panel.columns:
-                for row, text in column.fixed.items():
-                    assert values[row, column.label] == text
-
-
 def test_scored_metrics_exist_and_point_the_same_way() -> None:
     from favor.scores.metric import families, metrics_of
 

@@ -204,6 +204,11 @@ def table_context(name):
         "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": ABSENT,
+        "references": [
+            row
+            for row in experiment["methods"]
+            if not PLANS[name, row][1].collaborative
+        ],
     }
 
 

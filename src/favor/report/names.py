@@ -68,7 +68,7 @@ ENCODERS: dict[str, str] = {
 
 DAGGER_NOTE = (
     "† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
-    "validation gate."
+    "validation gate, where its settings (gate_training, gating) do not say otherwise."
 )
 
 
