@@ -217,7 +217,7 @@ class Cluster:
         (self.folder / "run" / f"{name}.pid").unlink(missing_ok=True)
 
     def _gpus(self) -> list[str]:
-        """Devices that stand for GPUs: new character devices where they can be made, else ones that are always there."""
+        """Devices that stand for GPUs: new character devices, or ones that are always there."""
         made = [self.folder / "dev" / f"gpu{number}" for number in range(GPUS_PER_NODE)]
         try:
             for path in made:
