@@ -29,7 +29,7 @@ def test_spec_is_whole(label: str) -> None:
     assert len({row.label for row in spec.rows}) == len(spec.rows)
     for panel in spec.panels:
         assert len({column.label for column in panel.columns}) == len(panel.columns)
-        rows_name_it = all(row.metric or row.setting for row in spec.rows)
+        rows_name_it = bool(spec.rows) and all(row.metric or row.setting for row in spec.rows)
         for column in panel.columns:
             assert bool(column.statistic) == bool(spec.comparisons)
             sources = (column.metric, column.fixed, column.setting, column.derive, rows_name_it)

@@ -52,10 +52,16 @@ except UserError as error:
     stop(error)
 
 
-def prompting_lengths(wildcards):
-    """Counts and lengths of what is put before a prompt."""
-    prompting = experiment_of(wildcards)["prompting"]
-    return {key: value for key, value in prompting.items() if key != "model"}
+def sheet_lengths(wildcards):
+    """Counts and lengths behind author sheets and personas."""
+    keys = (
+        "sheet_texts",
+        "sheet_text_tokens",
+        "sheet_tokens",
+        "persona_tokens",
+        "seed",
+    )
+    return pick(experiment_of(wildcards)["prompting"], *keys)
 
 
 def sheets_read(wildcards):

@@ -18,7 +18,7 @@ rule distil_sheets:
     params:
         cfg=lambda w: cfg(
             model=model_settings(sheet_model(w.experiment)),
-            lengths=prompting_lengths(w),
+            lengths=sheet_lengths(w),
             **pick(
                 experiment_of(w)["generation"], "repetition_penalty", "rows_per_batch"
             ),
@@ -51,7 +51,7 @@ rule generate_prompted:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
             prompting=plan_values(plan_of(w))["prompting"],
-            lengths=prompting_lengths(w),
+            lengths=pick(experiment_of(w)["prompting"], "passages", "passage_tokens"),
             generation=experiment_of(w)["generation"],
         ),
         code=code("generate_prompted"),
