@@ -15,6 +15,8 @@ rule distil_sheets:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=sheet_gpus,
     params:
         cfg=lambda w: cfg(
             model=model_settings(sheet_model(w.experiment)),
@@ -47,6 +49,8 @@ rule generate_prompted:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
