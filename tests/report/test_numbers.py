@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.report.numbers import NUMBERS, measured_numbers, numbers_of
+from favor.report.numbers import NUMBERS, judged_numbers, measured_numbers, numbers_of
+from favor.scores.metric import Score, scores_frame
 
 
 def cells(values: dict[tuple[str, str], float]) -> pd.DataFrame:
@@ -53,6 +54,8 @@ def test_the_papers_by_hand(numbers: dict[str, dict]) -> None:
     assert numbers["bertscore_gain"]["paper"] == pytest.approx(-0.004)
     assert numbers["ablation_ditto_asce_share"]["paper"] == pytest.approx(0.649, abs=5e-4)
     assert numbers["asce_b_ditto_auc"]["paper"] == 0.723
+    assert numbers["base_model_accuracy_gain"]["paper"] == pytest.approx(0.528 - 0.219)
+    assert numbers["base_model_auc_gain"]["paper"] == pytest.approx(0.183)
 
 
 def test_the_paper_beside_another_corpus() -> None:
@@ -112,3 +115,24 @@ def test_the_gap_that_favor_recovers_among_100_authors() -> None:
         round(100 * found[f"k100_{key}_recovered"]["paper"]) for key in ("accuracy", "macro_f1", "auc", "silhouette")
     ]
     assert paper == [70, 74, 81, 72]
+
+
+def test_what_the_judge_says_beside_the_paper() -> None:
+    rows = [
+        Score(0, "favor", "", "voice_preference", "", 0.6, 10),
+        Score(0, "favor", "", "voice_preference", "low", 0.4, 10),
+        Score(0, "favor", "", "voice_preference", "high", 0.8, 10),
+        Score(0, "favor", "", "voice_preference", "p", 0.3, 10),
+        Score(0, "source", "", "judge_repeated", "", float("nan"), 0, "no output was judged twice"),
+    ]
+    entries = {entry["key"]: entry for entry in judged_numbers(scores_frame(rows))}
+    assert [entries[f"voice_preference{end}"]["value"] for end in ("", "_low", "_high", "_p")] == [0.6, 0.4, 0.8, 0.3]
+    assert entries["voice_preference"]["paper"] == 0.612
+    assert entries["judge_repeated"]["value"] is None
+    assert entries["judge_repeated"]["reason"] == "no output was judged twice"
+    undecided = scores_frame(
+        [Score(0, "favor", "", "voice_preference", "", float("nan"), 0, "every comparison is a tie")]
+    )
+    entries = {entry["key"]: entry for entry in judged_numbers(undecided)}
+    assert entries["voice_preference_p"]["reason"] == "every comparison is a tie"
+    assert entries["judge_repeated"]["reason"] == "judge_repeated was not scored"

@@ -8,6 +8,7 @@ NUMBER_TABLES = (
     "phase1-paired-significance",
     "asce-b-audit",
     "k100-scale-stress",
+    "phase1-7b-base-sensitivity",
 )
 
 
@@ -183,6 +184,8 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": [f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet"]
             * experiment["figures"],
+            "judges": [f"{RESULTS}/{name}/scores/judges.parquet"]
+            * (experiment["studies"]["judges"] is not None),
             "participations": total / experiment["clients"],
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
@@ -200,6 +203,7 @@ def number_files():
             *source["gates"],
             source["allocation"],
             *source["effects"],
+            *source["judges"],
         )
     ]
 

@@ -5,7 +5,7 @@ import pandas as pd
 from favor.foundation.columns import TABLES
 from favor.foundation.files import read_parquet, write_json
 from favor.foundation.job import job
-from favor.report.numbers import measured_numbers, numbers_of
+from favor.report.numbers import judged_numbers, measured_numbers, numbers_of
 
 
 def empty(table):
@@ -24,4 +24,6 @@ with job(snakemake) as cfg:
             pd.concat(effects or [empty("coordinate_effects")], ignore_index=True),
             pd.concat(gates or [empty("gates")], ignore_index=True),
         )
+        for path in wanted["judges"]:
+            written[name] += judged_numbers(read_parquet(path, "scores"))
     write_json(written, snakemake.output.numbers)

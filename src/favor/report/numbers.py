@@ -22,6 +22,7 @@ from favor.report.preparation import gini
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
 FAVOR = METHODS["favor"]
 K100 = "k100-scale-stress"
+BASE_MODEL = "phase1-7b-base-sensitivity"
 BASELINES = tuple(METHODS[key].removesuffix("†") for key in ("fedavg", "fedprox", "pfedme", "ditto", "feddpa"))
 
 
@@ -55,6 +56,10 @@ def _gain(column: str, lower: bool = False, relative: bool = False) -> Callable[
         return (gain / rivals[best] if relative else gain), best
 
     return formula
+
+
+def _difference(row: str, other: str, column: str) -> Callable[[Values], tuple[float, str]]:
+    return lambda values: (values[row, column] - values[other, column], "")
 
 
 def _recovered(row: str, column: str, base: str, whole: str) -> Callable[[Values], tuple[float, str]]:
@@ -118,6 +123,10 @@ def _declared() -> tuple[Number, ...]:
         what = f"K=100, {column}: share of the gap from FedAvg to local-only that FAVoR recovers"
         formula = _recovered(FAVOR, column, "FedAvg shared", "Local-only (ref.)")
         numbers.append(Number(f"k100_{key}_recovered", what, "100-author stress test, L986", K100, formula))
+    for key, column in (("accuracy", "Author Acc."), ("auc", "Verif. AUC")):
+        what = f"Another base model, {column}: FAVoR minus FedAvg"
+        formula = _difference(FAVOR, METHODS["fedavg"], column)
+        numbers.append(Number(f"base_model_{key}_gain", what, "7B sensitivity, L975", BASE_MODEL, formula))
     return tuple(numbers)
 
 
@@ -180,6 +189,26 @@ def measured_numbers(
     ):
         reason = "needs the rows feddpa and feddpa_dynamic"
         entries.append(_entry(f"gate_{key}", what, probe, float(value), paper, reason))
+    return entries
+
+
+def judged_numbers(scores: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the numbers of the language-model judge that stand in no table; ``scores``: family ``judges``."""
+    voice, quality = "Main results, L541; Voice-match judge, L1270", "Generic-quality judge, L1243"
+    preferred = "Voice comparison: share of non-ties in which the judge prefers the first row's voice"
+    entries = []
+    for key, metric, variant, what, where, paper in (
+        ("voice_preference", "voice_preference", "", preferred, voice, 0.612),
+        ("voice_preference_low", "voice_preference", "low", f"{preferred}, 95 % interval from", voice, 0.518),
+        ("voice_preference_high", "voice_preference", "high", f"{preferred}, 95 % interval to", voice, 0.702),
+        ("voice_preference_p", "voice_preference", "p", "p of that share against a half", voice, 0.022),
+        ("judge_repeated", "judge_repeated", "", "Exact agreement of repeated overall ratings", quality, 0.921),
+    ):
+        found = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
+        # What is missing altogether has its reason in the row without variant.
+        notes = scores.loc[(scores["metric"] == metric) & (scores["note"] != ""), "note"]
+        reason = str(notes.iloc[0]) if len(notes) else f"{metric} was not scored"
+        entries.append(_entry(key, what, where, float(found["value"].mean()), paper, reason))
     return entries
 
 
