@@ -7,6 +7,15 @@ NUMBER_TABLES = (
     "phase1-main-results",
     "phase1-paired-significance",
     "asce-b-audit",
+    "asce-leakage-free-gensource",
+    "asce-leakage-free-pairwise",
+    "phase1-external-agreement",
+    "phase1-ablation-paired-tests",
+    "phase1-ablation-external-paired",
+    "efficiency_communication",
+    "human_2afc_audit",
+    "human-2afc-agreement",
+    "qwen-generic-quality",
 )
 
 
@@ -179,6 +188,14 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
             "participations": total / experiment["clients"],
+            "encoders": {
+                role: f"{RESULTS}/encoders/{encoder}/encoder.json"
+                for role, encoder in (
+                    ("style", experiment["style_encoder"]),
+                    *independent_encoder(name).items(),
+                )
+                if CONFIG["encoders"][encoder]["training"] is not None
+            },
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
         }
@@ -193,6 +210,7 @@ def number_files():
         for file in (
             *source["tables"].values(),
             *source["gates"],
+            *source["encoders"].values(),
             source["allocation"],
             source["effects"],
         )

@@ -161,6 +161,7 @@ rule report:
             figure=(*FIGURES, *DIAGNOSTICS),
         ),
         overview=f"{RESULTS}/figures/favor_overview.svg",
+        numbers=number_targets(),
         dropped=report_inputs("dropped.parquet"),
         roster=report_inputs("roster.parquet"),
         splits=report_inputs("splits.parquet"),

@@ -3,9 +3,10 @@
 import pandas as pd
 
 from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, write_json
+from favor.foundation.files import read_json, read_parquet, write_json
 from favor.foundation.job import job
-from favor.report.numbers import measured_numbers, numbers_of
+from favor.report.measured_numbers import measured_numbers
+from favor.report.numbers import numbers_of
 
 with job(snakemake) as cfg:
     written = {}
@@ -17,5 +18,7 @@ with job(snakemake) as cfg:
             wanted["participations"],
             read_parquet(wanted["effects"], "coordinate_effects"),
             pd.concat(gates or [TABLES["gates"].schema.empty_table().to_pandas()], ignore_index=True),
+            {role: read_json(path)["manifest"] for role, path in wanted["encoders"].items()},
+            wanted["paper_dataset"],
         )
     write_json(written, snakemake.output.numbers)

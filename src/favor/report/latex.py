@@ -10,6 +10,7 @@ from functools import partial
 import pandas as pd
 
 from favor.report.build import is_control
+from favor.report.cells import printed
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
@@ -40,12 +41,12 @@ def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "ht
 
     Rows, sections and columns of which the paper prints nothing are left out; "" where that leaves nothing.
     """
-    printed = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
-    keys = list(zip(printed["section"], printed["row"], strict=True))
+    known_cells = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
+    keys = list(zip(known_cells["section"], known_cells["row"], strict=True))
     shown = cells[[key in keys for key in zip(cells["section"], cells["row"], strict=True)]]
     if shown.empty:
         return ""
-    known = set(zip(printed["panel"], printed["column"], strict=True))
+    known = set(zip(known_cells["panel"], known_cells["column"], strict=True))
     panels = tuple(
         replace(panel, columns=tuple(c for c in panel.columns if c.fixed or (panel.title, c.label) in known))
         for panel in spec.panels
@@ -153,7 +154,7 @@ def _paper_cell(spec: TableSpec, cell: dict, column: Column) -> str:
     if math.isnan(cell["paper_value"]):
         return escape(minus(cell["paper_text"]))
     decimals = spec.decimals(cell["row"], column)
-    text = f"{cell['paper_value']:.{decimals}f}"
+    text = printed(cell["paper_value"], decimals, column.signed)
     if decimals and not math.isnan(cell["value"]):
-        text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
+        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
     return escape(minus(text))
