@@ -76,7 +76,7 @@ def _environment(
         f"% {spec.label}: needs {', '.join(PACKAGES)}",
         rf"\begin{{table}}[{placement}]",
         r"\centering",
-        r"\footnotesize",
+        r"\scriptsize" if any(column.wide for panel in spec.panels for column in panel.columns) else r"\footnotesize",
         r"\setlength{\tabcolsep}{4pt}",
         r"\renewcommand{\arraystretch}{1.08}",
     ]
@@ -140,7 +140,9 @@ def _stacked(lines: Sequence[str], position: str) -> str:
 def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
-        return escape(cell["text"]) + sign
+        # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
+        ragged = r"\raggedright\let\\\tabularnewline " if column.wide else ""
+        return ragged + escape(cell["text"]) + sign
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
     wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}[cell["mark"]]
     if deviation and column.deviation == "stacked":

@@ -196,7 +196,7 @@ def _numbers(experiment: ExperimentReport) -> list[str]:
     if not experiment.numbers:
         return []
     shown, absent = number_rows(experiment.numbers)
-    table = [escape(NUMBERS_CAPTION), _long_table(shown, (".36", ".16", ".16", ".1", ".14"))] if len(shown) else []
+    table = [escape(NUMBERS_CAPTION), _long_table(shown, (".36", ".14", ".14", ".09", ".15"))] if len(shown) else []
     return [rf"\subsection{{{NUMBERS_TITLE}}}", *table, *([escape(absent) + r"\par"] if absent else [])]
 
 
