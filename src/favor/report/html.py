@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from favor.report.build import is_control
+from favor.report.cells import printed
 from favor.report.escape import html_text, minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
@@ -113,9 +114,9 @@ def _beside(cell: dict, decimals: int) -> str:
     if math.isnan(cell["paper_value"]):
         text = f"paper {cell['paper_text']}" if cell["paper_text"] else ""
         return f'<span class="beside">{_minus(text)}</span>' if text else ""
-    text = f"paper {cell['paper_value']:.{decimals}f}"
+    text = f"paper {printed(cell['paper_value'], decimals)}"
     if decimals and not math.isnan(cell["value"]):
-        text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
+        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
     return f'<span class="beside">{_minus(text)}</span>'
 
 
