@@ -11,10 +11,16 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/functions/common.smk"
+include: "workflow/functions/devices.smk"
+include: "workflow/functions/resources.smk"
+include: "workflow/functions/slurm.smk"
 include: "workflow/functions/runs.smk"
+include: "workflow/functions/prompting.smk"
 include: "workflow/functions/records.smk"
 include: "workflow/functions/outputs.smk"
+include: "workflow/functions/sweeps.smk"
 include: "workflow/functions/measures.smk"
+include: "workflow/functions/transfer.smk"
 include: "workflow/functions/human_2afc.smk"
 include: "workflow/functions/judges.smk"
 include: "workflow/functions/release.smk"
@@ -22,13 +28,19 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
+include: "workflow/rules/prompting.smk"
 include: "workflow/rules/scores.smk"
+include: "workflow/rules/transfer.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
 include: "workflow/rules/release.smk"
+
+
+keep_local()
 
 
 rule all:
@@ -37,6 +49,7 @@ rule all:
         report_targets(),
         number_targets(),
         table_targets(),
+        sweep_table_targets(),
         judge_targets(),
         run_targets(),
         study_targets(),

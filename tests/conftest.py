@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from selenium import webdriver
 
 # The same examples in every run, and no deadline: a busy machine is no failure.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -37,7 +38,6 @@ def browser(tmp_path: Path) -> Iterator[Any]:
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         pytest.skip("chromium or chromedriver is not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +173,24 @@ def test_not_enforced_trains_on_everything(clients: tuple[Path, pd.DataFrame, pd
     assert (train["training_text"] == train["text"]).all()
     assert (train["allocated_words"] == train["words"]).all()
     assert made.allocation["allocated_words"].sum() == 1000
+
+
+def test_balanced_subsets_of_rising_volume_are_nested(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    path, splits, roster = clients
+    cleaning, totals = CleaningSettings(), (390, 780, 1560)
+    # The volumes of the text-volume study: 25 %, 50 % and 100 % of a budget that the smallest client cannot fill.
+    made = [
+        materialise(path, splits, roster, AllocationSettings(level="balanced", total_words=total), cleaning, 2027)
+        for total in totals
+    ]
+    for part, total in zip(made, totals, strict=True):
+        assert part.allocation["allocated_words"].sum() == total
+        assert part.texts["allocated_words"].sum() == total
+    # 390 is 130 each, 780 is 260 each; of 1,560 two clients take the 480 words they have, the third the other 600.
+    assert [part.allocation["allocated_words"].tolist() for part in made] == [[130] * 3, [260] * 3, [480, 480, 600]]
+    for less, more in pairwise(made):
+        assert less.texts["document_id"].tolist() == more.texts["document_id"].tolist()
+        pairs = list(zip(less.texts["training_text"], more.texts["training_text"], strict=True))
+        # A text that is trained on at the smaller volume is trained on at the larger, whole or as a longer start.
+        assert all(longer.startswith(shorter) for shorter, longer in pairs)
+        assert sum(shorter != longer for shorter, longer in pairs) > 0

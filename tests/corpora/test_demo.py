@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from pathlib import Path
 
@@ -69,6 +70,23 @@ def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
     assert "indUnk" in topics
     splits = split_documents(built[0] / "documents.parquet", SplitSettings())
     assert splits.excluded["documents"].tolist() == [3, 3]
+
+
+def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path: Path) -> None:
+    settings = DemoSettings(authors=4, minimum_posts=5, maximum_posts=8, tiny_authors=0, shared_pairs=0, shape="mythos")
+    write_demo(tmp_path / "stories.csv", settings)
+    out = tmp_path / "documents.parquet"
+    build_documents(tmp_path / "stories.csv", open_reader("mythos"), CleaningSettings(), out, tmp_path / "d.parquet")
+    frame = read_parquet(out, "documents")
+    assert frame["prompt"].str.startswith("[WP] ").all()
+    assert frame["prompt"].nunique() == len(frame)  # every story answers its own prompt
+    assert set(frame["topic"]) == {"indUnk"}
+    assert frame["author"].nunique() == 4
+    blog = tmp_path / "blog.csv"
+    write_demo(blog, dataclasses.replace(settings, shape="blog"))
+    build_documents(blog, open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "d.parquet")
+    # The same authors wrote the same texts in both shapes.
+    assert read_parquet(out, "documents")["text"].tolist() == frame["text"].tolist()
 
 
 def test_volumes_are_long_tailed() -> None:

@@ -8,13 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary, server_sees, totals
+from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
 from favor.federation.packs import write_pack
 from favor.foundation.columns import TABLES
 from favor.foundation.files import safetensors_bytes, write_parquet, write_safetensors
+from favor.scores.efficiency import efficiency_scores
 
 STATE = {"m.lora_A.weight": np.ones((2, 3), np.float32), "m.lora_B.weight": np.ones((4, 2), np.float32)}
 GIBIBYTE = 2**30
+
+
+def scored(frame):
+    """The efficiency scores of a run with this boundary record, by metric."""
+    (run,) = frame[["seed", "method"]].drop_duplicates().itertuples(index=False, name=None)
+    log = pd.DataFrame({"supervised_tokens": []})
+    return efficiency_scores(frame, {run: log}, {run[0]: 0}, {run: 0.0}).set_index("metric")["value"]
 
 
 def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path):
@@ -73,15 +81,11 @@ def test_every_file_is_listed_in_its_direction(run):
     ]
     assert set(frame["bytes"]) == {size}
     assert not frame["file"].str.startswith("/").any()
-    row = totals(frame).iloc[0]
-    assert (row["upload"], row["broadcast"], row["final_broadcast"], row["residual"]) == (
-        3 * size,
-        3 * size,
-        size,
-        size,
-    )
-    assert row["upload_per_round"] == 1.5 * size
-    assert server_sees(frame) == ["delta"]
+    totals = scored(frame)
+    assert totals["upload_bytes"] == 3 * size
+    assert totals["traffic_bytes"] == 6 * size
+    assert totals["final_broadcast_bytes"] == totals["residual_bytes"] == size
+    assert totals["upload_round_bytes"] == 1.5 * size
 
 
 def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path):
@@ -102,10 +106,9 @@ def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_pa
         ["text", "client_001", 14],
         ["text", "client_002", 1],
     ]
-    assert server_sees(frame) == ["text"]
     back = frame[frame["direction"] == DOWN]
     assert back["client"].tolist() == ["client_001", "client_002"]
-    assert totals(frame)["final_broadcast"].tolist() == [back["bytes"].sum()]
+    assert scored(frame)["final_broadcast_bytes"] == back["bytes"].sum()
 
 
 def test_of_two_packs_that_of_the_last_round_stays(run):
@@ -153,8 +156,8 @@ def test_totals_at_the_papers_shape_are_the_papers():
             rows += [(2026, "favor", number, UP, "delta", client, "u", size)]
             rows += [(2026, "favor", number, DOWN, "shared adapter", client, "s", size)]
     rows += [(2026, "favor", 6, STAYS, "residual", f"client_{n:03d}", "r", size) for n in range(1, 51)]
-    row = totals(pd.DataFrame(rows, columns=TABLES["boundary"].schema.names)).iloc[0]
-    assert round(row["upload_per_round"] / GIBIBYTE, 2) == 1.34
-    assert round(row["upload"] / GIBIBYTE, 2) == 8.03
-    assert round((row["upload"] + row["broadcast"]) / GIBIBYTE, 2) == 16.07
-    assert round(row["residual"] / GIBIBYTE, 2) == 5.58
+    totals = scored(pd.DataFrame(rows, columns=TABLES["boundary"].schema.names))
+    assert round(totals["upload_round_bytes"] / GIBIBYTE, 2) == 1.34
+    assert round(totals["upload_bytes"] / GIBIBYTE, 2) == 8.03
+    assert round(totals["traffic_bytes"] / GIBIBYTE, 2) == 16.07
+    assert round(totals["residual_bytes"] / GIBIBYTE, 2) == 5.58

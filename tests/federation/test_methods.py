@@ -101,6 +101,9 @@ def test_overrides_are_checked():
         plan("fedavg", epochs=0)
     with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
         plan("favor", private_epochs="2")
+    for key in ("eta", "lambda_pfedme"):
+        with pytest.raises(UserError, match=r"must be above 0: w moves by their product"):
+            load_method("pfedme", {key: 0.0, "variant": "original"}, experiment())
 
 
 def test_the_run_check_names_departures_of_experiment_and_method():

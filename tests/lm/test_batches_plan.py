@@ -104,3 +104,23 @@ def test_truncated_texts_give_one_piece_each():
     pieces = cut_pieces(range(40), "d", 4, 16, "truncate")
     assert [piece.tokens.tolist() for piece in pieces] == [list(range(16))]
     assert len(cut_pieces(range(40), "d", 4, 16)) == 3
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 8, 31])
+def test_a_fixed_number_of_steps_does_not_depend_on_the_text(pieces):
+    lengths = list(range(2, 2 + pieces))
+    steps = plan_steps(lengths, 2, micro_batch=2, accumulation=2, seed=3, steps_per_epoch=4)
+    assert [[len(group) for group in step] for step in steps] == [[2, 2]] * 8
+    assert stage_steps(pieces, 2, 4, 4) == 8
+    assert stage_steps(pieces, 0.5, 4, 3) == 2  # a part of a pass rounds up to a step
+    drawn = [index for step in steps for group in step for index in group]
+    counts = [drawn.count(index) for index in range(pieces)]
+    assert max(counts) - min(counts) <= 1  # whole passes one after another: 32 draws of 3 pieces are 11, 11, 10
+    plain = plan_steps(lengths, 2, 2, 2, 3, group_by_length=False, steps_per_epoch=4)
+    order = [index for step in plain for group in step for index in group]
+    assert sorted(order[:pieces]) == list(range(pieces))[: len(order)]  # a pass covers all before the next begins
+
+
+def test_a_fixed_number_of_steps_equals_the_plain_plan_where_it_fits():
+    lengths = [5, 9, 7, 6, 8, 4]
+    assert plan_steps(lengths, 3, 1, 2, 4, steps_per_epoch=3) == plan_steps(lengths, 3, 1, 2, 4)

@@ -13,8 +13,7 @@ import functools
 import numpy as np
 import pytest
 from tests.oracles.conftest import plan_of
-
-from favor.federation.stages import simulate
+from tests.oracles.simulation import simulate
 
 BOTH = [["x", "y"]]
 near = functools.partial(pytest.approx, abs=1e-6)  # uploads and the server's adapter are float32

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracles.conftest import Quadratic, plan_of
+from tests.oracles.simulation import simulate
 
 from favor.federation.schedule import cohorts
-from favor.federation.stages import simulate
 
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
 ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)

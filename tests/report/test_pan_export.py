@@ -125,5 +125,5 @@ def test_a_missing_or_empty_run_is_named(inputs: ScoreInputs) -> None:
     empty = ScoreInputs(
         inputs.generations.assign(passed=False), inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings
     )
-    with pytest.raises(UserError, match="there are no pairs to export"):
+    with pytest.raises(UserError, match="nothing to export: no output that passed"):
         pan_export(empty, "e", "m", 1)

@@ -10,8 +10,20 @@ from favor.foundation.errors import UserError
 from favor.report.build import SEEDS
 from favor.report.names import CONTROLS, METHODS
 from favor.report.paper import load_paper_values, paper_cell, paper_text
-from favor.report.specs import available, load_spec, spec_module, spec_path
+from favor.report.specs import POINT, available, load_spec, spec_module, spec_path
+from favor.report.sweeps import at_points, points_of
 from favor.scores.metric import SOURCE
+
+# The points of the paper's sweeps, as the tables name them.
+PAPER_POINTS = {
+    label: [{"label": name, "experiment": "none"} for name in names]
+    for label, names in {
+        "text-volume-sweep": ("25% (226,095)", "50% (452,189)", "100% (904,378)"),
+        "imbalance-sweep": ("Balanced", "Moderate", "Strong"),
+        "cold-start-full": ("8", "16"),
+        "cold-start-nested-k": ("4", "8", "12", "16", "24"),
+    }.items()
+}
 
 
 @pytest.mark.parametrize("label", available())
@@ -21,17 +33,20 @@ def test_spec_is_whole(label: str) -> None:
     assert importlib.util.find_spec(spec_module(label)) is not None
     assert all(
         row.method in {*METHODS, *CONTROLS, SOURCE}
-        or (not row.method and (row.metric or row.setting or spec.scored_only))
+        or (not row.method and (row.metric or row.setting or spec.scored_only or spec.over_points))
         for row in spec.rows
     )
+    assert all((POINT in row.label) == spec.over_points for row in spec.rows)
     assert all(row.rival in METHODS for row in spec.rows if spec.comparisons)
     assert all(len(row.stub) == len(spec.stub_headers) for row in spec.rows)
     assert len({row.label for row in spec.rows}) == len(spec.rows)
     for panel in spec.panels:
         assert len({column.label for column in panel.columns}) == len(panel.columns)
-        rows_name_it = all(row.metric or row.setting for row in spec.rows)
+        rows_name_it = bool(spec.rows) and all(row.metric or row.setting for row in spec.rows)
         for column in panel.columns:
             assert bool(column.statistic) == bool(spec.comparisons)
+            if spec.over_points and spec.comparisons:
+                continue  # its rows are points, its columns metrics
             sources = (column.metric, column.fixed, column.setting, column.derive, rows_name_it)
             assert sum(map(bool, sources)) == 1, column.label
 
@@ -44,7 +59,7 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
         return
     sections = ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",)
     for section in sections:
-        for row in spec.rows:
+        for row in at_points(spec, points_of(PAPER_POINTS[label])).rows if spec.over_points else spec.rows:
             if spec.scored_only and row.label not in set(values["row"]):
                 continue  # a row for whoever scores that method too
             for panel in spec.panels:
@@ -58,15 +73,6 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
                     elif not ours and not row.optional:
                         value, _ = paper_cell(*place)
                         assert value == value or paper_text(*place), (section, row.label, column.label)
-
-
-def test_configuration_columns_are_the_papers() -> None:
-    for label in ("phase1-ablation-full-meanstd", "phase1-ablation-run-audit"):
-        values = load_paper_values(label).set_index(["row", "column"])["text"]
-        for panel in load_spec(label).panels:
-            for column in panel.columns:
-                for row, text in column.fixed.items():
-                    assert values[row, column.label] == text
 
 
 def test_scored_metrics_exist_and_point_the_same_way() -> None:

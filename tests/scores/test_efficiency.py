@@ -64,6 +64,17 @@ def test_the_papers_figures_come_out(values: pd.DataFrame) -> None:
     assert values.loc[("favor", "kept_bytes"), "value"] == 100 * ADAPTER
 
 
+def test_a_word_count_is_part_of_a_clients_upload() -> None:
+    counted = boundary()
+    deltas = counted[counted["content"] == "delta"]
+    counted = pd.concat([counted, deltas.assign(content="word count", bytes=8)])
+    log = pd.DataFrame({"supervised_tokens": [1]})
+    scores = efficiency_scores(counted, {(1, "favor"): log}, {1: 1}, {(1, "favor"): 1.0}).set_index("metric")
+    assert scores.loc["upload_client_bytes", "value"] == ADAPTER + 8
+    assert scores.loc["upload_client_bytes", "n"] == 72
+    assert scores.loc["upload_round_bytes", "value"] == 12 * (ADAPTER + 8)
+
+
 def test_training_is_counted_from_the_log(values: pd.DataFrame) -> None:
     assert values.loc[("favor", "optimiser_steps"), "value"] == 3
     assert values.loc[("favor", "supervised_tokens"), "value"] == 157

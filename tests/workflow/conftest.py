@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -33,9 +33,10 @@ if False:
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project in ``folder``."""
+    """A copy of the project in ``folder``; ``originals`` holds the texts of edited files."""
 
     folder: Path
+    originals: dict[Path, str] = field(default_factory=dict)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
@@ -56,7 +57,14 @@ class Project:
         path = self.folder / name
         text = path.read_text()
         assert text.count(old) == 1, f"{name}: {text.count(old)} times {old!r}"
+        self.originals.setdefault(path, text)
         path.write_text(text.replace(old, new))
+
+    def restore(self) -> None:
+        """Take back every edit."""
+        while self.originals:
+            path, text = self.originals.popitem()
+            path.write_text(text)
 
 
 def planned_jobs(output: str) -> dict[str, int]:

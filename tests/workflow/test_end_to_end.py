@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.federation.boundary import server_sees
+from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Objective, SharedStage
 from favor.federation.packs import read_pack
@@ -115,8 +115,9 @@ def test_resolved_values_are_kept_with_the_run(run):
 def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
     boundary = read_parquet(run.folder / "results/micro/boundary.parquet", "boundary")
     # Adapter deltas alone; the centralised reference hands over its texts.
-    assert server_sees(boundary[boundary["method"] != "pooled"]) == ["delta"]
-    assert server_sees(boundary[boundary["method"] == "pooled"]) == ["text"]
+    sent = boundary[boundary["direction"] == UP]
+    assert set(sent.loc[sent["method"] != "pooled", "content"]) == {"delta"}
+    assert set(sent.loc[sent["method"] == "pooled", "content"]) == {"text"}
     favor = boundary[boundary["method"] == "favor"]
     assert (favor["direction"] == "client_to_server").sum() == 4
     assert set(favor.loc[favor["direction"] == "stays_on_client", "content"]) == {"endpoint", "residual"}

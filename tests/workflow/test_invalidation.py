@@ -26,17 +26,8 @@ def showing(*families):
 @pytest.fixture
 def project(stubbed):
     """The stubbed project; every file an edit touched is put back."""
-    texts = {}
-    original = stubbed.edit
-
-    class Restoring(type(stubbed)):
-        def edit(self, name, old, new):
-            texts.setdefault(name, (self.folder / name).read_text())
-            original(name, old, new)
-
-    yield Restoring(stubbed.folder)
-    for name, text in texts.items():
-        (stubbed.folder / name).write_text(text)
+    yield stubbed
+    stubbed.restore()
 
 
 def test_a_whole_run_leaves_nothing_to_do(project):

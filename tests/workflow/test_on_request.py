@@ -20,17 +20,8 @@ def files_of(output, rule, field):
 @pytest.fixture
 def project(stubbed):
     """The stubbed project; the files an edit touched are put back, what judging left is taken away."""
-    texts = {}
-    original = stubbed.edit
-
-    class Restoring(type(stubbed)):
-        def edit(self, name, old, new):
-            texts.setdefault(name, (self.folder / name).read_text())
-            original(name, old, new)
-
-    yield Restoring(stubbed.folder)
-    for name, text in texts.items():
-        (stubbed.folder / name).write_text(text)
+    yield stubbed
+    stubbed.restore()
     if stubbed.planned():  # a run with judges wrote down its settings
         stubbed.snakemake()
     for path in ("studies/judges/key.parquet", "studies/judges/judgements.parquet", "scores/judges.parquet"):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tests.workflow.conftest import copy_project
 
 
-def planned(repository, tmp_path, configuration, *arguments):
+def planned(repository, tmp_path, *configurations, targets=()):
     project = copy_project(repository, tmp_path / "project")
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("id,gender,age,topic,sign,date,text\n")
-    given = ("--config", f"corpus_path={corpus}", *arguments)
-    return project.planned("--configfile", f"config/{configuration}.yaml", *given)
+    files = [f"config/{configuration}.yaml" for configuration in configurations]
+    return project.planned("--configfile", *files, "--config", f"corpus_path={corpus}", "--", *targets)
 
 
 def test_the_blogtext_experiment(repository, tmp_path):
@@ -31,3 +31,30 @@ def test_the_mythos_experiment(repository, tmp_path):
     jobs = planned(repository, tmp_path, "mythos")
     assert jobs["train_asce"] == 1
     assert jobs["generate"] == 3 * 6
+
+
+def test_the_scale_stress_test(repository, tmp_path):
+    jobs = planned(
+        repository, tmp_path, "blogtext", "studies/scale", targets=["results/k100/tables/k100-scale-stress.tex"]
+    )
+    # Three seeds x twenty rounds x twenty clients x two tracks (FedAvg with Ditto, FAVoR's).
+    assert jobs["train_shared"] == 3 * 20 * 20 * 2
+    # Ditto at each of the 400 participations of a seed; FAVoR and local-only once for each of the 100 clients.
+    assert jobs["train_personal"] == 3 * (400 + 100 + 100)
+    assert jobs["generate"] == 3 * 4
+    assert "draw_figures" not in jobs
+
+
+def test_the_studies_of_volume_and_imbalance(repository, tmp_path):
+    targets = [
+        "results/sweeps/text_volume/tables/text-volume-sweep.tex",
+        "results/sweeps/imbalance/tables/imbalance-sweep.tex",
+        "results/sweeps/imbalance/figures/points.svg",
+    ]
+    jobs = planned(repository, tmp_path, "blogtext", "studies/text_volume", "studies/imbalance", targets=targets)
+    # Five experiments (all of a balanced budget is a point of both), two seeds, two methods.
+    assert jobs["allocate_texts"] == 5
+    assert jobs["generate"] == 5 * 2 * 2
+    assert jobs["train_shared"] == 5 * 2 * 6 * 12 * 2
+    assert jobs["score"] == 5 * 2
+    assert (jobs["collect_sweep"], jobs["make_sweep_table"], jobs["draw_sweep"]) == (2, 2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from favor.federation.boundary import server_sees
+from favor.federation.boundary import UP
 from favor.foundation.files import read_parquet
 from favor.foundation.protocol import SWITCHES
 from tests.workflow.conftest import copy_project
@@ -37,7 +37,7 @@ def test_the_released_protocol_runs_and_says_what_it_was(repository, tmp_path):
     assert settings["methods"]["favor"]["run_check"]["protocol"] == "released"
     boundary = read_parquet(folder / "boundary.parquet", "boundary")
     federated = boundary[boundary["method"] == "favor"]
-    assert server_sees(federated) == ["delta", "word count"]
+    assert set(federated.loc[federated["direction"] == UP, "content"]) == {"delta", "word count"}
     # Every track has an initial adapter of its own.
     assert len(list((folder / "seed1" / "server").glob("task*/round0/adapter.safetensors"))) >= 3
     # Two rounds of two clients, coverage first, leave nobody of four out.

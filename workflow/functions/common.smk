@@ -15,7 +15,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 sys.path.insert(0, str(SOURCE))
 
 from favor.encoders.availability import absent_encoders
-from favor.federation.method import load_method, plan_values, row_title
+from favor.federation.method import POOLED, load_method, plan_values, row_title
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
@@ -59,6 +59,7 @@ except UserError as error:
     stop(error)
 
 EXPERIMENTS = CONFIG["experiments"]
+SWEEPS = CONFIG["sweeps"]
 ABSENT = absent_encoders(CONFIG["encoders"])
 if ABSENT and workflow.is_main_process:
     print(
@@ -73,6 +74,7 @@ wildcard_constraints:
     encoder="|".join(CONFIG["encoders"]) or "none",
     assistant="|".join(CONFIG["assistants"]) or "none",
     experiment="|".join(EXPERIMENTS),
+    sweep="|".join(SWEEPS) or "none",
     seed=r"\d+",
     round=r"\d+",
     batch=r"\d+",

@@ -7,6 +7,7 @@ NUMBER_TABLES = (
     "phase1-main-results",
     "phase1-paired-significance",
     "asce-b-audit",
+    "k100-scale-stress",
 )
 
 
@@ -76,8 +77,9 @@ def energy_packs(wildcards):
     if row is None:
         return []
     seed = experiment_of(wildcards)["seeds"][0]
-    place = Namespace(experiment=wildcards.experiment, seed=str(seed), method=row)
-    plan = PLANS[wildcards.experiment, row][1]
+    home = home_of(wildcards.experiment, row)
+    place = Namespace(experiment=home, seed=str(seed), method=row)
+    plan = PLANS[home, row][1]
     clients = personal_clients(place, plan, "last")
     count = len(batches(clients, per_job(place)))
     return [personal_file(place, row, "last", batch) for batch in range(count)]
@@ -138,7 +140,8 @@ def efficiency_runs(name):
             "method": place.method,
             "logs": logs_of(place, plan),
             "benchmarks": [
-                training_benchmark(name, log) for log in logs_of(place, plan)
+                training_benchmark(place.experiment, log)
+                for log in logs_of(place, plan)
             ],
             "trains": plan.shared is not None or plan.personal is not None,
         }
@@ -161,7 +164,8 @@ def initial_adapters(wildcards):
 def number_sources():
     """What the numbers of the running text are taken from, by experiment."""
     sources = {}
-    for name, experiment in EXPERIMENTS.items():
+    for name in shown_experiments():
+        experiment = EXPERIMENTS[name]
         federation = experiment["federation"]
         total = federation["rounds"] * federation["clients_per_round"]
         sources[name] = {
@@ -171,13 +175,14 @@ def number_sources():
                 if label in NUMBER_TABLES
             },
             "gates": [
-                f"{seed_folder(name, seed)}/{row}/gates.parquet"
+                outputs_file(name, seed, row, "gates")
                 for seed in experiment["seeds"]
                 for row in ("feddpa", "feddpa_dynamic")
                 if row in experiment["methods"]
             ],
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
-            "effects": f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet",
+            "effects": [f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet"]
+            * experiment["figures"],
             "participations": total / experiment["clients"],
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
@@ -194,7 +199,7 @@ def number_files():
             *source["tables"].values(),
             *source["gates"],
             source["allocation"],
-            source["effects"],
+            *source["effects"],
         )
     ]
 

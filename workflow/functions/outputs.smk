@@ -23,24 +23,58 @@ def titles_of(name):
     }
 
 
+def load_specs(owners, over_points):
+    """The tables of experiments, or of sweeps, by label."""
+    specs = {label: load_spec(label) for owner in owners for label in owner["tables"]}
+    for label, spec in specs.items():
+        if spec.over_points != over_points:
+            place = "a sweep ('sweeps')" if spec.over_points else "an experiment"
+            raise UserError(f"config key 'tables': '{label}' is a table of {place}")
+    return specs
+
+
 try:
-    SPECS = {
-        label: load_spec(label)
-        for experiment in EXPERIMENTS.values()
-        for label in experiment["tables"]
-    }
+    SPECS = load_specs(EXPERIMENTS.values(), False) | load_specs(SWEEPS.values(), True)
 except UserError as error:
     stop(error)
 
 
 def families_of(name):
-    """Metric families behind the tables of an experiment, and behind its figures."""
+    """Metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
+    owners = [EXPERIMENTS[name]]
+    owners += [
+        sweep
+        for sweep in SWEEPS.values()
+        if name in [point["experiment"] for point in sweep["points"]]
+    ]
     families = {
         family
-        for label in EXPERIMENTS[name]["tables"]
+        for owner in owners
+        for label in owner["tables"]
         for family in SPECS[label].sources
     }
-    return sorted(families | {"prototypes", "utility", "quality", "copying"})
+    if EXPERIMENTS[name]["figures"]:
+        families |= {"prototypes", "utility", "quality", "copying"}
+    return sorted(families)
+
+
+def shown_experiments():
+    """Experiments with something to show: a table or figures. The others are parts of a study."""
+    return [
+        name
+        for name, experiment in EXPERIMENTS.items()
+        if experiment["tables"] or experiment["figures"]
+    ]
+
+
+def figure_files(kind):
+    """The figures of every experiment that has any."""
+    return [
+        f"{RESULTS}/{name}/figures/{figure}.{kind}"
+        for name, experiment in EXPERIMENTS.items()
+        for figure in (*FIGURES, *DIAGNOSTICS)
+        if experiment["figures"]
+    ]
 
 
 def table_targets():
@@ -97,10 +131,12 @@ def run_targets():
             f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
         ]
         for seed, method in runs_of(name):
+            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
+            files.append(outputs_file(name, seed, method))
+            if home_of(name, method) != name:
+                continue
             place = Namespace(experiment=name, seed=str(seed), method=method)
             plan = PLANS[name, method][1]
-            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
-            files.append(f"{seed_folder(name, seed)}/{method}/generations.parquet")
             if plan.shared is not None:
                 for number in range(experiment["federation"]["rounds"]):
                     files.append(server_file(place, plan.shared, number + 1))
@@ -168,6 +204,11 @@ def table_context(name):
         "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": ABSENT,
+        "references": [
+            row
+            for row in experiment["methods"]
+            if not PLANS[name, row][1].collaborative
+        ],
     }
 
 
@@ -178,13 +219,13 @@ def printed_settings(name, label):
     if not any(entry.setting for entry in (*columns, *spec.rows)):
         return {}
     values = {row: checked(name, row) for row in experiment["methods"]}
-    if any(row.setting for row in spec.rows):
-        model = CONFIG["base_models"][experiment["base_model"]]
-        title = base_model_title(experiment["base_model"])
-        for row, found in values.items():
-            found |= recipe(
-                PLANS[name, row][1], experiment, title, model["quantisation"]
-            )
+    model = CONFIG["base_models"][experiment["base_model"]]
+    title = base_model_title(experiment["base_model"])
+    for row, found in values.items():
+        plan = PLANS[name, row][1]
+        found |= recipe(plan, experiment, title, model["quantisation"])
+        if plan.prompting is not None and plan.prompting.sheet:
+            found["sheet_model"] = base_model_title(sheet_model(name))
     return {"settings": values}
 
 
@@ -208,7 +249,8 @@ def base_model_title(name):
 def report_settings():
     """Resolved values the report prints, by experiment; no paths of this machine."""
     settings = {}
-    for name, experiment in EXPERIMENTS.items():
+    for name in shown_experiments():
+        experiment = EXPERIMENTS[name]
         settings[name] = {
             "experiment": {
                 key: value
@@ -234,7 +276,6 @@ def report_settings():
 
 
 def report_inputs(file):
-    """One file of every experiment's corpus."""
-    return [
-        corpus_file(experiment["corpus"], file) for experiment in EXPERIMENTS.values()
-    ]
+    """One file of the corpus of every experiment that the report shows."""
+    corpora = dict.fromkeys(EXPERIMENTS[name]["corpus"] for name in shown_experiments())
+    return [corpus_file(corpus, file) for corpus in corpora]

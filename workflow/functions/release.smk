@@ -6,6 +6,7 @@ def public_files():
     files = [f"{RESULTS}/report.html", *number_targets()]
     for figure in ("favor_overview", "pipeline"):
         files.append(f"{RESULTS}/figures/{figure}.svg")
+    files += figure_files("svg")
     for name, experiment in EXPERIMENTS.items():
         folder = f"{RESULTS}/{name}"
         labels = [label for label in experiment["tables"] if SPECS[label].publishable]
@@ -15,10 +16,12 @@ def public_files():
             ]
             files += comparison_files(name, label)
         files += [f"{folder}/scores/{family}.parquet" for family in families_of(name)]
-        files += [
-            f"{folder}/figures/{figure}.svg" for figure in (*FIGURES, *DIAGNOSTICS)
-        ]
         files.append(f"{folder}/settings.json")
+    files += [*sweep_table_targets(), *sweep_figures("svg")]
+    for name in SWEEPS:
+        files.append(f"{sweep_folder(name)}/scores.parquet")
+        for label in SWEEPS[name]["tables"]:
+            files += sweep_comparisons(Namespace(sweep=name, label=label))
     return list(dict.fromkeys(files))
 
 
@@ -29,11 +32,12 @@ def private_files(file):
 
 def all_generations():
     """What every run generated."""
-    return [
-        f"{seed_folder(name, seed)}/{method}/generations.parquet"
+    files = [
+        outputs_file(name, seed, method)
         for name in EXPERIMENTS
         for seed, method in runs_of(name)
     ]
+    return list(dict.fromkeys(files))
 
 
 def all_authors():

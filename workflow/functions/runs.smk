@@ -104,7 +104,7 @@ def personal_clients(wildcards, plan, phase):
     """Clients of one phase of a personal stage, in the order that is cut into jobs."""
     everyone = client_names(experiment_of(wildcards)["clients"])
     if plan.personal.start == "pooled":
-        return ["pooled"]
+        return [POOLED]
     if plan.personal.start == "initial":
         return everyone
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
@@ -122,6 +122,19 @@ def personal_file(wildcards, method, phase, batch):
 def personal_pack_of(wildcards, method, plan, client, phase):
     batch = personal_clients(wildcards, plan, phase).index(client) // per_job(wildcards)
     return personal_file(wildcards, method, phase, batch)
+
+
+def home_of(name, method):
+    """The experiment that makes a row's outputs: this one, or the one whose outputs it evaluates (outputs_of)."""
+    archive = EXPERIMENTS[name]["outputs_of"]
+    if archive is not None and method in EXPERIMENTS[archive]["methods"]:
+        return archive
+    return name
+
+
+def outputs_file(name, seed, method, file="generations"):
+    """A table of what a run of an experiment generated."""
+    return f"{seed_folder(home_of(name, method), seed)}/{method}/{file}.parquet"
 
 
 def runs_of(name):
@@ -280,7 +293,7 @@ def adapter_files(wildcards):
     """Packs and shared adapters that the clients of a run generate with."""
     plan = plan_of(wildcards)
     everyone = client_names(experiment_of(wildcards)["clients"])
-    if plan.inference == "base":
+    if plan.inference in ("base", "prompted"):
         return []
     files = []
     if plan.shared is not None:
@@ -323,10 +336,10 @@ def generation_plan(wildcards):
 
 
 def places(name):
-    """(wildcards, plan) of every run of an experiment."""
+    """(wildcards of the job that makes it, plan) of every run of an experiment."""
     return [
         (
-            Namespace(experiment=name, seed=str(seed), method=method),
+            Namespace(experiment=home_of(name, method), seed=str(seed), method=method),
             PLANS[name, method][1],
         )
         for seed, method in runs_of(name)
@@ -335,7 +348,7 @@ def places(name):
 
 def generation_files(wildcards):
     return [
-        f"{seed_folder(wildcards.experiment, seed)}/{method}/generations.parquet"
+        outputs_file(wildcards.experiment, seed, method)
         for seed, method in runs_of(wildcards.experiment)
     ]
 

@@ -14,6 +14,8 @@ rule train_tokenizer:
         f"{RESULTS}/benchmarks/train_tokenizer/{{model}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("train_tokenizer"),
     params:
         cfg=lambda w: cfg(**pick(pretraining(w), "vocabulary_size")),
         code=code("train_tokenizer"),
@@ -37,6 +39,8 @@ rule pretrain_base:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["pretraining"]
+    resources:
+        **asks("pretrain_base", work=pretraining_work),
     params:
         cfg=lambda w: cfg(
             **{key: value for key, value in pretraining(w).items() if key != "corpus"}
@@ -60,6 +64,8 @@ rule quantise_base:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["pretraining"]
+    resources:
+        **asks("quantise_base", gpus, model=base_model_of),
     params:
         cfg=lambda w: cfg(
             source=plain_folder(w.model),
@@ -87,6 +93,8 @@ rule train_asce:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
+    resources:
+        **asks("train_asce", gpus, encoder_work),
     params:
         cfg=lambda w: cfg(
             source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)
@@ -112,6 +120,8 @@ rule fit_stylometry:
         encoder=encoders_with("fitting"),
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("fit_stylometry"),
     params:
         cfg=lambda w: cfg(
             **{
@@ -134,6 +144,8 @@ rule make_demo_assistant:
         f"{RESULTS}/benchmarks/make_demo_assistant/{{assistant}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("make_demo_assistant"),
     params:
         cfg=lambda w: cfg(**CONFIG["assistants"][w.assistant]["demo"]),
         code=code("make_demo_assistant"),
@@ -163,6 +175,8 @@ rule train_assistant:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
+    resources:
+        **asks("train_assistant", gpus, classifier_work),
     params:
         cfg=lambda w: cfg(
             **pick(
@@ -189,6 +203,8 @@ rule embed_sources:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("embed_sources", gpus, source_work),
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_sources", encoder_module(w.encoder)),

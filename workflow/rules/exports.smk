@@ -18,6 +18,8 @@ rule export_pan:
         f"{RESULTS}/benchmarks/export_pan/{{experiment}}-{{encoder}}-{{method}}-seed{{seed}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_pan"),
     params:
         cfg=lambda w: cfg(method=w.method, seed=int(w.seed)),
         code=code("export_pan"),
@@ -56,6 +58,8 @@ rule export_release:
         f"{RESULTS}/benchmarks/export_release/{{experiment}}-{{method}}-seed{{seed}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_release"),
     params:
         cfg=lambda w: cfg(**released_run(w)),
         code=code("export_release"),

@@ -13,6 +13,8 @@ rule make_schedule:
         sampling="coverage_first|uniform",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("make_schedule"),
     params:
         cfg=lambda w: cfg(
             clients=experiment_of(w)["clients"],
@@ -36,6 +38,8 @@ rule initialise_server:
         origin=r"[a-z0-9_-]+",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("initialise_server"),
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
@@ -68,6 +72,8 @@ rule train_shared:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
+    resources:
+        **asks("train_shared", gpus, shared_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, stage_of(w)),
@@ -95,6 +101,8 @@ rule aggregate:
         next_round=r"[1-9]\d*",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("aggregate", work=aggregation_work),
     params:
         cfg=lambda w: cfg(
             server_learning_rate=experiment_of(w)["federation"][
@@ -125,6 +133,8 @@ rule train_personal:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
+    resources:
+        **asks("train_personal", gpus, personal_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, plan_of(w).personal),
@@ -151,6 +161,8 @@ rule record_boundary:
         f"{RESULTS}/benchmarks/record_boundary/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("record_boundary"),
     params:
         cfg=lambda w: cfg(results=RESULTS, runs=boundary_runs(w)),
         code=code("record_boundary"),
@@ -167,6 +179,8 @@ rule record_settings:
         f"{RESULTS}/benchmarks/record_settings/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("record_settings"),
     params:
         cfg=lambda w: cfg(**resolved_settings(w.experiment)),
         code=code("record_settings"),
@@ -188,6 +202,8 @@ rule export_adapters:
         f"{RESULTS}/benchmarks/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_adapters", work=generation_work),
     params:
         cfg=lambda w: cfg(
             base=plain_folder(experiment_of(w)["base_model"]),

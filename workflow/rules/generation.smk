@@ -13,9 +13,13 @@ rule generate:
         f"{RESULTS}/logs/generate/{{experiment}}-seed{{seed}}-{{method}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/generate/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+    wildcard_constraints:
+        method=rf"(?!shared/)(?!(?:{prompted_names()})/)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        **asks("generate", gpus, generation_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
@@ -42,6 +46,8 @@ rule embed_generations:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("embed_generations", gpus, continuation_work),
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_generations", encoder_module(w.encoder)),
@@ -68,6 +74,8 @@ rule measure_assistant:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("measure_assistant", encoder_gpus, continuation_work),
     params:
         cfg=lambda w: cfg(seeds=experiment_of(w)["seeds"]),
         code=code("measure_assistant"),
@@ -90,6 +98,8 @@ rule measure_utility:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("measure_utility", encoder_gpus, continuation_work),
     params:
         cfg=lambda w: cfg(
             bertscore=experiment_of(w)["evaluation"]["bertscore"],

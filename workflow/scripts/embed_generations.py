@@ -1,5 +1,9 @@
 """Embed the continuations of every run, and the authors' own continuations, in one encoder's space."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,5 +1,9 @@
 """Embed the clients' own texts in one encoder's space."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 from favor.encoders.base import load_encoder

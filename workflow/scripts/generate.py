@@ -1,5 +1,9 @@
 """Continue every held-out prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from favor.federation.inference import client_adapters, prompt_gates, requests
 from favor.federation.local import lora_settings
 from favor.foundation.files import read_parquet, write_parquet

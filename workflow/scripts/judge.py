@@ -1,5 +1,9 @@
 """Have every request judged, by an endpoint or a model on this machine; answers are kept as they come."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 import importlib
 from pathlib import Path
 

@@ -1,5 +1,9 @@
 """Score every continuation, and the authors' own, by the assistant classifier: once a text."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,5 +1,9 @@
 """Compare every continuation with the author's own: BERTScore and semantic similarity, once a text."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,5 +1,9 @@
 """Quantise a base model once, so that every later job loads a quarter of the bytes and quantises nothing."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 from favor.foundation.job import job

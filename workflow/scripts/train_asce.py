@@ -1,5 +1,9 @@
 """Train an Angular Style Classification Encoder on authors that have no other role."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,5 +1,9 @@
 """Train and calibrate the classifier behind the assistant score, on people who are no clients."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 from favor.corpora.assistant_texts import classifier_texts, human_texts, read_assistant

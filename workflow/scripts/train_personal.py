@@ -1,5 +1,9 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.packs import read_packs, write_pack

@@ -1,5 +1,9 @@
 """Train the shared stage of one round for the clients of one job; write what they upload and what they keep."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from favor.federation.local import run_stage, training_log
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches

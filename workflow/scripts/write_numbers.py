@@ -7,15 +7,21 @@ from favor.foundation.files import read_parquet, write_json
 from favor.foundation.job import job
 from favor.report.numbers import measured_numbers, numbers_of
 
+
+def empty(table):
+    return TABLES[table].schema.empty_table().to_pandas()
+
+
 with job(snakemake) as cfg:
     written = {}
     for name, wanted in cfg["experiments"].items():
         tables = {label: read_parquet(path, "table_cells") for label, path in wanted["tables"].items()}
         gates = [read_parquet(path, "gates") for path in wanted["gates"]]
+        effects = [read_parquet(path, "coordinate_effects") for path in wanted["effects"]]
         written[name] = numbers_of(tables, wanted["paper_dataset"]) + measured_numbers(
             read_parquet(wanted["allocation"], "allocation"),
             wanted["participations"],
-            read_parquet(wanted["effects"], "coordinate_effects"),
-            pd.concat(gates or [TABLES["gates"].schema.empty_table().to_pandas()], ignore_index=True),
+            pd.concat(effects or [empty("coordinate_effects")], ignore_index=True),
+            pd.concat(gates or [empty("gates")], ignore_index=True),
         )
     write_json(written, snakemake.output.numbers)

@@ -43,7 +43,7 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
         raise UserError(f"{path}: no such file; mend the corpus path") from None
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
-    except (OSError, NotImplementedError, RuntimeError) as error:  # RuntimeError: an encrypted zip
+    except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
         raise UserError(f"{path}: cannot be read ({error}); mend the file or its permissions") from None
 
 

@@ -6,7 +6,7 @@ a file may hold the clients of one job. What a server sees of a run is the rows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,34 +74,6 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
     frames.append(pd.DataFrame(rows, columns=TABLES["traffic"].schema.names))
     return pd.concat(frames, ignore_index=True).assign(seed=run["seed"], method=run["method"])
-
-
-def totals(boundary: pd.DataFrame) -> pd.DataFrame:
-    """Return bytes a seed and method: columns upload, broadcast, final_broadcast, residual, and upload_per_round.
-
-    ``broadcast`` counts the adapter sent at the start of every round, as the paper does; what clients fetch at the end
-    to generate with is ``final_broadcast``. ``upload_per_round`` is the mean over rounds.
-    """
-    keys = ["seed", "method"]
-    chosen: dict[str, pd.Series] = {
-        "upload": boundary["direction"] == UP,
-        "broadcast": (boundary["direction"] == DOWN) & (boundary["content"] == "shared adapter"),
-        "final_broadcast": boundary["content"] == "final adapter",
-        "residual": boundary["content"] == "residual",
-    }
-    everything = boundary[keys].drop_duplicates().set_index(keys).index
-    table = pd.DataFrame(index=everything.sort_values())
-    for name, mask in chosen.items():
-        table[name] = boundary[mask].groupby(keys)["bytes"].sum()
-    rounds = boundary[chosen["broadcast"]].groupby(keys)["round"].nunique()
-    table = table.fillna(0).astype("int64")
-    table["upload_per_round"] = table["upload"] / rounds.reindex(table.index)
-    return table.reset_index()
-
-
-def server_sees(boundary: pd.DataFrame) -> Iterable[str]:
-    """Return the kinds of content that left a client in any row, for checks and tables."""
-    return sorted(set(boundary.loc[boundary["direction"] == UP, "content"]))
 
 
 def _round_of(path: str) -> int:

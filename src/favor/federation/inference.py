@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from favor.federation.gates import gate_values
+from favor.federation.method import POOLED
 from favor.federation.packs import read_packs
 from favor.federation.stages import State, compose
 from favor.foundation.files import read_safetensors
@@ -19,8 +20,6 @@ from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.settings import LoraSettings
 from favor.lm.states import concatenate_rank
-
-POOLED = "pooled"
 
 
 @dataclass(frozen=True)

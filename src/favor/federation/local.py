@@ -15,8 +15,8 @@ import pandas as pd
 import torch
 
 from favor.federation.gates import ClientGate, language_model_text
-from favor.federation.inference import POOLED
-from favor.federation.stages import StageClient
+from favor.federation.method import POOLED
+from favor.federation.stages import StageClient, State
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
@@ -26,8 +26,6 @@ from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraSettings
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
-
-State = Mapping[str, np.ndarray]
 
 
 def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:

@@ -71,6 +71,17 @@ def _author_totals() -> tuple[Column, ...]:
     )
 
 
+_SCORE_COLUMNS = (
+    SEED,
+    Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
+    Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+    Column("metric", STRING, "", "metric name"),
+    Column("variant", STRING, "", "variant of the metric; empty for the default"),
+    Column("value", FLOAT, "", "value; NaN where note says why"),
+    Column("n", INT64, "", "texts or pairs behind the value"),
+    Column("note", STRING, "", "why the value is missing; empty otherwise"),
+)
+
 _TABLES = (
     Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS), ("author", "document_id")),
     Table(
@@ -181,6 +192,29 @@ _TABLES = (
         ("seed", "method", "round", "direction", "client", "content"),
     ),
     Table(
+        "author_sheets",
+        (
+            CLIENT,
+            Column("sheet", STRING, "", "how the client's author writes, in a model's words; private to the client"),
+            Column("persona", STRING, "", "the sheet as an address to a writer; private to the client"),
+            Column("texts", INT32, "texts", "training texts the sheet was made from"),
+        ),
+        ("client",),
+    ),
+    Table(
+        "prompted_requests",
+        (
+            SEED,
+            METHOD,
+            CLIENT,
+            PROMPT_ID,
+            Column("request", STRING, "", "what the base model was given, without its template; private to the client"),
+            Column("tokens", INT32, "tokens", "length of the request"),
+            Column("documents", TEXTS, "", "training documents that it quotes, nearest first"),
+        ),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
         "gates",
         (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
         ("seed", "method", "client", "prompt_id"),
@@ -262,16 +296,7 @@ _TABLES = (
     ),
     Table(
         "scores",
-        (
-            SEED,
-            Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
-            Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
-            Column("metric", STRING, "", "metric name"),
-            Column("variant", STRING, "", "variant of the metric; empty for the default"),
-            Column("value", FLOAT, "", "value; NaN where note says why"),
-            Column("n", INT64, "", "texts or pairs behind the value"),
-            Column("note", STRING, "", "why the value is missing; empty otherwise"),
-        ),
+        _SCORE_COLUMNS,
         ("seed", "method", "encoder", "metric", "variant"),
     ),
     Table(
@@ -419,6 +444,15 @@ _TABLES = (
             Column("comment", STRING, "", "annotator's own words, may be empty; not for publication"),
         ),
         ("annotator", "item"),
+    ),
+    Table(
+        "sweep_scores",
+        (
+            Column("point", STRING, "", "point of the sweep"),
+            Column("experiment", STRING, "", "experiment behind the point"),
+            *_SCORE_COLUMNS,
+        ),
+        ("point", "seed", "method", "encoder", "metric", "variant"),
     ),
     Table(
         "table_cells",

@@ -18,6 +18,7 @@ import yaml
 
 from favor.foundation.config_checks import cross_check
 from favor.foundation.errors import UserError
+from favor.foundation.extension import extend_experiments
 from favor.foundation.names import nearest
 
 
@@ -56,6 +57,7 @@ def resolve(config: Mapping[str, Any], schema: Mapping[str, Any], source_root: P
     impossible combination.
     """
     resolved: dict[str, Any] = copy.deepcopy(dict(config))
+    extend_experiments(resolved)
     _check(resolved, schema, schema, "")
     for experiment in resolved["experiments"].values():
         experiment["methods"] = {row: overrides or {} for row, overrides in experiment["methods"].items()}

@@ -15,10 +15,11 @@ from favor.foundation.declarations import declared, declared_keys
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.protocol import apply_protocol
+from favor.foundation.study_checks import check_outputs_of
 
 EMBEDDED_MINILM = "embedded-minilm"
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")  # the paper's collaborative methods
-RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks"}
+RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}
 
 
@@ -52,8 +53,10 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
             raise UserError(f"config key 'corpora.{name}.word_pattern': no regular expression ({error})") from None
         except LookupError as error:
             raise UserError(f"config key 'corpora.{name}.encoding': {error}") from None
+        _check_shape(f"corpora.{name}", corpus)
         if corpus["tokenizer"] is None:
             users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
+            users += [e["base_model"] for e in config["experiments"].values() if _transfer_corpus(e) == name]
             corpus["tokenizer"] = users[0] if users else None
         if corpus["tokenizer"] is not None:
             _known(corpus["tokenizer"], config["base_models"], f"corpora.{name}.tokenizer")
@@ -85,6 +88,29 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
         _cross_check_assistant(f"assistants.{name}", assistant, config)
     for name, experiment in config["experiments"].items():
         _cross_check_experiment(name, experiment, config, package)
+    for name, sweep in config["sweeps"].items():
+        _cross_check_sweep(f"sweeps.{name}", sweep, config["experiments"], package)
+    for name in config["experiments"]:
+        check_outputs_of(name, config["experiments"])
+
+
+def _cross_check_sweep(where: str, sweep: dict[str, Any], experiments: Mapping[str, Any], package: Path) -> None:
+    for point in sweep["points"]:
+        _known(point["experiment"], experiments, f"{where}.points")
+    labels = [point["label"] for point in sweep["points"]]
+    if len(set(labels)) < len(labels):
+        raise UserError(f"config key '{where}.points': two points have one label; give each its own")
+    _known_tables(sweep["tables"], f"{where}.tables", package)
+    if sweep["figure"] and not sweep["tables"]:
+        raise UserError(f"config key '{where}.figure': a figure draws what the sweep's tables score; name a table")
+
+
+def _known_tables(labels: Iterable[str], where: str, package: Path) -> None:
+    # A table's file carries its label with underscores for hyphens.
+    tables = set(modules_in(package / "report" / "tables"))
+    for label in labels:
+        if label.replace("-", "_") not in tables:
+            _known(label, tables, where)
 
 
 def _fill_corpus_path(config: dict[str, Any]) -> None:
@@ -100,6 +126,21 @@ def _fill_corpus_path(config: dict[str, Any]) -> None:
     for name, corpus in config["corpora"].items():
         if corpus["demo"] is None and not Path(corpus["path"]).exists():
             raise UserError(f"config key 'corpora.{name}.path': {corpus['path']} does not exist; correct the path")
+
+
+def _transfer_corpus(experiment: Mapping[str, Any]) -> str | None:
+    transfer = experiment["evaluation"]["transfer"]
+    return transfer["corpus"] if transfer else None
+
+
+def _check_shape(where: str, corpus: Mapping[str, Any]) -> None:
+    readers = {"blog": "blog_csv", "mythos": "mythos"}
+    wanted = readers[corpus["demo"]["shape"]] if corpus["demo"] else ""
+    if wanted and corpus["reader"] in readers.values() and corpus["reader"] != wanted:
+        raise UserError(
+            f"config key '{where}.reader': '{corpus['reader']}' cannot read a generated corpus of shape "
+            f"'{corpus['demo']['shape']}'; set it to {wanted}"
+        )
 
 
 def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, Any], package: Path) -> None:
@@ -176,11 +217,7 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     for row, overrides in experiment["methods"].items():
         _known(overrides.get("method", row), methods, f"{where}.methods.{row}")
     _cross_check_judges(f"{where}.studies.judges", experiment, config)
-    # A table's file carries its label with underscores for hyphens.
-    tables = set(modules_in(package / "report" / "tables"))
-    for label in experiment["tables"]:
-        if label.replace("-", "_") not in tables:
-            _known(label, tables, f"{where}.tables")
+    _known_tables(experiment["tables"], f"{where}.tables", package)
     if evaluation["semantic_encoder"] is None:
         evaluation["semantic_encoder"] = next(
             (
@@ -190,6 +227,10 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             ),
             None,
         )
+    if experiment["prompting"]["model"] is not None:
+        _known(experiment["prompting"]["model"], config["base_models"], f"{where}.prompting.model")
+    if evaluation["transfer"] is not None:
+        _known(evaluation["transfer"]["corpus"], config["corpora"], f"{where}.evaluation.transfer.corpus")
     if evaluation["assistant"] is not None:
         _known(evaluation["assistant"], config["assistants"], f"{where}.evaluation.assistant")
     if evaluation["semantic_encoder"] is None:

@@ -54,30 +54,45 @@ def cut_pieces(
     return pieces
 
 
-def stage_steps(pieces: int, epochs: float, effective_batch: int) -> int:
+def stage_steps(pieces: int, epochs: float, effective_batch: int, steps_per_epoch: int | None = None) -> int:
     """Return the optimiser steps of ``epochs`` passes over ``pieces``: ceil(epochs * ceil(pieces / effective batch)).
 
     A fraction of a pass stops within it, after the step that reaches it (as ``transformers.Trainer`` does).
+    ``steps_per_epoch`` stands for the steps of a pass, whatever the number of pieces.
     """
-    return math.ceil(round(epochs * math.ceil(pieces / effective_batch), 9))
+    return math.ceil(round(epochs * (steps_per_epoch or math.ceil(pieces / effective_batch)), 9))
 
 
 def plan_steps(
-    lengths: Sequence[int], epochs: float, micro_batch: int, accumulation: int, seed: int, group_by_length: bool = True
+    lengths: Sequence[int],
+    epochs: float,
+    micro_batch: int,
+    accumulation: int,
+    seed: int,
+    group_by_length: bool = True,
+    steps_per_epoch: int | None = None,
 ) -> Steps:
     """Return steps -> micro-batches -> indices of pieces for one stage of one client.
 
-    Every epoch shuffles anew (stream: ``seed``, epoch) and cuts into effective batches of micro_batch * accumulation
-    pieces, the last one smaller. With ``group_by_length`` the pieces of one step are sorted by falling length before
-    micro-batches are formed, which saves padding and leaves the step's token mean as it is.
+    Every pass shuffles anew (stream: ``seed``, pass) and cuts into effective batches of micro_batch * accumulation
+    pieces, the last one smaller. With ``steps_per_epoch`` passes follow one another without a break, so that every one
+    of the stage's steps has a whole effective batch, however few pieces there are. With ``group_by_length`` the pieces
+    of one step are sorted by falling length before micro-batches are formed, which saves padding and leaves the step's
+    token mean as it is.
     """
     effective = micro_batch * accumulation
+    total = stage_steps(len(lengths), epochs, effective, steps_per_epoch)
+    passes = math.ceil(total * effective / len(lengths)) if steps_per_epoch else math.ceil(epochs)
+    orders = [
+        numpy_generator(seed, "piece order", number).permutation(len(lengths)).tolist() for number in range(passes)
+    ]
+    if steps_per_epoch:
+        orders = [[index for order in orders for index in order]]
     steps: Steps = []
-    for epoch in range(math.ceil(epochs)):
-        order = numpy_generator(seed, "piece order", epoch).permutation(len(lengths)).tolist()
+    for order in orders:
         for start in range(0, len(order), effective):
             step = order[start : start + effective]
             if group_by_length:
                 step.sort(key=lambda index: -lengths[index])
             steps.append([step[first : first + micro_batch] for first in range(0, len(step), micro_batch)])
-    return steps[: stage_steps(len(lengths), epochs, effective)]
+    return steps[:total]

@@ -40,6 +40,8 @@ class TrainingSettings:
       nothing predicts).
     - ``group_by_length``: sort the pieces of one optimiser step by length before micro-batches are formed. The token
       mean of a step does not depend on it; which pieces share a pooled style state does.
+    - ``steps_per_epoch``: optimiser steps that count as one pass over a client's text, each of a whole effective batch;
+      None: as many as the text takes. It fixes a client's compute whatever the volume of its text.
     - ``gradient_checkpointing``: "on", "off" or "auto" (on for a model of over 10^9 parameters on a GPU).
     """
 
@@ -53,6 +55,7 @@ class TrainingSettings:
     max_length: int = 1024
     supervised: Literal["response", "all"] = "response"
     group_by_length: bool = True
+    steps_per_epoch: int | None = None
     gradient_checkpointing: Literal["auto", "on", "off"] = "auto"
     beta1: float = 0.9
     beta2: float = 0.999

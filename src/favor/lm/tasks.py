@@ -98,7 +98,13 @@ def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
     if max(lengths) > settings.max_length:
         raise UserError(f"{task.name}: a piece of {max(lengths)} tokens exceeds max_length {settings.max_length}")
     steps: Steps = plan_steps(
-        lengths, task.epochs, settings.micro_batch, settings.accumulation, task.stage_seed, settings.group_by_length
+        lengths,
+        task.epochs,
+        settings.micro_batch,
+        settings.accumulation,
+        task.stage_seed,
+        settings.group_by_length,
+        settings.steps_per_epoch,
     )
     plan = Plan(task)
     counter = 0

@@ -37,7 +37,10 @@ _MEASURED_STEPS = frozenset({0, *(4**power for power in range(10))})
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
     """Return the optimiser steps of all tasks together: the total for :class:`Progress`."""
     effective = settings.micro_batch * settings.accumulation
-    return sum(stage_steps(len(task.pieces), task.epochs, effective) * max(1, task.inner_steps) for task in tasks)
+    fixed = settings.steps_per_epoch
+    return sum(
+        stage_steps(len(task.pieces), task.epochs, effective, fixed) * max(1, task.inner_steps) for task in tasks
+    )
 
 
 def train(

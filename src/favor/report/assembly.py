@@ -9,6 +9,7 @@ from typing import Any
 from favor.foundation.files import read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.specs import load_spec
+from favor.report.sweeps import at_points, points_of
 
 OVERVIEW = {
     "favor_overview": (
@@ -59,19 +60,26 @@ FIGURES = {
     "allocation": ("Allocation", "Word units per client: what the long tail asks for and what the client has."),
 }
 
+SWEEP_CAPTION = "Means over seeds with sample standard deviations; methods stand apart so that none hides another."
 
-def assemble(results: Path, experiments: Mapping[str, Mapping[str, Any]]) -> Report:
-    """Return the report of every experiment.
+
+def assemble(
+    results: Path, experiments: Mapping[str, Mapping[str, Any]], sweeps: Mapping[str, Mapping[str, Any]] | None = None
+) -> Report:
+    """Return the report of every experiment, then of every sweep.
 
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
-    the labels of its tables.
+    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure.
     """
     overview = [
         Figure(title, caption, *_files(results / "figures", name)) for name, (title, caption) in OVERVIEW.items()
     ]
     return Report(
         title="FAVoR Workflow",
-        experiments=[_experiment(results, name, values) for name, values in experiments.items()],
+        experiments=[
+            *(_experiment(results, name, values) for name, values in experiments.items()),
+            *(_sweep(results, name, values) for name, values in (sweeps or {}).items()),
+        ],
         figures=overview,
         rerun=["snakemake --cores all"],
         notes=[
@@ -121,10 +129,38 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
         tables=tables,
         figures=[
             Figure(title, caption, *_files(results / name / "figures", figure))
-            for figure, (title, caption) in FIGURES.items()
+            for figure, (title, caption) in (FIGURES if experiment["figures"] else {}).items()
         ],
         is_demo=bool(corpus["demo"]),
         display=values["display"],
+    )
+
+
+def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
+    folder, points = results / "sweeps" / name, points_of(values["points"])
+    tables = []
+    for label in values["tables"]:
+        spec = at_points(load_spec(label), points)
+        cells = read_parquet(folder / "tables" / f"{label}.parquet", "table_cells")
+        own = sorted({f"{point.experiment}/statistics/{label}.parquet" for point in points} if spec.comparisons else ())
+        tables.append(ReportTable(spec, cells, ", ".join([f"sweeps/{name}/scores.parquet", *own])))
+    return ExperimentReport(
+        name=name,
+        title=values["title"],
+        dataset=values["dataset"],
+        methods=values["methods"],
+        seeds=values["seeds"],
+        facts={
+            "Base model": values["base_model"],
+            values["axis"]: ", ".join(f"{point.label} ({point.experiment})" for point in points),
+        },
+        tables=tables,
+        figures=[Figure(values["title"], SWEEP_CAPTION, *_files(folder / "figures", "points"))]
+        if values["figure"]
+        else [],
+        is_demo=values["demo"],
+        display=values["display"],
+        kind="Sweep",
     )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Protocol
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ class Context:
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
     ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method,
-    what its run resolved to.
+    what its run resolved to. ``references``: methods that do not federate.
     """
 
     experiment: str
@@ -42,6 +43,15 @@ class Context:
     absences: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[int] = ()
     settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
+    references: Sequence[str] = ()
+
+
+class CellSource(Protocol):
+    """What gives the cells of one experiment's rows."""
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the unmarked cell of ``row`` and ``column``."""
+        ...
 
 
 def build_table(
@@ -63,16 +73,32 @@ def build_table(
     print the same number share a mark and no reader sees one of two equal numbers in bold; the next printed number
     is second. Where all ranked rows print the same number, or there is one only, nothing is marked.
     """
+    return fill(spec, rows_of(spec, scores, context, comparisons), context, paper)
+
+
+def rows_of(
+    spec: TableSpec, scores: pd.DataFrame, context: Context, comparisons: pd.DataFrame | None = None
+) -> list[tuple[Row, CellSource]]:
+    """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
     index: _Index | ComparisonIndex
     if comparisons is None:
         index = _Index(scores, context)
     else:
         index = ComparisonIndex(comparisons, context.experiment, context.methods, context.encoders, context.absences)
+    return [(row, index) for row in _rows(spec, context, index)]
+
+
+def fill(
+    spec: TableSpec, filled: Sequence[tuple[Row, CellSource]], context: Context, paper: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
-    rows = _rows(spec, context, index)
+    rows = [row for row, _ in filled]
     for panel in spec.panels:
-        cells = {(row.label, column.label): index.cell(row, column) for row in rows for column in panel.columns}
+        cells = {
+            (row.label, column.label): index.cell(row, column) for row, index in filled for column in panel.columns
+        }
         _mark(spec, panel, rows, cells)
         for row in rows:
             for column in panel.columns:
@@ -106,12 +132,15 @@ def is_control(row: str) -> bool:
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
-    rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
+    declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
+    rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
         rows[last + 1 : last + 1] = [
-            Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS
+            Row((method_name(key, context.display),), method=key)
+            for key in context.methods
+            if key not in METHODS and not (spec.collaborative and key in context.references)
         ]
     if spec.scored_only:
         rows = [row for row in rows if not row.method or index.has_method(row)]
@@ -170,6 +199,8 @@ class _Index:
             return Cell(derived.value, text=derived.text, reason=derived.reason)
         if metric == SEEDS:
             return self._seed_count(method, row)
+        if column.beside:
+            return self._pair(row, column)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
         if found is None:
             return Cell(reason=self._why(method, role, metric, row))
@@ -190,10 +221,20 @@ class _Index:
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         return Cell(value, deviation, count, text, partial)
 
+    def _pair(self, row: Row, column: Column) -> Cell:
+        single = replace(column, beside="", signed=False)
+        own, other = self.cell(row, single), self.cell(row, replace(single, method=column.beside))
+        if math.isnan(own.value) or math.isnan(other.value):
+            return Cell(reason=own.reason or other.reason)
+        decimals = column.decimals if row.decimals is None else row.decimals
+        difference = f" ({printed(own.value - other.value, decimals, signed=True)})" if column.signed else ""
+        text = f"{own.text} / {other.text}{difference}".replace("-", "−")
+        return Cell(n=min(own.n, other.n), text=text, reason=own.reason or other.reason)
+
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            return Cell(reason="does not apply to this method")
+            return Cell(reason="a bound is no configuration" if method in CONTROLS else "does not apply to this method")
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
         return Cell(text=value if isinstance(value, str) else f"{value:g}")
@@ -229,7 +270,7 @@ def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tup
         for row in rows:
             cell = cells[row.label, column.label]
             if row.ranked and not math.isnan(cell.value):
-                group = row.encoder if spec.ranked_within == "encoder" else ""
+                group = {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
                 rivals.setdefault(group, []).append((Decimal(printed(cell.value, column.decimals)), cell))
         for contest in rivals.values():
             ranks = sorted({number for number, _ in contest}, reverse=column.direction == "up")

@@ -24,7 +24,15 @@ import yaml
 
 from favor.foundation.columns import TABLES
 
-PUBLISHABLE = ("table_cells", "scores", "comparisons", "adapter_energy", "coordinate_effects", "participation")
+PUBLISHABLE = (
+    "table_cells",
+    "scores",
+    "sweep_scores",
+    "comparisons",
+    "adapter_energy",
+    "coordinate_effects",
+    "participation",
+)
 TEXT_SUFFIXES = ("", ".cff", ".csv", ".html", ".json", ".lock", ".md", ".svg", ".tex", ".txt", ".yaml")
 SHINGLE = 8  # consecutive words that count as a quotation
 WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation

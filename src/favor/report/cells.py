@@ -50,18 +50,22 @@ class ComparisonIndex:
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the cell of ``row`` and the statistic of ``column``."""
-        authors = column.statistic == "author_interval"
-        encoder = self.encoders.get(row.encoder, row.encoder)
-        found = self.rows.get(("author" if authors else "seed-author", row.method, row.rival, encoder, row.metric))
+        statistic = str(column.statistic)
+        clusters = "author" if statistic.startswith("author_") else "seed-author"
+        role, metric = column.encoder or row.encoder, column.metric or row.metric
+        encoder = self.encoders.get(role, role)
+        found = self.rows.get((clusters, row.method, row.rival, encoder, metric))
         if found is None:
-            return Cell(reason=self._why(row, encoder))
+            return Cell(reason=self._why(row, role, encoder, metric))
         if found["note"]:
             return Cell(reason=str(found["note"]))
         decimals = column.decimals if row.decimals is None else row.decimals
-        if column.statistic in ("interval", "author_interval"):
+        if statistic.endswith("interval"):
             low, high = (printed(found[end], decimals).replace("-", "−") for end in ("low", "high"))
-            return Cell(n=int(found["n"]), text=f"[{low}, {high}]")
-        name = {"p": "p_exact" if found["test"] == "exact" else "p"}.get(str(column.statistic), str(column.statistic))
+            delta = printed(found["delta"], decimals, signed=True).replace("-", "−")
+            lead = f"{delta} " if statistic == "author_delta_interval" else ""
+            return Cell(n=int(found["n"]), text=f"{lead}[{low}, {high}]")
+        name = {"p": "p_exact" if found["test"] == "exact" else "p"}.get(statistic, statistic)
         value = float(found[name])
         if math.isnan(value):
             return Cell(reason=f"{column.label} is undefined here")
@@ -69,16 +73,16 @@ class ComparisonIndex:
         text = "<.001" if small else printed(value, decimals, column.signed)
         return Cell(value, NAN, int(found["n"]), text)
 
-    def _why(self, row: Row, encoder: str) -> str:
-        for key in (row.method, row.rival, encoder, row.encoder, row.metric):
+    def _why(self, row: Row, role: str, encoder: str, metric: str) -> str:
+        for key in (row.method, row.rival, encoder, role, metric):
             if key in self.absences:
                 return self.absences[key]
         for method in (row.method, row.rival):
             if method not in self.methods:
                 return f"{method_name(method)} is not run in experiment {self.experiment}"
         if encoder not in self.encoders.values() and not any(key[3] == encoder for key in self.rows):
-            return f"encoder {encoder_name(row.encoder)} is not part of experiment {self.experiment}"
-        return f"{row.metric} of single outputs was not computed in experiment {self.experiment}"
+            return f"encoder {encoder_name(role)} is not part of experiment {self.experiment}"
+        return f"{metric} of single outputs was not computed in experiment {self.experiment}"
 
 
 def printed(value: float, decimals: int, signed: bool = False) -> str:

@@ -68,7 +68,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class ExperimentReport:
-    """One experiment of the run.
+    """One experiment of the run, or one sweep over several (``kind``).
 
     ``settings``: resolved configuration values to print, nested mappings allowed. ``facts``: short name -> value
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
@@ -87,6 +87,7 @@ class ExperimentReport:
     figures: Sequence[Figure] = ()
     is_demo: bool = False
     display: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "Experiment"
 
 
 @dataclass(frozen=True)
@@ -171,13 +172,11 @@ def statement(experiment: ExperimentReport) -> str:
 def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
     """Return the caption's sentence that says what made the numbers."""
     if not table.made_from:
-        return f"Experiment {experiment.name}."
+        return f"{experiment.kind} {experiment.name}."
     seeds = ", ".join(str(seed) for seed in experiment.seeds)
     count = len(experiment.seeds)
-    origin = f" from {table.made_from}"
+    origin, who = f" from {table.made_from}", f"{experiment.kind} {experiment.name}"
     if table.spec.comparisons is not None:
         span = "one seed" if count == 1 else f"{count} seeds"
-        return f"Experiment {experiment.name}, matched outputs of {span} ({seeds}){origin}."
-    return (
-        f"Experiment {experiment.name}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."
-    )
+        return f"{who}, matched outputs of {span} ({seeds}){origin}."
+    return f"{who}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."

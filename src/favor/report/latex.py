@@ -12,7 +12,7 @@ import pandas as pd
 from favor.report.build import is_control
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
-from favor.report.notes import footnotes, letter, row_notes
+from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")
@@ -29,7 +29,8 @@ def latex_table(
     """
     shown = cells if (spec.controls if controls is None else controls) else cells[~cells["row"].map(is_control)]
     reasons = footnotes(shown)
-    notes = [*row_notes(spec, shown), *(f"– ({letter(number)}): {reason}." for reason, number in reasons.items())]
+    notes = [*mark_notes(shown), *row_notes(spec, shown)]
+    notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
     caption = " ".join(filter(None, (spec.caption, note)))
     return _environment(spec, shown, lambda cell, column: _cell(cell, column, reasons), notes, caption, placement)
 

@@ -21,6 +21,7 @@ from favor.report.preparation import gini
 
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
 FAVOR = METHODS["favor"]
+K100 = "k100-scale-stress"
 BASELINES = tuple(METHODS[key].removesuffix("†") for key in ("fedavg", "fedprox", "pfedme", "ditto", "feddpa"))
 
 
@@ -56,13 +57,12 @@ def _gain(column: str, lower: bool = False, relative: bool = False) -> Callable[
     return formula
 
 
-def _recovered(row: str, column: str) -> Callable[[Values], tuple[float, str]]:
-    """The share of FAVoR's gain over Global ASCE that ``row`` reaches."""
+def _recovered(row: str, column: str, base: str, whole: str) -> Callable[[Values], tuple[float, str]]:
+    """The share of the way from row ``base`` to row ``whole`` that ``row`` goes."""
 
     def formula(values: Values) -> tuple[float, str]:
-        base = values[METHODS["global_asce"], column]
-        whole = values[FAVOR, column] - base
-        return (values[row, column] - base) / whole if whole else math.nan, ""
+        way = values[whole, column] - values[base, column]
+        return (values[row, column] - values[base, column]) / way if way else math.nan, ""
 
     return formula
 
@@ -102,13 +102,22 @@ def _declared() -> tuple[Number, ...]:
         numbers.append(Number(f"pooled_{key}_gain", what, "Main results, L538", "phase1-paired-significance", formula))
     for key in ("ditto_asce", "favor_without_asce"):
         what = f"Share of FAVoR's author-accuracy gain over Global ASCE that {METHODS[key]} reaches"
-        formula = _recovered(METHODS[key], "Author Acc.")
+        formula = _recovered(METHODS[key], "Author Acc.", METHODS["global_asce"], FAVOR)
         numbers.append(Number(f"ablation_{key}_share", what, "Ablations, L570", "phase1-main-results", formula))
     for key in ("favor", "ditto"):
         for name, column in (("accuracy", "Source-prototype Acc."), ("auc", "Gen→Src AUC")):
             what = f"ASCE-B: {METHODS[key]}, {column}"
             formula = _cell(METHODS[key], column)
             numbers.append(Number(f"asce_b_{key}_{name}", what, "Ablations, L573", "asce-b-audit", formula))
+    for key, column in (
+        ("accuracy", "Sep. Acc."),
+        ("macro_f1", "Macro-F1"),
+        ("auc", "Verif. AUC"),
+        ("silhouette", "Silhouette"),
+    ):
+        what = f"K=100, {column}: share of the gap from FedAvg to local-only that FAVoR recovers"
+        formula = _recovered(FAVOR, column, "FedAvg shared", "Local-only (ref.)")
+        numbers.append(Number(f"k100_{key}_recovered", what, "100-author stress test, L986", K100, formula))
     return tuple(numbers)
 
 
@@ -138,8 +147,8 @@ def measured_numbers(
 ) -> list[dict[str, Any]]:
     """Return the numbers that stand in no table.
 
-    ``participation``: expected participations of a client. ``effects``: table ``coordinate_effects``. ``gates``: table
-    ``gates`` of the rows feddpa and feddpa_dynamic.
+    ``participation``: expected participations of a client. ``effects``: table ``coordinate_effects``, empty without
+    figures. ``gates``: table ``gates`` of the rows feddpa and feddpa_dynamic.
     """
     setup, probe = "Experimental setup, L434", "FedDPA gate sensitivity, L1775"
     target, allocated = (allocation[name].to_numpy() for name in ("target_words", "allocated_words"))
@@ -154,7 +163,7 @@ def measured_numbers(
         squares = float((rows["author_effect"] ** 2).sum())
         slope = float((rows["author_effect"] * rows["topic_effect"]).sum()) / squares if squares else math.nan
         what = f"Slope through the origin of topic on author effects, {space} coordinates"
-        reason = "needs at least two topics with three authors each"
+        reason = "needs figures: true, and at least two topics with three authors each"
         entries.append(
             _entry(f"slope_{key}", what, "Introduction, L84", slope if len(rows) else math.nan, paper, reason)
         )

@@ -57,7 +57,7 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
         f'<p class="statement">{html_text(statement(experiment))}</p>',
         _facts(
             [
-                ("Experiment", experiment.name),
+                (experiment.kind, experiment.name),
                 ("Corpus", experiment.dataset),
                 ("Seeds", ", ".join(str(seed) for seed in experiment.seeds)),
                 ("Methods", ", ".join(method_name(key, experiment.display) for key in experiment.methods)),

@@ -36,7 +36,10 @@ def pan_export(inputs: ScoreInputs, encoder: str, method: str, seed: int) -> Pan
         raise UserError(f"no run of method '{method}' with seed {seed}")
     pairs = source_pairs(inputs.vectors(encoder, run), run, inputs.sources(encoder, "gold", seed))
     if not len(pairs):
-        raise UserError(f"method '{method}', seed {seed}: no output passed the filter, so there are no pairs to export")
+        raise UserError(
+            f"method '{method}', seed {seed}: nothing to export: no output that passed the filter has a "
+            "held-out text to be paired with"
+        )
     human = human_pairs(inputs.sources(encoder, "test"))
     threshold = equal_error_threshold(human.scores, human.positive)
     answers = answers_of(pairs.scores, threshold if -1 < threshold < 1 else 0.0)

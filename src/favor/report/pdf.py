@@ -142,7 +142,7 @@ def _figures(report: Report) -> list[Figure]:
 
 def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
     facts = [
-        ("Experiment", experiment.name),
+        (experiment.kind, experiment.name),
         ("Corpus", experiment.dataset),
         ("Seeds", ", ".join(str(seed) for seed in experiment.seeds)),
         ("Methods", ", ".join(method_name(key, experiment.display) for key in experiment.methods)),

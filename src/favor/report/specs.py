@@ -20,7 +20,10 @@ from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
 Unit = Literal["", "count", "bytes", "seconds"]
-Statistic = Literal["left", "right", "delta", "interval", "author_interval", "p", "p_holm", "n"]
+Statistic = Literal[
+    "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "p_holm", "n"
+]
+POINT = "{point}"  # stands in a row of a table over points for the point's name
 
 COMPARISON_NOTE = (
     "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
@@ -37,6 +40,7 @@ class Row:
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
     differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
     the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
+    ``point``: the point of a sweep that the row stands for.
     """
 
     stub: tuple[str, ...]
@@ -51,6 +55,7 @@ class Row:
     decimals: int | None = None
     unit: Unit = ""
     rival: str = ""
+    point: str = ""
 
     @property
     def label(self) -> str:
@@ -78,7 +83,8 @@ class Column:
     comparison instead of a score. ``setting``: of the row's method, as it ran
     (:func:`favor.federation.record.run_check`). ``minus``: method whose value is taken from the column's own.
     ``signed``: "+" is printed. ``unit``: the number is printed in the multiple of it that a reader thinks in, instead
-    of with ``decimals``.
+    of with ``decimals``. ``beside``: method whose value is printed after the column's own, "0.755 / 0.685", with the
+    difference in brackets if ``signed``.
     """
 
     header: str
@@ -98,6 +104,7 @@ class Column:
     minus: str = ""
     unit: Unit = ""
     signed: bool = False
+    beside: str = ""
 
     @property
     def label(self) -> str:
@@ -133,10 +140,14 @@ class TableSpec:
     ``paper``: where the table stands in the paper's source. ``dataset``: the corpus the paper's table is about, ""
     where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
-    LaTeX too. ``ranked_within``: "encoder" ranks the rows of each encoder apart. ``notes``: printed below where their
-    first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
-    ``scored_only``: rows of methods that its families did not score are left out.
+    LaTeX too. ``ranked_within``: "encoder" or "point" ranks the rows of each apart. ``notes``: printed below where
+    their first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
+    ``scored_only``: rows of methods that its families did not score are left out. ``row_source``: makes the rows from
+    the scores, for a table whose rows the configuration decides.
+    ``collaborative``: of methods that the paper does not know, those that federate only are appended.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
+    ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
+    (:mod:`favor.report.sweeps`); the table belongs to a sweep, not to an experiment.
     """
 
     label: str
@@ -150,13 +161,16 @@ class TableSpec:
     sectioned: bool = False
     dataset: str = "BlogText"
     open_rows: bool = True
+    collaborative: bool = False
     with_controls: bool = True
     controls: bool = False
-    ranked_within: Literal["", "encoder"] = ""
+    ranked_within: Literal["", "encoder", "point"] = ""
     notes: tuple[str, ...] = ()
     scored_only: bool = False
     publishable: bool = True
     comparisons: Comparisons | None = None
+    over_points: bool = False
+    row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
 
     def decimals(self, row: str, column: Column) -> int:
         """Return the places that the cell of ``column`` prints in the row labelled ``row``."""

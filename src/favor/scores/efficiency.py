@@ -84,7 +84,7 @@ def _traffic(rows: pd.DataFrame) -> dict[str, tuple[float, int, str]]:
         "shared_adapter_bytes": average(broadcast["bytes"], nothing),
         "rounds": (float(len(by_round)), len(by_round), ""),
         "clients_per_round": average(by_round, nothing),
-        "upload_client_bytes": average(up["bytes"], "nothing is uploaded"),
+        "upload_client_bytes": average(up.groupby(["round", "client"])["bytes"].sum(), "nothing is uploaded"),
         "upload_round_bytes": average(up.groupby("round")["bytes"].sum(), "nothing is uploaded"),
         "upload_bytes": summed(up),
         "traffic_bytes": summed(pd.concat([up, broadcast])),

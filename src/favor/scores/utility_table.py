@@ -11,6 +11,7 @@ from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
 from favor.scores.bertscore import BertScorer
+from favor.scores.bertscore_canary import check_canary
 from favor.scores.inputs import read_settings, shuffled_attribution, unit_rows
 
 DEFAULTS: dict[str, Any] = {
@@ -51,6 +52,7 @@ def utility(
     scorer = BertScorer(
         checked["bertscore_source"], checked["bertscore_layer"], checked["bertscore_tokens"], checked["batch_size"]
     )
+    check_canary(scorer, checked["bertscore_source"], checked["bertscore_layer"])
     f1 = scorer.f1(table["text"].tolist(), table["gold_text"].tolist(), progress)
     progress.close()
     if sentence_embeddings is None:

@@ -1,4 +1,4 @@
-"""Writes the demo corpus: seeded, in the Kaggle CSV format, with the kinds of dirt the real corpus has."""
+"""Writes the demo corpus: seeded, in the shape of either real corpus, with the kinds of dirt the blog corpus has."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from favor.corpora.demo.habits import Habits, draw_habits
 from favor.corpora.demo.sentences import Voice
@@ -18,6 +19,7 @@ from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed
 
 HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")
+STORY_HEADER = ("author", "prompt", "text")
 FIRST_AUTHOR = 9_000_001  # above every id of the real corpus
 SIGNS = (
     "Aries", "Taurus", "Gemini", "Cancer", "Leo", "Virgo", "Libra", "Scorpio", "Sagittarius", "Capricorn", "Aquarius",
@@ -32,7 +34,11 @@ class DemoSettings:
 
     Posts by rank fall off as rank^-``volume_alpha``, ranks shuffled over the authors. ``tiny_authors`` more have
     three posts each (too few to be split), and ``shared_pairs`` more pairs of accounts share six posts.
+    ``shape``: blog posts as the Kaggle CSV has them, or stories that answer writing prompts, as the reader ``mythos``
+    takes them (author, prompt, text; no topic).
     """
+
+    shape: Literal["blog", "mythos"] = "blog"
 
     authors: int = 48
     minimum_posts: int = 40
@@ -56,8 +62,12 @@ def write_demo(path: Path, settings: DemoSettings) -> None:
         raise UserError("demo: 'minimum_words' must be at least 1 and at most 'maximum_words'")
     content = io.StringIO(newline="")
     writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows(_rows(settings))
+    if settings.shape == "mythos":
+        writer.writerow(STORY_HEADER)
+        writer.writerows(_stories(settings))
+    else:
+        writer.writerow(HEADER)
+        writer.writerows(_rows(settings))
     write_text(content.getvalue(), path)
 
 
@@ -87,6 +97,14 @@ def _rows(settings: DemoSettings) -> Iterator[tuple[str | int, ...]]:
         yield from _author_rows(first, 12, settings, shared)
         for row in _author_rows(first + 1, 12, settings, []):
             yield (*row[:-1], shared.pop()) if len(shared) > 6 else row
+
+
+def _stories(settings: DemoSettings) -> Iterator[tuple[str, str, str]]:
+    """Yield the same authors' posts as (author, prompt, story); somebody else wrote the prompt."""
+    for number, row in enumerate(_rows(settings)):
+        generator = random.Random(derive_seed(settings.seed, "demo writing prompt", number))
+        voice = Voice(draw_habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
+        yield f"writer_{row[0]}", f"[WP] {voice.sentence()}", str(row[-1])
 
 
 def _author_rows(

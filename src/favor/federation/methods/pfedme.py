@@ -35,6 +35,8 @@ RELEASED = {"start": "own"}
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with theta_i of its last participation, not with w_i."""
+    if not values.eta * values.lambda_pfedme > 0:
+        raise ValueError("'eta' and 'lambda_pfedme' must be above 0: w moves by their product, and 0 uploads nothing")
     if values.variant == "original" and values.inner_steps < 1:
         raise ValueError("'inner_steps' must be at least 1")
     shared = SharedStage(

@@ -1,0 +1,71 @@
+"""Metrics over the points of a sweep: a line a method, with the spread over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
+from favor.report.names import method_name
+from favor.report.sweeps import Point
+
+_COLUMNS = 3
+
+
+def draw_sweep(
+    scores: pd.DataFrame,
+    points: Sequence[Point],
+    metrics: Mapping[str, str],
+    style_encoder: str,
+    methods: Sequence[str],
+    *paths: str | Path,
+    axis: str = "",
+    display: Mapping[str, str] | None = None,
+) -> None:
+    """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
+
+    Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
+    have one, evenly spaced otherwise. Raises ``UserError`` for a metric that was not scored.
+    """
+    numeric = all(point.value is not None for point in points)
+    places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
+    labels = [point.label for point in points]
+    width = (max(places) - min(places)) or 1.0
+    shown = [method for method in methods if method in set(scores["method"])]
+    columns = min(_COLUMNS, len(metrics))
+    rows = -(-len(metrics) // columns)
+    with drawing(3.1 * columns + 0.6, 2.7 * rows + 0.5, rows, columns) as (figure, axes):
+        for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
+            own = scores[(scores["metric"] == metric) & (scores["variant"] == "")]
+            own = own[own["encoder"].isin([style_encoder, ""])]
+            if own.empty:
+                raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
+            if own["value"].isna().all():
+                say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
+            for number, method in enumerate(shown):
+                values = own[own["method"] == method].groupby("point")["value"].agg(["mean", "std"]).reindex(labels)
+                known = values["mean"].notna().to_numpy()
+                offset = 0.012 * width * (number - (len(shown) - 1) / 2)
+                panel.errorbar(
+                    [place + offset for place, there in zip(places, known, strict=True) if there],
+                    values["mean"][known],
+                    yerr=values["std"][known].fillna(0.0),
+                    color=PALETTE[number % len(PALETTE)],
+                    marker=MARKERS[number % len(MARKERS)],
+                    markersize=5.5,
+                    linewidth=1.3,
+                    elinewidth=1,
+                    capsize=2,
+                    label=method_name(method, display) if panel is axes[0] else None,
+                )
+            panel.set_xticks(places, labels)
+            panel.set(ylabel=label, xlabel=axis)
+            panel.margins(x=0.08)
+            panel.grid(axis="y")
+        for panel in axes[len(metrics) :]:
+            panel.set_axis_off()
+        figure.legend(loc="outside upper center", ncols=min(len(shown), 4))
+        save(figure, *paths)

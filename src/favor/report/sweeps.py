@@ -1,0 +1,63 @@
+"""Tables over the points of a sweep: several experiments that differ in one setting, a row (or several) for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from favor.report.build import Context, fill, rows_of
+from favor.report.specs import POINT, Row, TableSpec
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point: its printed name, the name of its row in the paper's table, and the experiment behind it.
+
+    ``value``: its place on the axis of the figure; None, its number in the order of points.
+    """
+
+    label: str
+    experiment: str
+    paper: str = ""
+    value: float | None = None
+
+
+def points_of(entries: Sequence[Mapping[str, object]]) -> list[Point]:
+    """Return the points of a sweep's configuration; a point's name in the paper is its label unless it has another."""
+    made = [Point(**entry) for entry in entries]  # type: ignore[arg-type]
+    return [replace(point, paper=point.paper or point.label) for point in made]
+
+
+def at_points(spec: TableSpec, points: Sequence[Point]) -> TableSpec:
+    """Return ``spec`` with its rows once for every point, grouped by point where each has several."""
+    rows = tuple(_at(row, point, grouped=len(spec.rows) > 1) for point in points for row in spec.rows)
+    return replace(spec, rows=rows)
+
+
+def _at(row: Row, point: Point, grouped: bool) -> Row:
+    stub = tuple(part.replace(POINT, point.label) for part in row.stub)
+    paper = (row.paper or row.label).replace(POINT, point.paper)
+    return replace(row, stub=stub, paper=paper, point=point.label, group=point.label if grouped else row.group)
+
+
+def build_sweep(
+    spec: TableSpec,
+    points: Sequence[Point],
+    scores: pd.DataFrame,
+    contexts: Mapping[str, Context],
+    paper: pd.DataFrame | None = None,
+    comparisons: Mapping[str, pd.DataFrame] | None = None,
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` over ``points``.
+
+    ``scores``: table ``sweep_scores``. ``contexts`` and ``comparisons``: by experiment. A row of a method that a
+    point's experiment does not run is left out; a row of comparisons stays, as a dash with the reason.
+    """
+    filled = []
+    for point in points:
+        own = scores[scores["point"] == point.label].drop(columns=["point", "experiment"])
+        context, compared = contexts[point.experiment], (comparisons or {}).get(point.experiment)
+        filled += rows_of(at_points(spec, [point]), own, context, compared)
+    return fill(spec, filled, contexts[points[0].experiment], paper)

@@ -1,0 +1,32 @@
+"""The second domain in detail: assistant phrases, and how far outputs lie from the authors' own continuations."""
+
+from favor.report.names import DAGGER_NOTE
+from favor.report.specs import Column, Panel, TableSpec, method_rows
+
+TABLE = TableSpec(
+    label="mythos-reddit-external-details",
+    title="Detailed Mythos-Reddit diagnostics",
+    caption="Detailed Mythos-Reddit diagnostics. Phrase: assistant phrases per 1,000 words; gaps are the outputs' "
+    "silhouette and centroid distance minus those of the human continuations of the same prompts. Values are mean ± "
+    "sample standard deviation over seeds.",
+    rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
+    panels=(
+        Panel(
+            (
+                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
+                Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
+                Column("Phrase", "assistant_phrase_rate", direction="down", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
+                Column("Gap-\nSilh.", "silhouette_gap", "style", direction="up", deviation="stacked"),
+                Column("Gap-\nCent.", "centroid_gap", "style", direction="up", deviation="stacked"),
+            )
+        ),
+    ),
+    sources=("prototypes", "geometry", "assistant", "utility"),
+    paper="L1698-1765",
+    dataset="Mythos-Reddit",
+    notes=(DAGGER_NOTE,),
+)

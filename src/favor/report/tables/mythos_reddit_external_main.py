@@ -1,0 +1,30 @@
+"""The collaborative methods on a second domain: stories written to prompts."""
+
+from favor.report.names import DAGGER_NOTE
+from favor.report.specs import Column, Panel, TableSpec, method_rows
+
+TABLE = TableSpec(
+    label="mythos-reddit-external-main",
+    title="Mythos-Reddit external validation",
+    caption="Mythos-Reddit external validation in the space of an encoder trained on other authors of that corpus; AUC "
+    "and EER compare generated continuations with each other. Values are mean ± sample standard deviation over seeds.",
+    rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
+    panels=(
+        Panel(
+            (
+                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
+                Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
+                Column("AUC", "generated_auc", "style", direction="up", deviation="stacked"),
+                Column("EER", "generated_eer", "style", direction="down", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
+            )
+        ),
+    ),
+    sources=("prototypes", "geometry", "verification", "utility"),
+    paper="L1637-1696",
+    dataset="Mythos-Reddit",
+    notes=(DAGGER_NOTE,),
+)

@@ -1,0 +1,89 @@
+"""A whole plan run in memory with any local solver, through the functions that the workflow's jobs call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from favor.federation.method import POOLED, Plan, plan_values
+from favor.federation.schedule import last_participation
+from favor.federation.server import aggregate
+from favor.federation.stages import (
+    StageClient,
+    State,
+    Trained,
+    as_arrays,
+    compose,
+    kept,
+    personal_clients,
+    shared_clients,
+    upload,
+)
+
+Solver = Callable[[Sequence[StageClient], Mapping[str, Any], str], Sequence[Trained]]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a plan leaves: the server's adapter of every round, and what every client generates with."""
+
+    server: list[dict[str, np.ndarray]]
+    clients: dict[str, State]
+    uploads: list[dict[str, dict[str, np.ndarray]]]
+
+
+def simulate(
+    plan: Plan,
+    cohorts: Sequence[Sequence[str]],
+    clients: Sequence[str],
+    initial: State,
+    solver: Solver,
+    weights: Mapping[str, float] | None = None,
+    server_learning_rate: float = 1.0,
+) -> Simulation:
+    """Run a plan in memory; ``solver(clients, stage, "shared" | "personal")`` trains and returns results in order.
+
+    ``weights`` are the clients' words, used where the stage weights by them. The workflow's jobs apply the same
+    functions in the same order.
+    """
+    values = plan_values(plan)
+    server: list[dict[str, np.ndarray]] = [as_arrays(initial)]
+    uploads: list[dict[str, dict[str, np.ndarray]]] = []
+    endpoints: dict[str, State] = {}
+    personal: dict[str, dict[str, State]] = {}
+    parts = {name: sum(name in cohort for cohort in cohorts) for name in clients}
+    shared, own = values["shared"], values["personal"]
+    for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
+        now = server[-1]
+        trained = solver(shared_clients(cohort, number, now, shared, endpoints, None, parts), shared, "shared")
+        uploads.append({result.name: upload(result, now, shared) for result in trained})
+        endpoints |= {result.name: as_arrays(result.state) for result in trained}
+        if plan.personal is not None and plan.personal.start in ("endpoint", "own"):
+            begin: dict[str, State] = {}
+            for name in cohort:
+                carried = compose(personal[name]) if name in personal else now
+                begin[name] = endpoints[name] if plan.personal.start == "endpoint" else carried
+            taking_part = personal_clients(dict.fromkeys(cohort, number), begin, own, now, participations=parts)
+            for result in solver(taking_part, own, "personal"):
+                personal[result.name] = kept(result, begin[result.name], own)
+        even = shared["weighting"] == "uniform" or weights is None
+        shares = {name: 1.0 if even or weights is None else weights[name] for name in cohort}
+        server.append(aggregate(now, uploads[-1], shares, server_learning_rate))
+    if plan.personal is not None and plan.personal.start in ("initial", "pooled"):
+        names = [POOLED] if plan.personal.start == "pooled" else list(clients)
+        begin = dict.fromkeys(names, server[0])
+        for result in solver(personal_clients(dict.fromkeys(names, 0), begin, own), own, "personal"):
+            personal[result.name] = kept(result, begin[result.name], own)
+    seen = last_participation(cohorts)
+    final: dict[str, State] = {}
+    for name in clients:
+        if plan.inference == "endpoint" and name in seen:
+            final[name] = endpoints[name]
+        elif plan.inference == "personal" and (name in personal or POOLED in personal):
+            final[name] = compose(personal.get(name) or personal[POOLED])
+        elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
+            final[name] = server[-1]
+    return Simulation(server, final, uploads)

@@ -1,0 +1,113 @@
+"""Tables and figures over the points of a sweep, from hand-made scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.foundation.columns import TABLES
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_parquet, write_parquet
+from favor.report.build import Context
+from favor.report.figures.sweep import draw_sweep
+from favor.report.html import html_table
+from favor.report.latex import latex_table
+from favor.report.paper import load_paper_values
+from favor.report.specs import POINT, Column, Panel, Row, TableSpec, load_spec
+from favor.report.sweeps import at_points, build_sweep, points_of
+
+POINTS = points_of(
+    [
+        {"label": "even", "experiment": "balanced", "paper": "Balanced", "value": None},
+        {"label": "Strong", "experiment": "strong", "paper": "", "value": None},
+    ]
+)
+
+
+def contexts(**methods: tuple[str, ...]) -> dict[str, Context]:
+    roles = {"style": "asce_a"}
+    return {
+        name: Context(name, methods.get(name, ("ditto", "favor")), "Blogs", "BlogText", roles, seeds=(1, 2))
+        for name in ("balanced", "strong")
+    }
+
+
+@pytest.fixture
+def scores(score: Callable[..., dict]) -> pd.DataFrame:
+    values = {
+        ("even", "favor"): (0.70, 0.74), ("even", "ditto"): (0.60, 0.61),
+        ("Strong", "favor"): (0.50, 0.52), ("Strong", "ditto"): (0.55, 0.551),
+    }  # fmt: skip
+    rows = [
+        {**score(method, metric, value, encoder, seed), "point": point, "experiment": ""}
+        for (point, method), both in values.items()
+        for seed, value in enumerate(both, start=1)
+        for metric, encoder in (("generated_auc", "asce_a"), ("generated_eer", "asce_a"), ("bertscore_f1", ""))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -> None:
+    spec = load_spec("imbalance-sweep")
+    cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))
+    # Means 0.72 and 0.605, difference 0.115; 0.51 and 0.5505, difference -0.0405, which prints as -0.041 (of 0.5505).
+    assert cells["row"].tolist() == ["even"] * 3 + ["Strong"] * 3
+    assert cells["text"].tolist()[:3] == ["0.720 / 0.605 (+0.115)", "0.720 / 0.605 (+0.115)", "0.7200 / 0.6050"]
+    assert cells["text"].tolist()[5] == "0.5100 / 0.5505"
+    assert cells["text"].tolist()[3].startswith("0.510 / 0.55")
+    assert "(−0.04" in cells["text"].tolist()[3]
+    assert cells["paper_text"].tolist()[0] == "0.753 / 0.699 (+0.054)"  # under the row's name in the paper
+    assert cells["paper_text"].tolist()[5] == "0.8154 / 0.8136"
+    assert cells["n"].tolist() == [2] * 6
+    assert set(cells["reason"]) == {""}
+    write_parquet(cells, tmp_path / "cells.parquet", "table_cells")
+    assert list(read_parquet(tmp_path / "cells.parquet", "table_cells").columns) == TABLES["table_cells"].schema.names
+    wide = at_points(spec, POINTS)
+    assert "0.720 / 0.605 (+0.115)" in html_table(wide, cells)
+    assert "0.720 / 0.605 (+0.115)" in latex_table(wide, cells)
+
+
+def test_a_missing_half_is_a_dash_with_its_reason(scores: pd.DataFrame) -> None:
+    known = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
+    cells = build_sweep(load_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
+    reasons = dict(zip(zip(cells["row"], cells["column"], strict=True), cells["reason"], strict=True))
+    assert reasons["Strong", "EER FAVoR / Ditto (Δ)"] == "Ditto is not run in experiment strong"
+    assert reasons["even", "EER FAVoR / Ditto (Δ)"] == ""
+    once = known[(known["seed"] == 1) | (known["point"] == "Strong")]
+    cells = build_sweep(load_spec("imbalance-sweep"), POINTS, once, contexts(strong=("favor",)))
+    assert cells["reason"].tolist()[0] == "mean over 1 of 2 seeds"
+
+
+def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores: pd.DataFrame) -> None:
+    column = Column("AUC", "generated_auc", "style", direction="up")
+    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
+    spec = TableSpec(
+        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
+        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
+    )  # fmt: skip
+    cells = build_sweep(spec, POINTS, scores, contexts())
+    assert cells["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong", "Ditto · Strong"]
+    assert cells["mark"].tolist() == ["best", "second", "second", "best"]
+    assert cells["value"].tolist() == pytest.approx([0.72, 0.605, 0.51, 0.5505])
+    assert cells["deviation"].tolist()[0] == pytest.approx(0.02 * math.sqrt(2))
+    assert [row.group for row in at_points(spec, POINTS).rows] == ["even", "even", "Strong", "Strong"]
+    # A method that a point's experiment does not run has no row there.
+    fewer = build_sweep(spec, POINTS, scores, contexts(strong=("favor",)))
+    assert fewer["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong"]
+
+
+def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataFrame, tmp_path: Path) -> None:
+    metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
+    path = tmp_path / "points.svg"
+    draw_sweep(scores, POINTS, metrics, "asce_a", ["favor", "ditto", "fedavg"], path, axis="Allocation")
+    again = tmp_path / "again.svg"
+    draw_sweep(scores, POINTS, metrics, "asce_a", ["favor", "ditto", "fedavg"], again, axis="Allocation")
+    assert path.read_bytes() == again.read_bytes()
+    empty = scores.assign(value=float("nan"), note="no output passed the filter")
+    draw_sweep(empty, POINTS, metrics, "asce_a", ["favor"], tmp_path / "empty.svg")
+    with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
+        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", ["favor"], tmp_path / "none.svg")

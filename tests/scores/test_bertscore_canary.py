@@ -1,0 +1,46 @@
+"""BERTScore against the values that the library publishes: a departure stops the run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.scores.bertscore import BertScorer
+from favor.scores.bertscore_canary import check_canary
+
+
+class Fixed:
+    """A scorer with given values."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def f1(self, candidates, references):
+        assert len(candidates) == len(references) == len(self.values)
+        return self.values
+
+
+PUBLISHED = [0.9833561182022095, 0.9782299995422363, 0.916214644908905]  # F of bert-score's test_scorer
+
+
+def test_published_values_pass_and_a_shift_is_refused():
+    assert check_canary(Fixed(PUBLISHED), "roberta-large", 17)
+    assert check_canary(Fixed(PUBLISHED), "/models/roberta-large", 17)
+    with pytest.raises(UserError, match=r"departs by 0.0012 from the values that bert-score publishes"):
+        check_canary(Fixed([*PUBLISHED[:2], PUBLISHED[2] - 0.0012]), "roberta-large", 17)
+    with pytest.raises(UserError, match="departs by nan"):
+        check_canary(Fixed([*PUBLISHED[:2], float("nan")]), "roberta-large", 17)
+
+
+def test_models_without_published_values_are_not_compared():
+    assert not check_canary(Fixed([]), "embedded-minilm", 5)
+    assert not check_canary(Fixed([]), "roberta-large", 16)
+
+
+def test_the_real_model_gives_the_published_values():
+    source = os.environ.get("FAVOR_ROBERTA_LARGE")
+    if not source:
+        pytest.skip("FAVOR_ROBERTA_LARGE names no folder with roberta-large")
+    assert check_canary(BertScorer(source, layer=17), "roberta-large", 17)

@@ -1,0 +1,116 @@
+"""GPU jobs on one machine: never more at once than there are GPUs, each on its own."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+
+import pytest
+
+from tests.workflow.conftest import Project, copy_project
+
+SNAKEFILE = """
+import os, sys
+sys.path.insert(0, "src")
+os.environ["PYTHONPATH"] = os.path.abspath("src")
+from favor.foundation.errors import UserError
+
+def stop(error):
+    sys.exit(str(error))
+
+include: "workflow/functions/devices.smk"
+
+rule all:
+    input:
+        expand("{number}.txt", number=range(6)),
+
+rule train:
+    output:
+        "{number}.txt",
+    resources:
+        gpu=1,
+    script:
+        "train.py"
+"""
+SCRIPT = """
+from favor.foundation.devices import lease
+
+device = lease(snakemake)
+
+import sys, time
+from pathlib import Path
+
+assert "torch" not in sys.modules
+begin = time.monotonic()
+time.sleep(3)
+Path(snakemake.output[0]).write_text(f"{device} {begin} {time.monotonic()}")
+"""
+
+
+@pytest.fixture
+def project(repository, tmp_path, monkeypatch):
+    """Six jobs that ask for a GPU, on a machine that says it has four."""
+    for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FAVOR_GPUS", "4")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    project = copy_project(repository, tmp_path / "project", ("src", "workflow", "profiles"))
+    (project.folder / "Snakefile").write_text(SNAKEFILE)
+    (project.folder / "train.py").write_text(SCRIPT)
+    return project
+
+
+def spans(project: Project):
+    """(device, begin, end) of every job."""
+    found = [path.read_text().split() for path in sorted(project.folder.glob("*.txt"))]
+    assert len(found) == 6
+    return [(device, float(begin), float(end)) for device, begin, end in found]
+
+
+def most_at_once(times):
+    return max(sum(begin <= moment < end for begin, end in times) for moment, _ in times)
+
+
+def test_as_many_gpu_jobs_run_as_there_are_gpus(project):
+    output = project.snakemake("--cores", "6").stdout
+    assert re.search(r"Provided resources: gpu=\D*4\b", output)
+    found = spans(project)
+    assert {device for device, _, _ in found} == {"0", "1", "2", "3"}
+    assert most_at_once([(begin, end) for _, begin, end in found]) <= 4
+    for device in "0123":
+        assert most_at_once([(begin, end) for name, begin, end in found if name == device] or [(0, 1)]) == 1
+    # The limit, and not a wait for a lease, held the other two back.
+    assert "waits for one of" not in output
+
+
+def test_the_users_own_limit_wins(project, monkeypatch):
+    # More jobs than devices, asked for by name: they share.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    output = project.snakemake("--cores", "6", "--resources", "gpu=2").stdout
+    assert re.search(r"Provided resources: gpu=\D*2\b", output)
+    assert "waits for one of" not in output
+    assert most_at_once([(begin, end) for _, begin, end in spans(project)]) == 2
+    assert {device for device, _, _ in spans(project)} == {"7"}
+
+
+def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch):
+    monkeypatch.setenv("FAVOR_GPUS", "0")
+    output = project.snakemake("--cores", "6").stdout
+    assert "Provided resources" not in output
+    assert {device for device, _, _ in spans(project)} == {"None"}
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ
+
+
+def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
+    """Rules and scripts have the same names; a script that leases late would have torch on any device."""
+    rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
+    asking = {block.split(":")[0] for block in re.split(r"^rule ", rules, flags=re.MULTILINE)[1:] if "gpu=" in block}
+    leasing = set()
+    for path in (repository / "workflow" / "scripts").glob("*.py"):
+        statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]
+        if "lease(snakemake)" in statements:
+            assert statements[:2] == ["from favor.foundation.devices import lease", "lease(snakemake)"], path.name
+            leasing.add(path.stem)
+    assert leasing == asking
+    assert {"train_shared", "train_personal", "generate"} <= leasing

@@ -1,0 +1,51 @@
+"""A run of the lengths that the paper's release prescribes, exported in its layout and to PAN's evaluator."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from favor.foundation.files import read_parquet
+from tests.report.test_release_export import lines, validate
+from tests.workflow.conftest import copy_project
+
+METHODS = ("fedavg", "favor")
+FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv", "training_budget.csv")
+
+
+@pytest.fixture(scope="module")
+def results(repository, tmp_path_factory):
+    project = copy_project(repository, tmp_path_factory.mktemp("lengths") / "project")
+    for name in ("micro.yaml", "released_lengths.yaml"):
+        shutil.copy(repository / "tests" / "data" / name, project.folder / name)
+    targets = [f"results/lengths/exports/release/{method}-seed1/{FILES[0]}" for method in METHODS]
+    targets.append("results/lengths/exports/pan/asce_a/favor-seed1/measures.json")
+    project.snakemake("--configfile", "micro.yaml", "released_lengths.yaml", "--", *targets)
+    return project.folder / "results" / "lengths"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_real_run_validates_against_the_releases_schemas(results, method):
+    folder = results / "exports" / "release" / f"{method}-seed1"
+    for name in FILES:
+        path = folder / name
+        records = lines(path) if path.suffix == ".jsonl" else pd.read_csv(path).to_dict("records")
+        assert records
+        for record in records:
+            validate(record, path.stem)
+    report = json.loads((folder / "quality_filter_report.json").read_text())
+    validate(report, "quality_filter_report")
+    made = read_parquet(results / f"seed1/{method}/generations.parquet", "generations")
+    assert report["passed_samples"] == made["passed"].sum() == len(lines(folder / FILES[0]))
+
+
+def test_pairs_and_answers_stand_in_one_order(results):
+    folder = results / "exports" / "pan" / "asce_a" / "favor-seed1"
+    truth, answers = lines(folder / "truth.jsonl"), lines(folder / "answers.jsonl")
+    assert [row["id"] for row in truth] == [row["id"] for row in answers]
+    assert all(row["same"] == (len(set(row["authors"])) == 1) for row in truth)
+    assert all(0 <= row["value"] <= 1 for row in answers)
+    assert set(json.loads((folder / "measures.json").read_text())) == {"auc", "c@1", "f_05_u", "F1", "brier"}
