@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from types import SimpleNamespace
 
@@ -73,3 +74,15 @@ def test_a_log_in_a_folder_that_cannot_be_made_ends_no_job(snakemake, capsys, tm
     with job(snakemake):
         print("one", file=sys.stderr)
     assert "a.log: cannot be written" in capsys.readouterr().err
+
+
+def test_a_terminal_on_a_full_disk_ends_no_job(snakemake, monkeypatch):
+    with open("/dev/full", "w", buffering=1) as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        with job(snakemake):
+            print("one", file=sys.stderr)
+        with pytest.raises(OSError, match="No space left"):
+            full.flush()
+        monkeypatch.undo()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+    assert snakemake.log[0].read_text() == "one\n"

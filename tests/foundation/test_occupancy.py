@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.foundation.occupancy import JOBS, RESULTS_VARIABLE, RUN_LOCK, at_work, occupy, remove_stale_locks
+from favor.foundation.occupancy import (
+    JOBS,
+    RESULTS_VARIABLE,
+    RUN_LOCK,
+    RUN_VARIABLE,
+    at_work,
+    occupy,
+    remove_stale_locks,
+)
 
 HOLD = """
 import sys, time
@@ -28,8 +36,10 @@ with at_work("train_shared"):
 
 
 @pytest.fixture
-def other(repository, tmp_path):
+def other(repository, tmp_path, monkeypatch):
     """Start another process that occupies the folder, as a run or as a job."""
+    monkeypatch.setenv(RUN_VARIABLE, "")  # put back afterwards, whatever the test occupies
+    monkeypatch.delenv(RUN_VARIABLE)
     started = []
 
     def start(what):
@@ -50,7 +60,7 @@ def other(repository, tmp_path):
 
 def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path, other):
     first = other("run")
-    with pytest.raises(UserError, match=rf"another run is at work there \(process {first.pid} on "):
+    with pytest.raises(UserError, match=rf"another run is at work there \(process {first.pid} on .*, started 20"):
         occupy(tmp_path)
     first.send_signal(signal.SIGKILL)
     first.wait()
@@ -71,6 +81,7 @@ def test_a_job_that_outlives_its_run_is_named_and_a_dead_one_is_cleared(tmp_path
 
 def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch):
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
+    monkeypatch.delenv(RUN_VARIABLE, raising=False)
     with at_work("generate"):
         assert [path.name for path in (tmp_path / JOBS).iterdir()] == [
             f"generate, process {os.getpid()} on {os.uname().nodename}"
@@ -79,6 +90,18 @@ def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch):
     monkeypatch.delenv(RESULTS_VARIABLE)
     with at_work("generate"):
         assert not list((tmp_path / JOBS).iterdir())
+
+
+def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(RUN_VARIABLE, "process 1 on a, started 2026-01-01 00:00:00")
+    (tmp_path / RUN_LOCK).write_text("process 1 on a, started 2026-01-01 00:00:00\n")
+    with at_work("generate"):
+        pass
+    (tmp_path / RUN_LOCK).write_text("process 2 on a, started 2026-01-01 00:00:01\n")
+    with pytest.raises(UserError, match="another took its place"), at_work("generate"):
+        pytest.fail("the job went on")
+    assert not list((tmp_path / JOBS).iterdir())
 
 
 def test_a_lock_that_cannot_be_opened_is_named(tmp_path):

@@ -19,7 +19,7 @@ _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, 
 
 
 class _Tee:
-    """Writes to the terminal and to the job's log; a log that cannot be written ends no job."""
+    """Writes to the terminal and to the job's log; neither ends a job where it cannot be written."""
 
     def __init__(self, terminal: TextIO, log: Path) -> None:
         self.terminal = terminal
@@ -51,14 +51,18 @@ class _Tee:
             with suppress(OSError):
                 self._log.close()
         self._log = None
-        self.terminal.write(f"{self._path}: cannot be written ({error.strerror}); the job goes on without its log\n")
+        print(f"{self._path}: cannot be written ({error.strerror}); the job goes on without its log", file=self)
 
     def write(self, text: str) -> int:
         self.keep(text)
-        return self.terminal.write(text)
+        # The terminal may be a file on a full disk; there is nowhere left to say so.
+        with suppress(OSError):
+            self.terminal.write(text)
+        return len(text)
 
     def flush(self) -> None:
-        self.terminal.flush()
+        with suppress(OSError):
+            self.terminal.flush()
 
     def isatty(self) -> bool:
         # Libraries must not draw bars with carriage returns into the log.

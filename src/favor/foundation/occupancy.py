@@ -1,8 +1,9 @@
 """One run a results folder: locks that the kernel drops when their owner dies, so that a killed run leaves none behind.
 
-The main process of a run holds ``.run.lock``; every job holds a file of its own under ``.jobs``, because jobs can
-outlive a main process that is killed alone. Whoever holds the first and finds none of the second held knows that
-Snakemake's own lock, which stays behind after a SIGKILL, has no owner.
+The main process of a run holds ``.run.lock`` and writes its name into it; every job holds a file of its own under
+``.jobs``, because jobs can outlive a main process that is killed alone. Whoever holds the first and finds none of the
+second held knows that Snakemake's own lock, which stays behind after a SIGKILL, has no owner. A job that was started,
+or had been queued, by a run that another one has replaced stops before it works.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import fcntl
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +23,7 @@ from favor.foundation.errors import UserError
 RUN_LOCK = ".run.lock"
 JOBS = ".jobs"
 RESULTS_VARIABLE = "FAVOR_RESULTS"
+RUN_VARIABLE = "FAVOR_RUN"
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _held: dict[Path, int] = {}  # descriptors stay open until the process ends, however often the Snakefile is parsed
 
@@ -45,11 +48,15 @@ def occupy(results: Path) -> bool:
         raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); mend its permissions") from None
     try:
         if not _lock(descriptor):
-            owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "another process"
+            owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "just started"
             raise UserError(
                 f"results folder '{results}': another run is at work there ({owner}); wait until it ends, "
                 "or set another folder with --config results=..."
             )
+        # First the name, then the marks: a job of an earlier run makes its mark first and then reads the name.
+        run = f"process {os.getpid()} on {socket.gethostname()}, started {time.strftime('%F %T')}"
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{run}\n".encode(), 0)
         alive = _jobs_alive(folder / JOBS)
         if alive:
             raise UserError(
@@ -62,17 +69,20 @@ def occupy(results: Path) -> bool:
     except OSError as error:
         os.close(descriptor)
         if error.errno in _UNSUPPORTED:
+            os.environ.pop(RUN_VARIABLE, None)
             return False
         raise
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
     _held[folder] = descriptor
+    os.environ[RUN_VARIABLE] = run
     return True
 
 
 @contextmanager
 def at_work(rule: str) -> Iterator[None]:
-    """Mark a job of ``rule`` as running while the block runs, where a run named its results folder."""
+    """Mark a job of ``rule`` as running while the block runs, where a run named its results folder.
+
+    Raises ``UserError`` where another run has taken the place of the one that the job belongs to.
+    """
     named = os.environ.get(RESULTS_VARIABLE)
     if named is None:
         yield
@@ -86,6 +96,11 @@ def at_work(rule: str) -> Iterator[None]:
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
+        run, own = Path(named) / RUN_LOCK, os.environ.get(RUN_VARIABLE)
+        if own is not None and run.read_text(encoding="utf-8").strip() != own:
+            raise UserError(
+                f"the run that started this job ({own}) is over and another took its place; nothing is done"
+            )
         yield
     finally:
         mark.unlink(missing_ok=True)
