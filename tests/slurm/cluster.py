@@ -169,6 +169,11 @@ class Cluster:
             if _job_of(process) is None:
                 process.suspend()
 
+    def wake(self, number: str) -> None:
+        """Let a job that hangs go on."""
+        for process in self._processes([number]):
+            process.resume()
+
     def node_states(self) -> dict[str, str]:
         """State of every node, such as idle, mixed, allocated or down."""
         lines = self.call(

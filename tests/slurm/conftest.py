@@ -121,6 +121,8 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def local_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project after a whole run on this machine alone, of the configuration that FAVOR_SLURM_CONFIG names."""
+    if "DEVLOCAL" in os.environ:
+        return Path(os.environ["DEVLOCAL"])
     project = copy_project(repository, tmp_path_factory.mktemp("local") / "project")
     source = repository / os.environ.get("FAVOR_SLURM_CONFIG", "tests/data/slurm.yaml")
     shutil.copyfile(source, project.folder / "small.yaml")
@@ -137,17 +139,18 @@ def fresh(local_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
 
 @pytest.fixture
 def half_done(local_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
-    """The same project after the run, without FAVoR's private stage of one seed, and the first table as its target.
+    """The same project after the run, without FAVoR's private stage of one seed and the scores and table after it.
 
-    Two stages run on the cluster again, train_personal and then generate; the rest of the way to the table is local.
+    Two stages run on the cluster again, train_personal and then generate; the rest of the way is local.
     """
     folder = tmp_path / "project"
     shutil.copytree(local_run, folder)
     name, experiment = next(iter(yaml.safe_load((folder / "small.yaml").read_text())["experiments"].items()))
     root = folder / "results" / name
-    for stale in (f"seed{experiment['seeds'][0]}/favor", "embeddings", "scores", "tables"):
-        shutil.rmtree(root / stale)
-    (root / "utility.parquet").unlink()
+    made_again = [root / "tables" / f"{experiment['tables'][0]}.parquet", *(root / "scores").glob("*.parquet")]
+    for path in (root / "utility.parquet", *made_again, *(root / "embeddings").glob("*")):
+        path.unlink()
+    shutil.rmtree(root / f"seed{experiment['seeds'][0]}" / "favor")
     project = SlurmProject(folder, cluster)
-    project.targets = [f"results/{name}/tables/{experiment['tables'][0]}.parquet"]
+    project.targets = [str(path.relative_to(folder)) for path in made_again]
     return project

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-
-import psutil
 
 from tests.slurm.cluster import wait_until
 from tests.slurm.conftest import same_results
@@ -73,33 +69,38 @@ def test_the_controller_dies_and_comes_back(half_done, local_run):
 
 
 def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run):
-    run = half_done.start()
-    half_done.running("train_personal")
-    run.send_signal(signal.SIGKILL)
-    run.wait()
+    number = killed_while_training(half_done)
     # Neither the lock that is left nor its removal lets a second copy of the job start.
+    assert half_done.start().wait() != 0
+    assert "LockException" in half_done.output
     assert half_done.start("--unlock").wait() == 0
-    if half_done.jobs("R"):
-        assert half_done.start().wait() != 0
-        assert "of an earlier run still work in this folder" in half_done.output
+    assert half_done.start().wait() != 0
+    assert f"Slurm jobs {number} of an earlier run still work in this folder" in half_done.output
+    assert "Traceback" not in half_done.output
+    half_done.cluster.wake(number)
     half_done.finish(half_done.resume())
     same_results(half_done.folder, local_run)
     assert half_done.counts() == {"train_personal": 1, "generate": 1}
     # The job recorded its parameters itself, so that a later change of them is not overlooked.
     small = half_done.folder / "small.yaml"
     small.write_text(small.read_text().replace("favor: {}", "favor: { private_epochs: 3 }"))
-    planned = half_done.start("--dry-run", "--executor", "local")
-    assert planned.wait() == 0
+    assert half_done.start("--dry-run", "--executor", "local").wait() == 0
     assert planned_jobs(half_done.output)["train_personal"] == 1
 
 
 def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run):
-    run = half_done.start()
-    number = half_done.running("train_personal")
-    psutil.Process(run.pid).kill()
-    run.wait()
-    assert os.path.isdir(half_done.folder / ".snakemake" / "locks")
+    number = killed_while_training(half_done)
     half_done.finish(half_done.resume("--cancel"))
     same_results(half_done.folder, local_run)
-    assert half_done.cluster.job(number)["JobState"] in ("CANCELLED", "COMPLETED")
-    assert half_done.counts()["train_personal"] <= 2
+    assert half_done.cluster.job(number)["JobState"] == "CANCELLED"
+    assert half_done.counts() == {"train_personal": 2, "generate": 1}
+
+
+def killed_while_training(project):
+    """Kill Snakemake while its job of train_personal works; return the job's id. The job stops until it is woken."""
+    run = project.start()
+    number = project.running("train_personal")
+    project.cluster.hang(number)
+    run.kill()
+    run.wait()
+    return number

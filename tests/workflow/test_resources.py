@@ -102,9 +102,11 @@ def test_time_follows_the_tokens_of_the_jobs_clients(project):
 
 
 def test_memory_follows_the_model(project):
+    quantised = project.folder / "results" / "models" / "micro" / "quantised"
     prompts = project.folder / "results" / "micro" / "seed1" / "prompts.parquet"
-    prompts.parent.mkdir(parents=True, exist_ok=True)
-    prompts.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
+    for path in (prompts, *(quantised / name for name in ("model.safetensors", "config.json", "tokenizer.json"))):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes({".parquet": b"PAR1" + bytes(4) + b"PAR1"}.get(path.suffix, (2).to_bytes(8, "little") + b"{}"))
 
     def sized(parameters, **changes):
         def change(config):
@@ -117,7 +119,6 @@ def test_memory_follows_the_model(project):
     assert sized(3_000_000_000) == pytest.approx(3500 + 6000 + 3e9 * adapters, rel=0.01)
     assert sized(7_000_000_000) == pytest.approx(3500 + 14000 + 7e9 * adapters, rel=0.01)
     assert sized(3_000_000_000, quantisation="nf4") < sized(3_000_000_000) < sized(3_000_000_000, device="cpu")
-    prompts.unlink()
 
 
 def test_what_is_not_known_before_its_inputs_are_there_is_said_so(project):
@@ -153,3 +154,12 @@ def test_a_misspelt_stage_is_named(project, cluster, message):
     done = project.snakemake("-n", "--configfile", "wrong.yaml", check=False)
     assert done.returncode == 1
     assert message in done.stdout
+
+
+def test_every_rule_asks_for_what_it_needs(repository):
+    texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
+    blocks = [block for text in texts for block in re.split(r"(?m)^rule ", text)[1:]]
+    assert len(blocks) > 40
+    for block in blocks:
+        name = block.split(":")[0]
+        assert f'**asks("{name}"' in block, name
