@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +55,18 @@ HUB = {
         "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
     },
 }  # fmt: skip
+
+
+# Measures a command from a process of its own: memory counts from the fork on, and this script has torch loaded.
+MEASURE = """
+import json, resource, subprocess, sys, time
+start = time.monotonic()
+done = subprocess.run(sys.argv[1:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+figures = {"wall_s": time.monotonic() - start, "processor_s": used.ru_utime + used.ru_stime}
+print(json.dumps({**figures, "peak_mib": used.ru_maxrss / 1024}), flush=True)
+sys.exit(done.returncode)
+"""
 
 
 @dataclass
@@ -209,19 +219,16 @@ def planned(config: Mapping[str, Any]) -> tuple[Counter[str], dict[str, float]]:
         path = Path(folder) / "config.yaml"
         path.write_text(yaml.safe_dump({**config, "results": f"{folder}/results"}, sort_keys=False), encoding="utf-8")
         command = [sys.executable, "-m", "snakemake", "-n", "--cores", "2", "-q", "rules"]
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        command += ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(path)]
         done = subprocess.run(
-            [*command, "--snakefile", str(ROOT / "Snakefile"), "--configfile", str(path)],
+            [sys.executable, "-c", MEASURE, *command],
             cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
-        wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(done.stdout[-3000:])
     rows = [line.split() for line in done.stdout.split("Job stats:")[1].splitlines()[3:]]
     jobs = Counter({row[0]: int(row[1]) for row in rows[: [row[:1] for row in rows].index(["total"])]})
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    # The largest child so far; a run that needs less than an earlier one is not seen, so plan the largest alone.
-    return jobs, {"wall_s": wall, "processor_s": processor, "peak_mib": after.ru_maxrss / 1024}
+    return jobs, json.loads(done.stdout.splitlines()[-1])
 
 
 def costs(config: Mapping[str, Any]) -> dict[str, Any]:
