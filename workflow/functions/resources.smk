@@ -282,3 +282,12 @@ def keep_local():
                     f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}"
                 )
     workflow.localrules(*CLUSTER["local"])
+
+
+def fix_threads():
+    """Tell jobs how many threads they are configured to compute with, also where --cores grants fewer.
+
+    Sums of floats depend on their number, so that results would on --cores.
+    """
+    for each in workflow.rules:
+        each.resources["compute_threads"] = each.resources["_cores"].raw
