@@ -8,6 +8,16 @@ NUMBER_TABLES = (
     "phase1-paired-significance",
     "asce-b-audit",
     "k100-scale-stress",
+    "phase1-7b-base-sensitivity",
+    "asce-leakage-free-gensource",
+    "asce-leakage-free-pairwise",
+    "phase1-external-agreement",
+    "phase1-ablation-paired-tests",
+    "phase1-ablation-external-paired",
+    "efficiency_communication",
+    "human_2afc_audit",
+    "human-2afc-agreement",
+    "qwen-generic-quality",
 )
 
 
@@ -183,7 +193,17 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": [f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet"]
             * experiment["figures"],
+            "judges": [f"{RESULTS}/{name}/scores/judges.parquet"]
+            * (experiment["studies"]["judges"] is not None),
             "participations": total / experiment["clients"],
+            "encoders": {
+                role: f"{RESULTS}/encoders/{encoder}/encoder.json"
+                for role, encoder in (
+                    ("style", experiment["style_encoder"]),
+                    *independent_encoder(name).items(),
+                )
+                if CONFIG["encoders"][encoder]["training"] is not None
+            },
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
         }
@@ -198,8 +218,10 @@ def number_files():
         for file in (
             *source["tables"].values(),
             *source["gates"],
+            *source["encoders"].values(),
             source["allocation"],
             *source["effects"],
+            *source["judges"],
         )
     ]
 

@@ -30,6 +30,13 @@ def sheet_model(name):
     return EXPERIMENTS[name]["prompting"]["model"] or EXPERIMENTS[name]["base_model"]
 
 
+def sheet_gpus(wildcards):
+    """GPUs of the job that distils author sheets."""
+    return int(
+        CONFIG["base_models"][sheet_model(wildcards.experiment)]["device"] != "cpu"
+    )
+
+
 def check_prompted(name):
     """Refuse rows that cannot fit the context of their models, as far as it is known here."""
     experiment, models = EXPERIMENTS[name], CONFIG["base_models"]
@@ -52,10 +59,16 @@ except UserError as error:
     stop(error)
 
 
-def prompting_lengths(wildcards):
-    """Counts and lengths of what is put before a prompt."""
-    prompting = experiment_of(wildcards)["prompting"]
-    return {key: value for key, value in prompting.items() if key != "model"}
+def sheet_lengths(wildcards):
+    """Counts and lengths behind author sheets and personas."""
+    keys = (
+        "sheet_texts",
+        "sheet_text_tokens",
+        "sheet_tokens",
+        "persona_tokens",
+        "seed",
+    )
+    return pick(experiment_of(wildcards)["prompting"], *keys)
 
 
 def sheets_read(wildcards):

@@ -85,25 +85,35 @@ def adapter_mb(name):
 
 @cache
 def words_by_client(path, changed):
-    """Training words of every client; ``changed``, when the file was, makes a new one read again."""
+    """Training words of every client, and how many are allocated; ``changed``, when the file was, has a new one read.
+
+    A file that is none gives no words: this is about sizes, and the job that reads it says what is wrong.
+    """
+    from pyarrow import ArrowException
     from pyarrow.parquet import read_table
 
-    table = read_table(path, columns=["client", "split", "words", "allocated_words"])
+    try:
+        table = read_table(
+            path, columns=["client", "split", "words", "allocated_words"]
+        )
+    except ArrowException:
+        return {}
     words = {}
     for row in table.to_pylist():
         if row["split"] == "train":
-            words.setdefault(row["client"], []).append(
-                (row["words"], row["allocated_words"])
+            total, allocated = words.get(row["client"], (0, 0))
+            words[row["client"]] = (
+                total + row["words"],
+                allocated + row["allocated_words"],
             )
-    return {client: tuple(map(sum, zip(*pairs))) for client, pairs in words.items()}
+    return words
 
 
-def training_tokens(wildcards, texts, clients):
-    """Tokens of the clients' training texts that a pass reads. Not known before the texts are there."""
+def words_of(texts, clients, enforced):
+    """Training words of clients; a file of an earlier configuration may lack some. Not known before it is there."""
     words = words_by_client(str(texts), os.stat(texts).st_mtime_ns)
-    enforced = experiment_of(wildcards)["allocation"]["enforce"]
     chosen = words if clients == ["pooled"] else clients
-    return TOKENS_PER_WORD * sum(words[client][enforced] for client in chosen)
+    return sum(words.get(client, (0, 0))[enforced] for client in chosen)
 
 
 def minutes_of(operations, gpu, threads):
@@ -121,7 +131,8 @@ def stage_work(wildcards, input, stage, clients):
     exposure = federation["rounds"] * federation["clients_per_round"] / everyone
     passes = exposure if stage.epochs is None else stage.epochs
     steps = passes * max(1, getattr(stage, "inner_steps", 0))
-    tokens = steps * training_tokens(wildcards, input.texts, clients)
+    enforced = experiment_of(wildcards)["allocation"]["enforce"]
+    tokens = steps * TOKENS_PER_WORD * words_of(input.texts, clients, enforced)
     memory = 8 * adapter_mb(wildcards.experiment) * len(clients)
     return 6 * parameters(experiment_of(wildcards)["base_model"]) * tokens, memory
 
@@ -183,8 +194,7 @@ def classifier_work(wildcards, input):
 def source_work(wildcards, input):
     """Embedding every training text of the clients."""
     clients = client_names(experiment_of(wildcards)["clients"])
-    words = words_by_client(str(input.texts), os.stat(input.texts).st_mtime_ns)
-    tokens = TOKENS_PER_WORD * sum(words[client][0] for client in clients)
+    tokens = TOKENS_PER_WORD * words_of(input.texts, clients, False)
     return 2 * ENCODER_PARAMETERS * tokens, 0
 
 

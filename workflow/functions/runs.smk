@@ -292,6 +292,8 @@ def anchor_files(wildcards):
 def adapter_files(wildcards):
     """Packs and shared adapters that the clients of a run generate with."""
     plan = plan_of(wildcards)
+    home = home_of(wildcards.experiment, wildcards.method)
+    wildcards = Namespace(experiment=home, seed=wildcards.seed, method=wildcards.method)
     everyone = client_names(experiment_of(wildcards)["clients"])
     if plan.inference in ("base", "prompted"):
         return []

@@ -3,7 +3,7 @@
 
 rule export_pan:
     input:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
+        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
         prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
         embeddings=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.parquet",
         golds=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.gold.parquet",
@@ -29,7 +29,7 @@ rule export_pan:
 
 rule export_release:
     input:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
+        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
         prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
         embeddings=style_embeddings("embeddings/{}.parquet"),
         golds=style_embeddings("embeddings/{}.gold.parquet"),

@@ -15,10 +15,12 @@ rule distil_sheets:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=sheet_gpus,
     params:
         cfg=lambda w: cfg(
             model=model_settings(sheet_model(w.experiment)),
-            lengths=prompting_lengths(w),
+            lengths=sheet_lengths(w),
             **pick(
                 experiment_of(w)["generation"], "repetition_penalty", "rows_per_batch"
             ),
@@ -47,11 +49,13 @@ rule generate_prompted:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
             prompting=plan_values(plan_of(w))["prompting"],
-            lengths=prompting_lengths(w),
+            lengths=pick(experiment_of(w)["prompting"], "passages", "passage_tokens"),
             generation=experiment_of(w)["generation"],
         ),
         code=code("generate_prompted"),

@@ -173,6 +173,7 @@ rule report:
         ],
         figures=[*figure_files("svg"), *sweep_figures("svg")],
         overview=f"{RESULTS}/figures/favor_overview.svg",
+        numbers=number_targets(),
         dropped=report_inputs("dropped.parquet"),
         roster=report_inputs("roster.parquet"),
         splits=report_inputs("splits.parquet"),

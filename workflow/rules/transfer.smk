@@ -16,6 +16,8 @@ rule embed_transfer:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        gpu=gpus,
     params:
         cfg=lambda w: cfg(
             encoder=encoder_settings(w.encoder),

@@ -1,5 +1,9 @@
 """Distil every client's author sheet and persona from its own training texts; they stay with the client."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from favor.federation.prompting import Lengths, distil_sheets
 from favor.foundation.files import read_parquet, write_parquet
 from favor.foundation.job import job

@@ -1,5 +1,9 @@
 """Embed texts of another corpus's clients in one encoder's space; the encoder stays as it is."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from pathlib import Path
 
 from favor.corpora.transfer import transfer_texts

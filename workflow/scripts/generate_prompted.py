@@ -1,5 +1,9 @@
 """Continue every held-out prompt with the base model and a longer prompt, and filter what comes."""
 
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
 from favor.federation.method import Prompting
 from favor.federation.prompting import Lengths, prompted_requests
 from favor.foundation.columns import TABLES

@@ -34,7 +34,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "utility", "assistant"),
-    paper="L1779-1796",
+    paper="L1776-1796",
     open_rows=False,
     with_controls=False,
 )

@@ -1,0 +1,120 @@
+"""Prompting baselines and encoder transfer for real, at their smallest, on outputs that another experiment has made."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+
+import pytest
+
+from favor.foundation.files import read_parquet
+from tests.workflow.conftest import copy_project, planned_jobs
+
+STUDIES = ("--configfile", "studies.yaml")
+TABLES = [f"results/probes/tables/{label}.html" for label in ("asce-scale-transfer", "prompting_retrieval_baselines")]
+TARGETS = ("--", *TABLES, "results/probes/boundary.parquet")
+
+
+@pytest.fixture(scope="module")
+def run(repository, tmp_path_factory):
+    """A project whose tables of both studies are made."""
+    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project")
+    shutil.copy(repository / "tests" / "data" / "studies.yaml", project.folder / "studies.yaml")
+    os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
+    project.snakemake(*STUDIES, *TARGETS)
+    return project
+
+
+def cells_of(run, label):
+    return read_parquet(run.folder / f"results/probes/tables/{label}.parquet", "table_cells")
+
+
+def test_every_dash_of_both_tables_has_its_reason(run):
+    for label in ("asce-scale-transfer", "prompting_retrieval_baselines"):
+        for cell in cells_of(run, label).itertuples():
+            assert cell.text != "–" or cell.reason, (label, cell.row, cell.column)
+    table = cells_of(run, "prompting_retrieval_baselines").set_index(["row", "column"])["text"]
+    assert table["Mythos Sheet + RAG", "Sheet by"] == "Micro model"
+    assert table["FAVoR", "FL"] == "✓"
+    (row,) = set(cells_of(run, "asce-scale-transfer")["row"])
+    assert row == "2"
+
+
+def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
+    folder = run.folder / "results"
+    for row in ("fedavg", "favor"):
+        assert (folder / "micro/seed1" / row / "generations.parquet").is_file()
+        assert not (folder / "probes/seed1" / row).exists()
+    prompts = [read_parquet(folder / name / "seed1/prompts.parquet", "prompts") for name in ("micro", "probes")]
+    assert prompts[0].equals(prompts[1])
+    embedded = read_parquet(folder / "probes/embeddings/asce_a.parquet", "generation_embeddings")
+    assert set(embedded["method"]) == {"fedavg", "favor", "average_author", "sheet_retrieval"}
+    boundary = read_parquet(folder / "probes/boundary.parquet", "boundary")
+    # What the federation sent is that of the other experiment; nothing crosses for prompting.
+    assert set(boundary["method"]) == {"fedavg", "favor"}
+
+
+def test_prompted_clients_read_their_own_training_texts_alone(run):
+    folder = run.folder / "results/probes"
+    texts = read_parquet(folder / "clients/texts.parquet", "client_texts")
+    owned = texts[texts["training_text"] != ""].groupby("client")["document_id"].agg(set)
+    requests = read_parquet(folder / "seed1/sheet_retrieval/clients/requests.parquet", "prompted_requests")
+    sheets = read_parquet(folder / "clients/sheets.parquet", "author_sheets").set_index("client")
+    for request in requests.itertuples():
+        assert len(request.documents) == 2
+        assert set(request.documents) <= owned[request.client]
+        assert sheets.loc[request.client, "sheet"] in request.request
+        assert sheets.loc[request.client, "persona"] in request.request
+    average = read_parquet(folder / "seed1/average_author/clients/requests.parquet", "prompted_requests")
+    prompts = read_parquet(folder / "seed1/prompts.parquet", "prompts").set_index("prompt_id")["prompt_text"]
+    # Without the prompts the average author's requests are one and the same: nothing of the client is in them.
+    assert len({row.request.removesuffix(prompts[row.prompt_id]) for row in average.itertuples()}) == 1
+    generations = read_parquet(folder / "seed1/sheet_retrieval/generations.parquet", "generations")
+    assert generations["prompt_id"].tolist() == requests["prompt_id"].tolist()
+    assert generations["tokens"].max() <= 32
+
+
+def test_transfer_rests_on_the_other_corpus(run):
+    table = read_parquet(run.folder / "results/probes/clients/transfer/asce_2.parquet", "source_embeddings")
+    assert table.groupby("kind")["client"].nunique().to_dict() == {"test": 4, "train": 4}
+    assert (table[table["kind"] == "test"].groupby("client").size() == 1).all()
+    scores = read_parquet(run.folder / "results/probes/scores/transfer.parquet", "scores")
+    accuracy = scores[(scores["metric"] == "transfer_accuracy") & (scores["encoder"] == "asce_2")]
+    value = accuracy.set_index("variant")["value"]
+    assert (value[""] * 4).is_integer()
+    assert value["low"] <= value[""] <= value["high"]
+    assert math.isfinite(scores.loc[scores["metric"] == "transfer_auc", "value"].iloc[0])
+
+
+def test_what_a_change_reruns(run):
+    assert "Nothing to be done" in run.snakemake("-n", *STUDIES, *TARGETS).stdout
+
+    def changed(old, new):
+        run.edit("studies.yaml", old, new)
+        jobs = planned_jobs(run.snakemake("-n", *STUDIES, *TARGETS).stdout)
+        run.edit("studies.yaml", new, old)
+        return jobs
+
+    jobs = changed("passages: 2", "passages: 1")
+    assert jobs["generate_prompted"] == 2
+    assert not {"distil_sheets", "train_shared", "train_personal", "generate", "embed_transfer"} & set(jobs)
+    jobs = changed("sheet_tokens: 16", "sheet_tokens: 12")
+    assert jobs["distil_sheets"] == 1
+    assert jobs["generate_prompted"] == 1  # the row without a sheet stays
+    jobs = changed("stories, texts: 1", "stories, texts: 2")
+    assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
+
+
+def test_what_cannot_be_stops_before_any_job(run):
+    for old, new, message in (
+        ("passage_tokens: 16", "passage_tokens: 160", "its prompts need up to"),
+        ("sheet_text_tokens: 24", "sheet_text_tokens: 240", "a request for a sheet needs up to"),
+        ("encoders: [asce_2, minilm]", "encoders: [minilm]", "table asce-scale-transfer compares style encoders"),
+    ):
+        run.edit("studies.yaml", old, new)
+        done = run.snakemake("-n", *STUDIES, *TARGETS, check=False)
+        run.edit("studies.yaml", new, old)
+        assert done.returncode == 1
+        assert message in done.stdout
+        assert "Traceback" not in done.stdout
