@@ -96,7 +96,7 @@ def words_by_client(path, changed):
         table = read_table(
             path, columns=["client", "split", "words", "allocated_words"]
         )
-    except ArrowException:
+    except (ArrowException, OSError):
         return {}
     words = {}
     for row in table.to_pylist():
