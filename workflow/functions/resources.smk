@@ -96,7 +96,7 @@ def words_by_client(path, changed):
         table = read_table(
             path, columns=["client", "split", "words", "allocated_words"]
         )
-    except ArrowException:
+    except (ArrowException, OSError):
         return {}
     words = {}
     for row in table.to_pylist():
@@ -292,3 +292,12 @@ def keep_local():
                     f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}"
                 )
     workflow.localrules(*CLUSTER["local"])
+
+
+def fix_threads():
+    """Tell jobs how many threads they are configured to compute with, also where --cores grants fewer.
+
+    Sums of floats depend on their number, so that results would on --cores.
+    """
+    for each in workflow.rules:
+        each.resources["compute_threads"] = each.resources["_cores"].raw
