@@ -153,6 +153,8 @@ def initial_adapters(wildcards):
     for place, plan in places(wildcards.experiment):
         if plan.shared is not None:
             found.setdefault(place.seed, server_file(place, plan.shared, 0))
+        elif needs_shared(plan):
+            found.setdefault(place.seed, frozen_file(place))
         elif plan.personal is not None:
             owner = owner_of(place.experiment, place.method)
             found.setdefault(place.seed, initial_file(place, owner))

@@ -36,6 +36,7 @@ def all_generations():
         f"{seed_folder(name, seed)}/{method}/generations.parquet"
         for name in EXPERIMENTS
         for seed, method in runs_of(name)
+        if is_measured(name)
     ]
 
 

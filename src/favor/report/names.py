@@ -21,6 +21,10 @@ METHODS: dict[str, str] = {
     "ditto_asce": "Ditto + ASCE",
     "favor_without_asce": "FAVoR w/o ASCE",
     "favor": "FAVoR",
+    "cold_start": "FAVoR shared init + private residual (no ASCE)",
+    "cold_start_asce": "FAVoR shared init + private residual (ASCE)",
+    "cold_start_random": "Random shared init + private residual",
+    "cold_start_shared": "Shared only, no private residual",
 }
 
 # As the tables of comparisons print them.
