@@ -13,11 +13,14 @@ if not workflow.overwrite_configfiles:
 include: "workflow/functions/common.smk"
 include: "workflow/functions/devices.smk"
 include: "workflow/functions/resources.smk"
+include: "workflow/functions/slurm.smk"
 include: "workflow/functions/runs.smk"
+include: "workflow/functions/prompting.smk"
 include: "workflow/functions/records.smk"
 include: "workflow/functions/outputs.smk"
 include: "workflow/functions/sweeps.smk"
 include: "workflow/functions/measures.smk"
+include: "workflow/functions/transfer.smk"
 include: "workflow/functions/human_2afc.smk"
 include: "workflow/functions/judges.smk"
 include: "workflow/functions/release.smk"
@@ -25,7 +28,9 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
 include: "workflow/rules/generation.smk"
+include: "workflow/rules/prompting.smk"
 include: "workflow/rules/scores.smk"
+include: "workflow/rules/transfer.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/sweeps.smk"
@@ -33,6 +38,9 @@ include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
 include: "workflow/rules/release.smk"
+
+
+keep_local()
 
 
 rule all:

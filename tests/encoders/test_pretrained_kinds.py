@@ -86,3 +86,15 @@ def test_star_is_the_poolers_output(tokenizer: PreTrainedTokenizerFast, tmp_path
     rows = load_encoder(spec).encode(TEXTS)
     assert rows.shape == (3, 128)
     np.testing.assert_allclose(rows, np.stack(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["luar", "sentence"])
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_a_truncated_file_is_named(tokenizer: PreTrainedTokenizerFast, tmp_path: Path, kind: str, name: str) -> None:
+    tiny_roberta(len(tokenizer), pooler=False).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match=str(tmp_path)) as refused:
+        load_encoder({"kind": kind, "source": str(tmp_path)})
+    assert "\n" not in str(refused.value)

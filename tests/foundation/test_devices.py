@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -114,7 +114,7 @@ def test_concurrent_jobs_never_share_a_device(start):
     assert {device for device, _, _ in spans} == {"0", "1", "2", "3"}
     for device in "0123":
         own = sorted((begin, end) for name, begin, end in spans if name == device)
-        assert all(after[0] >= before[1] for before, after in itertools.pairwise(own))
+        assert all(after[0] >= before[1] for before, after in pairwise(own))
 
 
 def test_the_device_of_a_killed_job_is_free_again(start):

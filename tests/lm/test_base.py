@@ -61,6 +61,15 @@ def test_truncated_weights_are_named(copied):
     assert "truncated in its header" in refusal(copied)
 
 
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch):
+    """Nothing looks at the files of the cache before the libraries do."""
+    monkeypatch.setattr("favor.lm.base.is_local", lambda source: False)
+    whole = (copied / name).read_bytes()
+    (copied / name).write_bytes(whole[: len(whole) // 2])
+    assert str(copied) in refusal(copied)
+
+
 def test_absent_shard_is_named(copied):
     (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "model-00002.safetensors"}}))
     assert "model-00002.safetensors missing" in refusal(copied)

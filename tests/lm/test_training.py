@@ -13,6 +13,7 @@ from tests.lm import algebra
 from favor.foundation.errors import UserError
 from favor.foundation.progress import Progress
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
+from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.lora import initial_state
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
@@ -212,8 +213,8 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
     def no_memory(*_):
         raise torch.cuda.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(training, "run_pass", no_memory)
-    with pytest.raises(UserError, match="GPU memory does not hold one micro-batch"):
+    monkeypatch.setattr(BaseModel, "final_states", no_memory)
+    with pytest.raises(UserError, match="client_0: GPU memory does not hold one row of one client"):
         train(base, lora, [task], SETTINGS)
 
 

@@ -263,6 +263,7 @@ def test_width_of_execution_changes_nothing(base, random_state, random_pieces):
     for options in (
         {"clients_per_stack": 1},
         {"clients_per_stack": 1, "max_rows_per_forward": 2},
+        {"max_rows_per_forward": 1},
         {"clients_per_stack": 3, "max_rows_per_forward": 4},
         {"max_rows_per_forward": 6},
         {"max_rows_per_forward": 1000},

@@ -84,6 +84,6 @@ def simulate(
             final[name] = endpoints[name]
         elif plan.inference == "personal" and (name in personal or POOLED in personal):
             final[name] = compose(personal.get(name) or personal[POOLED])
-        elif plan.inference != "base" and not (plan.never_sampled == "dropped" and name not in seen):
+        elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
             final[name] = server[-1]
     return Simulation(server, final, uploads)

@@ -11,6 +11,7 @@ from favor.report.build import Context, build_table
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.workflow import draw_workflow
+from favor.report.numbers import numbers_of
 from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 
@@ -148,5 +149,6 @@ def report(
         tables=tables,
         figures=[chart],
         is_demo=True,
+        numbers=numbers_of({table.spec.label: table.cells for table in tables}, "BlogText"),
     )
     return Report("FAVoR Workflow", [experiment], [workflow], ["make demo", HOSTILE], notes=[HOSTILE])

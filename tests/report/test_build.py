@@ -112,6 +112,15 @@ def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(sc
     assert list(closed["row"]) == ["FedAvg", "FAVoR"]
 
 
+def test_a_collaborative_table_leaves_out_the_users_references(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+    display = {"mine": "Mine", "alone": "Alone"}
+    others = context("favor", "mine", "alone", display=display, references=("alone",))
+    spec = table(ACCURACY, with_controls=False)
+    assert list(build_table(spec, scores, others)["row"]) == ["FAVoR", "Mine", "Alone"]
+    assert list(build_table(replace(spec, collaborative=True), scores, others)["row"]) == ["FAVoR", "Mine"]
+
+
 def test_every_dash_has_a_reason(score: Callable[..., dict]) -> None:
     nan = float("nan")
     scores = pd.DataFrame(
@@ -227,7 +236,8 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
 
 
 def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Callable[..., dict]) -> None:
-    scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm") for method in ("favor", "gold", "shuffled")])
+    made = ("favor", "gold", "shuffled")
+    scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
     cells = build_table(load_spec("phase1-external-evaluator-details"), scores, context("favor"))
     rows = cells[cells["column"] == "Gen→Gen AUC"]
     assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces

@@ -23,6 +23,7 @@ needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not i
 
 def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> None:
     spec = load_spec("phase1-ablation-full-meanstd")
+    context = dataclasses.replace(context, settings={"favor": {"alignment": True, "private_residual": True}})
     source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
     assert r"\textbf{0.400}" in source
     assert r"\underline{0.360}" in source
@@ -30,7 +31,9 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
     assert r"$\checkmark$" in source
     assert source.count(r"\begin{tabular}{@{}l") == 2
     assert "--\\textsuperscript{a}" in source
-    assert r"(a): assistant\_score was not computed in experiment demo." in source
+    assert "Best of the ranked rows in bold" in source
+    assert r"(a): does not apply to this method." in source
+    assert r"(b): assistant\_score was not computed in experiment demo." in source
     assert "Own continuations" not in source
     assert "Own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,50 @@ def test_a_table_the_paper_does_not_have_is_empty() -> None:
     assert paper_labels() == sorted(STUB_COLUMNS)
 
 
-@pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
-def test_shipped_values_are_the_papers(label: str) -> None:
+@pytest.fixture
+def paper_source() -> Path:
+    """The paper's LaTeX source, named by FAVOR_PAPER; tests that want it skip without it."""
     source = Path(os.environ.get("FAVOR_PAPER", "favor.tex"))
     if not source.is_file():
         pytest.skip("FAVOR_PAPER does not name the paper's LaTeX source")
+    return source
+
+
+@pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
+def test_shipped_values_are_the_papers(label: str, paper_source: Path) -> None:
     shipped = Path(__file__).parents[2] / "src/favor/report/paper_values" / f"{label}.csv"
-    assert to_csv(read_paper_table(source, label)) == shipped.read_text(encoding="utf-8")
+    assert to_csv(read_paper_table(paper_source, label)) == shipped.read_text(encoding="utf-8")
+
+
+def test_every_table_of_the_paper_is_shipped(paper_source: Path) -> None:
+    labels = re.findall(r"\\label\{tab:([^}]+)\}", paper_source.read_text(encoding="utf-8"))
+    assert sorted(labels) == sorted([*paper_labels(), "qualitative-appendix"])  # that one quotes texts
+
+
+def _figures(text: str) -> list[str]:
+    """Every number of a text as it is printed, sorted; a superscript is a number of its own."""
+    lowered = text.translate(str.maketrans("⁰¹³⁴⁵⁶⁷⁸⁹⁻", "013456789-")).replace("--", " ")
+    return sorted(re.findall(r"[+-]?\d+(?:\.\d+)?", re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d{3})", "", lowered)))
+
+
+@pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
+def test_every_number_of_a_row_is_shipped_and_no_other(label: str, paper_source: Path) -> None:
+    """A second reading that shares nothing with the parser: the numbers and marks of every row of the source."""
+    text = re.sub(r"(?<!\\)%.*", "", paper_source.read_text(encoding="utf-8"))
+    end = text.index(rf"\label{{tab:{label}}}")
+    table = text[text.rindex(r"\begin{table", 0, end) : end]
+    bodies = [body.split(r"\midrule", 1)[1] for body in re.findall(r"\\toprule(.*?)\\bottomrule", table, re.DOTALL)]
+    rows = [row for body in bodies for row in body.split(r"\\") if "&" in row]
+    shipped = list(load_paper_values(label).groupby(["panel", "section", "row"], sort=False))
+    assert len(rows) == len(shipped)
+    for source, ((_, _, name), cells) in zip(rows, shipped, strict=True):
+        assert _figures(source) == _figures(" ".join([name, *cells["text"]])), name
+        marks = cells["mark"].tolist()
+        assert (source.count(r"\textbf"), source.count(r"\underline")) == (marks.count("best"), marks.count("second"))
+        # and what is printed as text is what is kept as number
+        for cell in cells[cells["value"].notna()].to_dict("records"):
+            kept = [cell["value"]] + ([cell["deviation"]] if cell["deviation"] == cell["deviation"] else [])
+            assert [float(number) for number in cell["text"].replace("±", " ").split()] == kept
 
 
 def test_a_table_parses_by_hand(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_spec_is_whole(label: str) -> None:
     assert len({row.label for row in spec.rows}) == len(spec.rows)
     for panel in spec.panels:
         assert len({column.label for column in panel.columns}) == len(panel.columns)
-        rows_name_it = all(row.metric or row.setting for row in spec.rows)
+        rows_name_it = bool(spec.rows) and all(row.metric or row.setting for row in spec.rows)
         for column in panel.columns:
             assert bool(column.statistic) == bool(spec.comparisons)
             if spec.over_points and spec.comparisons:
@@ -74,15 +74,6 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
                     elif not ours and not row.optional:
                         value, _ = paper_cell(*place)
                         assert value == value or paper_text(*place), (section, row.label, column.label)
-
-
-def test_configuration_columns_are_the_papers() -> None:
-    for label in ("phase1-ablation-full-meanstd", "phase1-ablation-run-audit"):
-        values = load_paper_values(label).set_index(["row", "column"])["text"]
-        for panel in load_spec(label).panels:
-            for column in panel.columns:
-                for row, text in column.fixed.items():
-                    assert values[row, column.label] == text
 
 
 def test_scored_metrics_exist_and_point_the_same_way() -> None:

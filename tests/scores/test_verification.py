@@ -15,6 +15,7 @@ from favor.scores.verification import (
     equal_error_rate,
     generated_pairs,
     roc,
+    same_topic_pairs,
     sampled_negatives,
     source_pairs,
     topic_balanced_auc,
@@ -85,6 +86,28 @@ def test_generated_pairs_are_all_pairs_of_survivors(three_authors) -> None:
     np.testing.assert_allclose(np.sort(pairs.scores[pairs.positive]), np.cos(np.radians([60, 20])), atol=1e-12)
 
 
+def test_generated_pairs_of_one_topic_by_hand(inputs_maker) -> None:
+    # a and b write of one topic, c of another, d and e of none that is known; e's second output failed the filter
+    inputs = inputs_maker(
+        train={name: [0] for name in "abcde"},
+        gold={name: [0, 1] for name in "abcde"},
+        generated={"a": [0, 10], "b": [5, 45], "c": [90, 91], "d": [180, 181], "e": [181, None]},
+        topics={"a": "Student", "b": "Student", "c": "Arts", "d": "indUnk", "e": "indUnk"},
+    )
+    run = run_of(inputs)
+    pairs = same_topic_pairs(generated_pairs(inputs.vectors("e", run), run), run)
+    # positives of a, b, c, d; negatives a-b only, at 5, 45, 5 and 35 degrees
+    assert pairs.positive.sum() == 4
+    np.testing.assert_allclose(np.sort(pairs.scores[~pairs.positive]), np.cos(np.radians([45, 35, 5, 5])), atol=1e-12)
+    # positives at 10, 40, 1, 1 degrees against them: 40 beats 45 only, 10 beats 45 and 35, each 1 beats all four
+    scores = verification.score(inputs, {"variants": ["same_topic"]})
+    row = scores[
+        (scores["metric"] == "generated_auc") & (scores["variant"] == "same_topic") & (scores["method"] == "m")
+    ]
+    assert row["value"].tolist() == [pytest.approx(11 / 16)]
+    assert row["n"].tolist() == [8]
+
+
 def test_source_pairs_by_hand(inputs_maker) -> None:
     # topics: a, b Student; c Arts; d unknown. One run, two prompts an author, all pass.
     inputs = inputs_maker(
@@ -149,7 +172,12 @@ def test_family(three_authors, score_value) -> None:
     assert not scores.duplicated(["seed", "method", "encoder", "metric", "variant"]).any()
     variants = set(scores.loc[scores["metric"] == "generated_source_auc", "variant"])
     assert variants == {"", "train_texts", "all_different", "topic_balanced"}
-    assert set(scores.loc[scores["metric"] == "generated_eer", "variant"]) == {"", "sampled5000", "interpolated"}
+    assert set(scores.loc[scores["metric"] == "generated_eer", "variant"]) == {
+        "",
+        "same_topic",
+        "sampled5000",
+        "interpolated",
+    }
 
 
 def test_missing_class_is_a_dash_with_its_reason(inputs_maker) -> None:

@@ -45,6 +45,7 @@ class JudgeServer(ThreadingHTTPServer):
         self.requests: list[dict] = []
         self.arrivals: list[float] = []
         self.keys: list[str | None] = []
+        self.headers: list[set[str]] = []
         self.paths: Counter[str] = Counter()
         self.lock = threading.Lock()
         self.released = threading.Event()
@@ -68,6 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.requests.append(body)
             server.arrivals.append(time.monotonic())
             server.keys.append(self.headers.get("Authorization"))
+            server.headers.append({name.lower() for name in self.headers})
             server.paths[self.path] += 1
         said = server.behave(number, body)
         if said is None:

@@ -14,6 +14,7 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_parquet
+from favor.foundation.leftovers import clear_leftovers
 from favor.studies.judges_asking import REPEATS, AnswerCache, estimate, judge_all, question
 from favor.studies.judges_design import Design, design_requests
 from tests.studies.judge_server import KEY, QUALITY_ANSWER, completion, outputs
@@ -70,6 +71,19 @@ def test_a_second_run_asks_for_nothing(server, connect, requests, tmp_path):
     second = run(connect(), requests, tmp_path, maximum=0)
     assert len(server.requests) == 12
     pd.testing.assert_frame_equal(first, second)
+
+
+def test_a_truncated_part_of_the_cache_costs_its_own_answers_alone(server, connect, requests, tmp_path, monkeypatch):
+    monkeypatch.setattr("favor.studies.judges_asking.ROWS_PER_PART", 5)
+    first = run(connect(), requests, tmp_path)
+    parts = sorted(tmp_path.glob("part*.parquet"))
+    assert len(parts) == 3
+    parts[1].write_bytes(parts[1].read_bytes()[:-30])
+    with pytest.raises(UserError, match=r"part00001\.parquet: not a whole Parquet file.*delete it and run again"):
+        run(connect(), requests, tmp_path)
+    clear_leftovers(tmp_path, alone=True)
+    pd.testing.assert_frame_equal(run(connect(), requests, tmp_path), first)
+    assert len(server.requests) == 12 + 5
 
 
 def test_two_judgements_of_one_text_are_two_requests(server, connect, requests, tmp_path):

@@ -164,3 +164,15 @@ def test_no_key_sends_no_authorisation(server):
     Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
     assert server.keys == [None]
     assert judges_endpoint.KEY == "FAVOR_JUDGE_API_KEY"
+
+
+@pytest.mark.parametrize("key", [KEY, ""])
+def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "elsewhere")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Other: yes\nAuthorization: Bearer other")
+    environment = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": key}
+    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    assert server.keys == [f"Bearer {key}" if key else None]
+    known = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
+    assert server.headers[0] - known <= {"authorization", "x-stainless-raw-response"}

@@ -12,6 +12,8 @@ from tests.workflow.conftest import Project, copy_project
 
 SNAKEFILE = """
 import os, sys
+from pathlib import Path
+RESULTS = "results"
 sys.path.insert(0, "src")
 os.environ["PYTHONPATH"] = os.path.abspath("src")
 from favor.foundation.errors import UserError

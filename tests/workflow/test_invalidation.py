@@ -59,7 +59,7 @@ def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project, f
 
 def test_efficiency_reads_no_scores(project):
     project.edit("src/favor/scores/efficiency.py", "\nMETRICS = ", "\nVERSION = 2\nMETRICS = ")
-    assert project.planned() == {"score_efficiency": 1, "make_table": showing("efficiency"), "report": 1}
+    assert project.planned() == {"score_efficiency": 1, "make_table": showing("efficiency"), **END}
 
 
 def test_prototypes_also_serve_the_source_space_and_the_paired_tests(project):
@@ -98,19 +98,19 @@ FIGURES = "src/favor/report/figures"
             f"{TABLES}/phase1_ablation_paired_tests.py",
             'title="Paired component-ablation tests"',
             'title="Paired tests of the components"',
-            {"make_table": 1, "report": 1},
+            {"make_table": 1, **END},
         ),
         (
             f"{TABLES}/phase1_ablation_paired_tests.py",
             'pairs=(("favor", "favor_without_asce"),',
             'pairs=(("favor", "fedavg"),',
-            {"compare_methods": 1, "make_table": 1, "report": 1},
+            {"compare_methods": 1, "make_table": 1, **END},
         ),
         (
             "src/favor/statistics/bootstrap.py",
             "DRAWS = 10_000",
             "DRAWS = 20_000",
-            {"compare_methods": PAIRED, "make_table": PAIRED, "report": 1},
+            {"compare_methods": PAIRED, "make_table": PAIRED, **END},
         ),
         (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
         (
@@ -119,7 +119,7 @@ FIGURES = "src/favor/report/figures"
             "BLOCK_LAYERS = 2",
             {"measure_allocation": 1, "draw_diagnostics": 1, "report": 1},
         ),
-        ("src/favor/report/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", {"write_numbers": 1}),
+        ("src/favor/report/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", END),
     ],
 )
 def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):
@@ -132,7 +132,7 @@ def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
         "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
     )
     planned = project.planned()
-    assert planned == {"compare_methods": PAIRED, "make_table": PAIRED, "record_settings": 1, "report": 1}
+    assert planned == {"compare_methods": PAIRED, "make_table": PAIRED, "record_settings": 1, **END}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):

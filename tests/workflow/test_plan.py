@@ -33,6 +33,46 @@ def test_the_mythos_experiment(repository, tmp_path):
     assert jobs["generate"] == 3 * 6
 
 
+def test_another_base_model(repository, tmp_path):
+    targets = ["results/base_7b/tables/phase1-7b-base-sensitivity.tex"]
+    jobs = planned(repository, tmp_path, "blogtext", "studies/base_7b", targets=targets)
+    # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe), and nothing of the other base model.
+    assert jobs["train_shared"] == 6 * 12 * 3
+    assert jobs["train_personal"] == 72 + 50
+    assert jobs["generate"] == 6
+    assert jobs["quantise_base"] == 1
+
+
+def test_studies_of_outputs_that_were_made_before(repository, tmp_path):
+    """Nothing is trained or generated a second time: the outputs are the main experiment's."""
+    main = 3 * 6 * 12 * 2  # FedAvg's track, which is Ditto's too, and FAVoR's
+    for study, label, expected in (
+        ("prompting", "prompting_retrieval_baselines", {"generate": 3, "generate_prompted": 15, "distil_sheets": 1}),
+        ("judges", "qwen-generic-quality", {"generate": 18, "judge": 1}),
+    ):
+        targets = [f"results/{study}/tables/{label}.tex"]
+        jobs = planned(repository, tmp_path / study, "blogtext", f"studies/{study}", targets=targets)
+        assert {rule: jobs[rule] for rule in expected} == expected
+        assert jobs["train_shared"] == (main // 2 if study == "prompting" else main * 3 // 2)
+        assert jobs["quantise_base"] == 1
+
+
+def test_encoder_transfer(repository, tmp_path):
+    project = copy_project(repository, tmp_path / "project")
+    for name in ("blog.csv", "stories.csv"):
+        (tmp_path / name).write_text("id,gender,age,topic,sign,date,text\n")
+    project.edit("config/studies/asce_transfer.yaml", "/data/mythos.jsonl", str(tmp_path / "stories.csv"))
+    jobs = project.planned(
+        *("--configfile", "config/blogtext.yaml", "config/studies/asce_transfer.yaml"),
+        *("--config", f"corpus_path={tmp_path / 'blog.csv'}", "--"),
+        "results/asce_transfer/tables/asce-scale-transfer.tex",
+    )
+    assert jobs["train_asce"] == 1 + 3  # FAVoR's own encoder and the three that are compared
+    assert jobs["embed_transfer"] == 3
+    assert jobs["generate"] == 3 * 3
+    assert jobs["count_tokens"] == 2
+
+
 def test_the_scale_stress_test(repository, tmp_path):
     jobs = planned(
         repository, tmp_path, "blogtext", "studies/scale", targets=["results/k100/tables/k100-scale-stress.tex"]

@@ -28,7 +28,8 @@ from favor.foundation.config import canonical, load_schema, require_writable, re
 from favor.foundation.environment import export_source, only_planning
 from favor.foundation.errors import UserError
 from favor.foundation.fingerprint import fingerprint
-from favor.foundation.leftovers import set_aside_truncated
+from favor.foundation.leftovers import clear_leftovers, set_aside_truncated
+from favor.foundation.occupancy import name_results, occupy, remove_stale_locks
 
 
 def stop(error):
@@ -51,11 +52,15 @@ try:
         for row, overrides in experiment["methods"].items()
     }
     RESULTS = CONFIG["results"]
-    if workflow.is_main_process:
-        real = not only_planning(sys.argv[1:])
-        if real:
-            require_writable(Path(RESULTS))
-        set_aside_truncated(Path(RESULTS), rename=real)
+    name_results(Path(RESULTS))
+    if workflow.is_main_process and only_planning(sys.argv[1:]):
+        set_aside_truncated(Path(RESULTS), rename=False)
+    elif workflow.is_main_process:
+        require_writable(Path(RESULTS))
+        alone = occupy(Path(RESULTS))
+        if alone:
+            remove_stale_locks(Path(".snakemake", "locks"), RESULTS)
+        clear_leftovers(Path(RESULTS), alone)
 except UserError as error:
     stop(error)
 

@@ -31,7 +31,7 @@ def printed_studies(name):
 def audited_generations(wildcards):
     """The outputs that items may be drawn from."""
     return [
-        f"{seed_folder(wildcards.experiment, seed)}/{method}/generations.parquet"
+        outputs_file(wildcards.experiment, seed, method)
         for seed in experiment_of(wildcards)["seeds"]
         for method in audit_of(wildcards)["methods"]
     ]

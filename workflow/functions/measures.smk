@@ -8,6 +8,16 @@ NUMBER_TABLES = (
     "phase1-paired-significance",
     "asce-b-audit",
     "k100-scale-stress",
+    "phase1-7b-base-sensitivity",
+    "asce-leakage-free-gensource",
+    "asce-leakage-free-pairwise",
+    "phase1-external-agreement",
+    "phase1-ablation-paired-tests",
+    "phase1-ablation-external-paired",
+    "efficiency_communication",
+    "human_2afc_audit",
+    "human-2afc-agreement",
+    "qwen-generic-quality",
 )
 
 
@@ -77,8 +87,9 @@ def energy_packs(wildcards):
     if row is None:
         return []
     seed = experiment_of(wildcards)["seeds"][0]
-    place = Namespace(experiment=wildcards.experiment, seed=str(seed), method=row)
-    plan = PLANS[wildcards.experiment, row][1]
+    home = home_of(wildcards.experiment, row)
+    place = Namespace(experiment=home, seed=str(seed), method=row)
+    plan = PLANS[home, row][1]
     clients = personal_clients(place, plan, "last")
     count = len(batches(clients, per_job(place)))
     return [personal_file(place, row, "last", batch) for batch in range(count)]
@@ -139,7 +150,8 @@ def efficiency_runs(name):
             "method": place.method,
             "logs": logs_of(place, plan),
             "benchmarks": [
-                training_benchmark(name, log) for log in logs_of(place, plan)
+                training_benchmark(place.experiment, log)
+                for log in logs_of(place, plan)
             ],
             "trains": plan.shared is not None or plan.personal is not None,
         }
@@ -175,7 +187,7 @@ def number_sources():
                 if label in NUMBER_TABLES
             },
             "gates": [
-                f"{seed_folder(name, seed)}/{row}/gates.parquet"
+                outputs_file(name, seed, row, "gates")
                 for seed in experiment["seeds"]
                 for row in ("feddpa", "feddpa_dynamic")
                 if row in experiment["methods"]
@@ -183,9 +195,21 @@ def number_sources():
             "allocation": f"{RESULTS}/{name}/clients/allocation.parquet",
             "effects": [f"{RESULTS}/{name}/diagnostics/coordinate_effects.parquet"]
             * experiment["figures"],
+            "judges": [f"{RESULTS}/{name}/scores/judges.parquet"]
+            * (experiment["studies"]["judges"] is not None),
             "participations": total / experiment["clients"],
+            "encoders": {
+                role: f"{RESULTS}/encoders/{encoder}/encoder.json"
+                for role, encoder in (
+                    ("style", experiment["style_encoder"]),
+                    *independent_encoder(name).items(),
+                )
+                if CONFIG["encoders"][encoder]["training"] is not None
+            },
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
+            # The paper's running text is about experiments with the main table; a study has the numbers of its own tables.
+            "whole": "main_federated_results" in experiment["tables"],
         }
     return sources
 
@@ -198,8 +222,10 @@ def number_files():
         for file in (
             *source["tables"].values(),
             *source["gates"],
+            *source["encoders"].values(),
             source["allocation"],
             *source["effects"],
+            *source["judges"],
         )
     ]
 

@@ -131,11 +131,13 @@ def run_targets():
             f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
         ]
         for seed, method in runs_of(name):
-            place = Namespace(experiment=name, seed=str(seed), method=method)
-            plan = PLANS[name, method][1]
             if is_measured(name):
                 files.append(f"{seed_folder(name, seed)}/prompts.parquet")
-                files.append(f"{seed_folder(name, seed)}/{method}/generations.parquet")
+                files.append(outputs_file(name, seed, method))
+            if home_of(name, method) != name:
+                continue
+            place = Namespace(experiment=name, seed=str(seed), method=method)
+            plan = PLANS[name, method][1]
             if plan.shared is not None:
                 for number in range(experiment["federation"]["rounds"]):
                     files.append(server_file(place, plan.shared, number + 1))
@@ -205,6 +207,11 @@ def table_context(name):
         "display": titles_of(name),
         "seeds": experiment["seeds"],
         "absences": ABSENT,
+        "references": [
+            row
+            for row in experiment["methods"]
+            if not PLANS[name, row][1].collaborative
+        ],
     }
 
 
@@ -218,7 +225,10 @@ def printed_settings(name, label):
     model = CONFIG["base_models"][experiment["base_model"]]
     title = base_model_title(experiment["base_model"])
     for row, found in values.items():
-        found |= recipe(PLANS[name, row][1], experiment, title, model["quantisation"])
+        plan = PLANS[name, row][1]
+        found |= recipe(plan, experiment, title, model["quantisation"])
+        if plan.prompting is not None and plan.prompting.sheet:
+            found["sheet_model"] = base_model_title(sheet_model(name))
     return {"settings": values}
 
 

@@ -32,12 +32,13 @@ def private_files(file):
 
 def all_generations():
     """What every run generated."""
-    return [
-        f"{seed_folder(name, seed)}/{method}/generations.parquet"
+    files = [
+        outputs_file(name, seed, method)
         for name in EXPERIMENTS
         for seed, method in runs_of(name)
         if is_measured(name)
     ]
+    return list(dict.fromkeys(files))
 
 
 def all_authors():

@@ -153,6 +153,19 @@ def personal_pack_of(wildcards, method, plan, client, phase):
     return personal_file(wildcards, method, phase, batch)
 
 
+def home_of(name, method):
+    """The experiment that makes a row's outputs: this one, or the one whose outputs it evaluates (outputs_of)."""
+    archive = EXPERIMENTS[name]["outputs_of"]
+    if archive is not None and method in EXPERIMENTS[archive]["methods"]:
+        return archive
+    return name
+
+
+def outputs_file(name, seed, method, file="generations"):
+    """A table of what a run of an experiment generated."""
+    return f"{seed_folder(home_of(name, method), seed)}/{method}/{file}.parquet"
+
+
 def runs_of(name):
     """(seed, method) of every run of an experiment."""
     experiment = EXPERIMENTS[name]
@@ -310,8 +323,10 @@ def anchor_files(wildcards):
 def adapter_files(wildcards):
     """Packs and shared adapters that the clients of a run generate with."""
     plan = plan_of(wildcards)
-    everyone = clients_of(wildcards.experiment)
-    if plan.inference == "base":
+    home = home_of(wildcards.experiment, wildcards.method)
+    wildcards = Namespace(experiment=home, seed=wildcards.seed, method=wildcards.method)
+    everyone = clients_of(home)
+    if plan.inference in ("base", "prompted"):
         return []
     if plan.inference == "given":
         return [given_adapter(wildcards, plan)]
@@ -356,10 +371,10 @@ def generation_plan(wildcards):
 
 
 def places(name):
-    """(wildcards, plan) of every run of an experiment."""
+    """(wildcards of the job that makes it, plan) of every run of an experiment."""
     return [
         (
-            Namespace(experiment=name, seed=str(seed), method=method),
+            Namespace(experiment=home_of(name, method), seed=str(seed), method=method),
             PLANS[name, method][1],
         )
         for seed, method in runs_of(name)
@@ -368,7 +383,7 @@ def places(name):
 
 def generation_files(wildcards):
     return [
-        f"{seed_folder(wildcards.experiment, seed)}/{method}/generations.parquet"
+        outputs_file(wildcards.experiment, seed, method)
         for seed, method in runs_of(wildcards.experiment)
     ]
 

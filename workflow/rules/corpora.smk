@@ -10,6 +10,8 @@ rule make_demo_corpus:
         f"{RESULTS}/benchmarks/make_demo_corpus/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("make_demo_corpus"),
     params:
         cfg=lambda w: cfg(**CONFIG["corpora"][w.corpus]["demo"]),
         code=code("make_demo_corpus"),
@@ -29,6 +31,8 @@ rule build_documents:
         f"{RESULTS}/benchmarks/build_documents/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("build_documents"),
     params:
         cfg=lambda w: cfg(
             **pick(
@@ -52,6 +56,8 @@ rule split_documents:
         f"{RESULTS}/benchmarks/split_documents/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("split_documents"),
     params:
         cfg=lambda w: cfg(**pick(CONFIG["corpora"][w.corpus], "seed", "minimum_posts")),
         code=code("split_documents"),
@@ -70,6 +76,8 @@ rule select_background:
         f"{RESULTS}/benchmarks/select_background/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("select_background"),
     params:
         cfg=lambda w: cfg(
             authors=CONFIG["corpora"][w.corpus]["roles"]["background"],
@@ -93,6 +101,8 @@ rule count_tokens:
         f"{RESULTS}/benchmarks/count_tokens/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("count_tokens"),
     params:
         cfg=lambda w: cfg(
             tokenizer=tokenizer_folder(CONFIG["corpora"][w.corpus]["tokenizer"])
@@ -117,6 +127,8 @@ rule assign_roles:
         f"{RESULTS}/benchmarks/assign_roles/{{corpus}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("assign_roles"),
     params:
         cfg=lambda w: cfg(
             **pick(
@@ -150,6 +162,8 @@ rule allocate_texts:
         f"{RESULTS}/benchmarks/allocate_texts/{{experiment}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("allocate_texts"),
     params:
         cfg=lambda w: cfg(
             **experiment_of(w)["allocation"],
@@ -173,6 +187,8 @@ rule select_prompts:
         f"{RESULTS}/benchmarks/select_prompts/{{experiment}}-seed{{seed}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("select_prompts"),
     params:
         cfg=lambda w: cfg(
             **experiment_of(w)["prompts"],

@@ -14,6 +14,8 @@ rule train_tokenizer:
         f"{RESULTS}/benchmarks/train_tokenizer/{{model}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("train_tokenizer"),
     params:
         cfg=lambda w: cfg(**pick(pretraining(w), "vocabulary_size")),
         code=code("train_tokenizer"),
@@ -37,6 +39,8 @@ rule pretrain_base:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["pretraining"]
+    resources:
+        **asks("pretrain_base", work=pretraining_work),
     params:
         cfg=lambda w: cfg(
             **{key: value for key, value in pretraining(w).items() if key != "corpus"}
@@ -61,7 +65,7 @@ rule quantise_base:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["pretraining"]
     resources:
-        gpu=gpus,
+        **asks("quantise_base", gpus, model=base_model_of),
     params:
         cfg=lambda w: cfg(
             source=plain_folder(w.model),
@@ -90,7 +94,7 @@ rule train_asce:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
     resources:
-        gpu=gpus,
+        **asks("train_asce", gpus, encoder_work),
     params:
         cfg=lambda w: cfg(
             source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)
@@ -116,6 +120,8 @@ rule fit_stylometry:
         encoder=encoders_with("fitting"),
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("fit_stylometry"),
     params:
         cfg=lambda w: cfg(
             **{
@@ -138,6 +144,8 @@ rule make_demo_assistant:
         f"{RESULTS}/benchmarks/make_demo_assistant/{{assistant}}.tsv"
     conda:
         "../../envs/data.yaml"
+    resources:
+        **asks("make_demo_assistant"),
     params:
         cfg=lambda w: cfg(**CONFIG["assistants"][w.assistant]["demo"]),
         code=code("make_demo_assistant"),
@@ -168,7 +176,7 @@ rule train_assistant:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["encoder"]
     resources:
-        gpu=gpus,
+        **asks("train_assistant", gpus, classifier_work),
     params:
         cfg=lambda w: cfg(
             **pick(
@@ -196,7 +204,7 @@ rule embed_sources:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     resources:
-        gpu=gpus,
+        **asks("embed_sources", gpus, source_work),
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_sources", encoder_module(w.encoder)),

@@ -3,7 +3,7 @@
 
 rule export_pan:
     input:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
+        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
         prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
         embeddings=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.parquet",
         golds=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.gold.parquet",
@@ -18,6 +18,8 @@ rule export_pan:
         f"{RESULTS}/benchmarks/export_pan/{{experiment}}-{{encoder}}-{{method}}-seed{{seed}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_pan"),
     params:
         cfg=lambda w: cfg(method=w.method, seed=int(w.seed)),
         code=code("export_pan"),
@@ -27,7 +29,7 @@ rule export_pan:
 
 rule export_release:
     input:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
+        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
         prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
         embeddings=style_embeddings("embeddings/{}.parquet"),
         golds=style_embeddings("embeddings/{}.gold.parquet"),
@@ -56,6 +58,8 @@ rule export_release:
         f"{RESULTS}/benchmarks/export_release/{{experiment}}-{{method}}-seed{{seed}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_release"),
     params:
         cfg=lambda w: cfg(**released_run(w)),
         code=code("export_release"),

@@ -13,6 +13,8 @@ rule make_schedule:
         sampling="coverage_first|uniform",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("make_schedule"),
     params:
         cfg=lambda w: cfg(
             **pick(experiment_of(w), "clients", "skip_clients"),
@@ -36,6 +38,8 @@ rule initialise_server:
         origin=r"[a-z0-9_-]+",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("initialise_server"),
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
@@ -58,6 +62,8 @@ rule draw_random_adapter:
         f"{RESULTS}/benchmarks/draw_random_adapter/{{experiment}}-seed{{seed}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("draw_random_adapter"),
     params:
         code=code("draw_random_adapter"),
     script:
@@ -87,7 +93,7 @@ rule train_shared:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
     resources:
-        gpu=gpus,
+        **asks("train_shared", gpus, shared_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, stage_of(w)),
@@ -115,6 +121,8 @@ rule aggregate:
         next_round=r"[1-9]\d*",
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("aggregate", work=aggregation_work),
     params:
         cfg=lambda w: cfg(
             server_learning_rate=experiment_of(w)["federation"][
@@ -146,7 +154,7 @@ rule train_personal:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["training"]
     resources:
-        gpu=gpus,
+        **asks("train_personal", gpus, personal_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             **stage_settings(w, plan_of(w).personal),
@@ -173,6 +181,8 @@ rule record_boundary:
         f"{RESULTS}/benchmarks/record_boundary/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("record_boundary"),
     params:
         cfg=lambda w: cfg(results=RESULTS, runs=boundary_runs(w)),
         code=code("record_boundary"),
@@ -189,6 +199,8 @@ rule record_settings:
         f"{RESULTS}/benchmarks/record_settings/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("record_settings"),
     params:
         cfg=lambda w: cfg(**resolved_settings(w.experiment)),
         code=code("record_settings"),
@@ -210,6 +222,8 @@ rule export_adapters:
         f"{RESULTS}/benchmarks/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("export_adapters", work=generation_work),
     params:
         cfg=lambda w: cfg(
             base=plain_folder(experiment_of(w)["base_model"]),

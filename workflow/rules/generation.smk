@@ -13,11 +13,13 @@ rule generate:
         f"{RESULTS}/logs/generate/{{experiment}}-seed{{seed}}-{{method}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/generate/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+    wildcard_constraints:
+        method=rf"(?!shared/)(?!(?:{prompted_names()})/)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
     resources:
-        gpu=gpus,
+        **asks("generate", gpus, generation_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),
@@ -45,7 +47,7 @@ rule embed_generations:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     resources:
-        gpu=gpus,
+        **asks("embed_generations", gpus, continuation_work),
     params:
         cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
         code=lambda w: code("embed_generations", encoder_module(w.encoder)),
@@ -73,7 +75,7 @@ rule measure_assistant:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     resources:
-        gpu=1,
+        **asks("measure_assistant", encoder_gpus, continuation_work),
     params:
         cfg=lambda w: cfg(seeds=experiment_of(w)["seeds"]),
         code=code("measure_assistant"),
@@ -97,7 +99,7 @@ rule measure_utility:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     resources:
-        gpu=1,
+        **asks("measure_utility", encoder_gpus, continuation_work),
     params:
         cfg=lambda w: cfg(
             bertscore=experiment_of(w)["evaluation"]["bertscore"],

@@ -14,6 +14,8 @@ rule prepare_2afc:
         f"{RESULTS}/benchmarks/prepare_2afc/{{experiment}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("prepare_2afc"),
     params:
         cfg=lambda w: cfg(
             seeds=experiment_of(w)["seeds"],
@@ -42,6 +44,8 @@ rule make_2afc_page:
         annotator=r"[1-9]\d*",
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("make_2afc_page"),
     params:
         cfg=lambda w: cfg(annotator=int(w.annotator), seed=audit_of(w)["seed"]),
         code=code("make_2afc_page"),
@@ -62,6 +66,8 @@ rule score_2afc:
         f"{RESULTS}/benchmarks/score_2afc/{{experiment}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("score_2afc"),
     params:
         cfg=lambda w: cfg(**audit_scoring(w)),
         code=code("score_2afc"),

@@ -16,6 +16,8 @@ rule prepare_judgements:
         f"{RESULTS}/benchmarks/prepare_judgements/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("prepare_judgements"),
     params:
         cfg=lambda w: cfg(
             seeds=experiment_of(w)["seeds"],
@@ -45,7 +47,7 @@ rule judge:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
     resources:
-        gpu=judge_gpus,
+        **asks("judge", judge_gpus, model=judge_model),
     params:
         cfg=lambda w: cfg(**judge_settings(w)),
         code=lambda w: code("judge", f"favor.studies.judges_{judges_of(w)['model']}"),
@@ -64,6 +66,8 @@ rule score_judges:
         f"{RESULTS}/benchmarks/score_judges/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("score_judges"),
     params:
         cfg=lambda w: cfg(**judged(w)),
         code=code("score_judges"),

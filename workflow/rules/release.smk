@@ -17,6 +17,8 @@ rule release:
         f"{RESULTS}/benchmarks/release.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("release"),
     params:
         cfg=lambda w: cfg(
             results=RESULTS,

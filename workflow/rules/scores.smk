@@ -27,10 +27,12 @@ rule score:
     benchmark:
         f"{RESULTS}/benchmarks/score/{{experiment}}-{{family}}.tsv"
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("score"),
     params:
         cfg=lambda w: cfg(
             family=w.family,
@@ -62,6 +64,8 @@ rule score_efficiency:
         f"{RESULTS}/benchmarks/score_efficiency/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("score_efficiency"),
     params:
         cfg=lambda w: cfg(
             seeds=experiment_of(w)["seeds"], runs=efficiency_runs(w.experiment)

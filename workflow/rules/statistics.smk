@@ -28,6 +28,8 @@ rule compare_methods:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("compare_methods"),
     params:
         cfg=lambda w: cfg(
             encoders=compared_encoders(w.experiment, w.label),
@@ -52,6 +54,8 @@ rule measure_allocation:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("measure_allocation"),
     params:
         code=code("measure_allocation"),
     script:
@@ -71,6 +75,8 @@ rule measure_coordinates:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("measure_coordinates"),
     params:
         code=code("measure_coordinates"),
     script:
@@ -93,6 +99,8 @@ rule measure_participation:
     conda:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
+    resources:
+        **asks("measure_participation"),
     params:
         cfg=lambda w: cfg(
             encoder=experiment_of(w)["style_encoder"],

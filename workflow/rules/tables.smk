@@ -21,6 +21,8 @@ rule make_table:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("make_table"),
     params:
         cfg=lambda w: cfg(
             **table_context(w.experiment), **printed_settings(w.experiment, w.label)
@@ -44,6 +46,8 @@ rule make_excerpts:
         f"{RESULTS}/benchmarks/make_excerpts/{{experiment}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("make_excerpts"),
     params:
         cfg=lambda w: cfg(**table_context(w.experiment)),
         code=code("make_excerpts", table_module("qualitative-appendix")),
@@ -69,6 +73,8 @@ rule draw_figures:
         f"{RESULTS}/benchmarks/draw_figures/{{experiment}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("draw_figures"),
     params:
         cfg=lambda w: cfg(
             methods=list(experiment_of(w)["methods"]),
@@ -106,6 +112,8 @@ rule draw_diagnostics:
         f"{RESULTS}/benchmarks/draw_diagnostics/{{experiment}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("draw_diagnostics"),
     params:
         cfg=lambda w: cfg(
             methods=list(experiment_of(w)["methods"]), display=titles_of(w.experiment)
@@ -128,6 +136,8 @@ rule draw_overview:
         f"{RESULTS}/benchmarks/draw_overview.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("draw_overview"),
     params:
         code=code("draw_overview"),
     script:
@@ -145,6 +155,8 @@ rule write_numbers:
         f"{RESULTS}/benchmarks/write_numbers.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("write_numbers"),
     params:
         cfg=lambda w: cfg(experiments=number_sources()),
         code=code("write_numbers"),
@@ -161,6 +173,7 @@ rule report:
         ],
         figures=[*figure_files("svg"), *sweep_figures("svg")],
         overview=f"{RESULTS}/figures/favor_overview.svg",
+        numbers=number_targets(),
         dropped=report_inputs("dropped.parquet"),
         roster=report_inputs("roster.parquet"),
         splits=report_inputs("splits.parquet"),
@@ -177,6 +190,8 @@ rule report:
         f"{RESULTS}/benchmarks/report.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("report"),
     params:
         cfg=lambda w: cfg(
             results=RESULTS, experiments=report_settings(), sweeps=sweep_settings()

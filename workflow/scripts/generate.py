@@ -11,6 +11,7 @@ from favor.foundation.job import job
 from favor.foundation.progress import Progress
 from favor.lm.base import load_base
 from favor.lm.generation import generate
+from favor.lm.widths import WidthMemory
 from favor.scores.text_quality import quality_columns
 
 with job(snakemake) as cfg:
@@ -27,6 +28,8 @@ with job(snakemake) as cfg:
     gates = prompt_gates(base, lora, rows, adapters)
     asked = requests(rows, adapters, gates)
     progress = Progress(f"{snakemake.wildcards.method}, continuations", len(asked), "texts")
+    memory = WidthMemory(base, {"stage": "generation", "lora": cfg["lora"], **cfg["generation"]})
+    widths = memory.recall()
     tokens = generate(
         base,
         lora,
@@ -35,7 +38,9 @@ with job(snakemake) as cfg:
         settings["repetition_penalty"],
         settings["rows_per_batch"],
         progress,
+        widths,
     )
+    memory.remember(widths)
     progress.close()
     run = prompts[["client", "prompt_id"]].assign(seed=int(snakemake.wildcards.seed), method=snakemake.wildcards.method)
     texts = [base.tokenizer.decode(row) for row in tokens]

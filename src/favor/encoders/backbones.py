@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, AutoTokenizer, RobertaConfig, RobertaModel
 from transformers.utils import logging as transformers_logging
@@ -85,7 +86,7 @@ def load_backbone(source: str, tokenizer: str | None = None, keep_pooler: bool =
     try:
         words = AutoTokenizer.from_pretrained(resolve_source(tokenizer or source), trust_remote_code=False)
         model = AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0]
         raise UserError(
             f"encoder source '{source}': cannot be loaded ({reason}); give a local folder with config.json, "

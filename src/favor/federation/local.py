@@ -26,6 +26,7 @@ from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraSettings
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
+from favor.lm.widths import WidthMemory
 
 
 def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:
@@ -107,6 +108,17 @@ def run_stage(
     who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
     progress = Progress(f"{label or name}, {who}", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]
+    memory = WidthMemory(
+        base,
+        {
+            "stage": name,
+            "parts": {"aligned": alignment is not None, "residual": residual, "mixed": mixture is not None},
+            "lora": cfg["lora"],
+            **{key: cfg["training"][key] for key in ("micro_batch", "max_length", "gradient_checkpointing")},
+            "rows": rows,
+        },
+    )
+    widths = memory.recall()
     results = train(
         base,
         lora_settings(cfg),
@@ -116,7 +128,9 @@ def run_stage(
         progress,
         max_rows_per_forward=rows,
         clients_per_stack=1 if cfg["engine"] == "sequential" else None,
+        widths=widths,
     )
+    memory.remember(widths)
     progress.close()
     for result in results:
         if alignment is not None and not any(float(row["kappa"]) > 0 for row in result.log):

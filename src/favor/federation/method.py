@@ -128,25 +128,46 @@ class PersonalStage:
 
 
 @dataclass(frozen=True)
+class Prompting:
+    """What stands before a prompt where nothing is trained and the base model is told whom to write as.
+
+    ``passages``: the client's own training texts that are nearest to the prompt. ``sheet``: a description of its style,
+    distilled from its training texts; ``persona``: the sheet turned into words that address the model as the author.
+    With none of them the model is told to write as an average author.
+    """
+
+    passages: bool = False
+    sheet: bool = False
+    persona: bool = False
+
+    def __post_init__(self) -> None:
+        if self.persona and not self.sheet:
+            raise ValueError("a persona is made from a sheet")
+
+
+@dataclass(frozen=True)
 class Plan:
     """One method: its shared stage, its personal stage, and the adapter each client generates with.
 
     ``inference``: "server", the final shared adapter; "endpoint", the client's own shared endpoint of its last
-    participation; "personal", the result of the personal stage; "base", no adapter; "given", the shared adapter of
-    another experiment (cold start). A client that was never sampled
-    generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
+    participation; "personal", the result of the personal stage; "base", no adapter; "prompted", no adapter and a longer
+    prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
+    sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     """
 
     display: str
-    inference: Literal["server", "endpoint", "personal", "base", "given"]
+    inference: Literal["server", "endpoint", "personal", "base", "prompted", "given"]
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
     collaborative: bool = True
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
+    prompting: Prompting | None = None
 
     def __post_init__(self) -> None:
+        if (self.inference == "prompted") != (self.prompting is not None):
+            raise ValueError(f"{self.display}: 'prompted' inference and a prompting belong together")
         if self.inference == "personal" and self.personal is None:
             raise ValueError(f"{self.display}: generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:

@@ -14,22 +14,33 @@ def run_check(
 ) -> dict[str, bool | int | float | str]:
     """Return the values of one row of the component-ablation configuration check (Table phase1-ablation-run-audit).
 
-    ``private_residual``, ``alignment``, ``proximal``: which components act; the weights behind them, passes over own
-    text (a personal stage's in all, where they are spread over participations), and the protocol with its departures,
-    of the experiment and of the method (``module`` and ``hyperparameters``, as ``load_method`` returns them). Values
-    that do not apply are absent.
+    ``shared_aggregation``, ``personal_branch``: whether clients' updates are aggregated, and whether every client keeps
+    an adapter of its own. ``private_residual``, ``alignment``, ``proximal``: which components act. Then the weights
+    behind them, passes over own text (a personal stage's in all, where they are spread over participations), and the
+    protocol with its departures, of the experiment and of the method (``module`` and ``hyperparameters``, as
+    ``load_method`` returns them). Values that do not apply are absent.
+    ``federated``, ``trained``, ``raw_history``, ``retrieval`` and ``distilled_artifact`` are those of Table
+    prompting_retrieval_baselines.
     """
-    shared, personal = plan.shared, plan.personal
+    shared, personal, prompting = plan.shared, plan.personal, plan.prompting
+    quotes = prompting is not None and prompting.passages
     objectives = [stage.objective for stage in (shared, personal) if stage is not None]
     own = method_departures(module, hyperparameters, experiment["protocol"])
     protocol = ", ".join([experiment["protocol"], *(f"but {key}" for key in (*departures(experiment), *own))])
     values: dict[str, bool | int | float | str] = {
+        "shared_aggregation": shared is not None,
+        "personal_branch": personal is not None and personal.start != "pooled",
         "private_residual": personal is not None and personal.residual,
         "alignment": any(objective.alignment > 0 for objective in objectives),
         "proximal": shared is not None and shared.objective.proximal > 0,
         "lambda_align": max((objective.alignment for objective in objectives), default=0.0),
         "protocol": protocol,
         "budget": experiment["budget"],
+        "federated": shared is not None,
+        "trained": shared is not None or personal is not None,
+        "raw_history": quotes,
+        "retrieval": quotes,
+        "distilled_artifact": prompting is not None and prompting.sheet,
     }
     if shared is not None:
         values |= {

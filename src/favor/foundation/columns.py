@@ -194,6 +194,29 @@ _TABLES = (
         ("seed", "method", "round", "direction", "client", "content"),
     ),
     Table(
+        "author_sheets",
+        (
+            CLIENT,
+            Column("sheet", STRING, "", "how the client's author writes, in a model's words; private to the client"),
+            Column("persona", STRING, "", "the sheet as an address to a writer; private to the client"),
+            Column("texts", INT32, "texts", "training texts the sheet was made from"),
+        ),
+        ("client",),
+    ),
+    Table(
+        "prompted_requests",
+        (
+            SEED,
+            METHOD,
+            CLIENT,
+            PROMPT_ID,
+            Column("request", STRING, "", "what the base model was given, without its template; private to the client"),
+            Column("tokens", INT32, "tokens", "length of the request"),
+            Column("documents", TEXTS, "", "training documents that it quotes, nearest first"),
+        ),
+        ("seed", "method", "client", "prompt_id"),
+    ),
+    Table(
         "gates",
         (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
         ("seed", "method", "client", "prompt_id"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +30,10 @@ def load_schema(path: Path) -> dict[str, Any]:
 
 
 def require_writable(results: Path) -> None:
-    """Check that the results folder can be made and written to. Raises ``UserError`` naming it."""
+    """Check that the results folder can be made, and that it and every folder in it can be written to.
+
+    Raises ``UserError`` naming the one that cannot.
+    """
     try:
         results.mkdir(parents=True, exist_ok=True)
         probe = results / ".writable"
@@ -40,6 +44,9 @@ def require_writable(results: Path) -> None:
             f"results folder '{results}': cannot write there ({error.strerror}); "
             "mend its permissions or set another with --config results=..."
         ) from None
+    for folder, _, _ in os.walk(results):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UserError(f"results folder '{folder}': cannot write there; mend its permissions")
 
 
 def resolve(config: Mapping[str, Any], schema: Mapping[str, Any], source_root: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from favor.foundation.declarations import declared, declared_keys
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.protocol import apply_protocol
+from favor.foundation.study_checks import check_outputs_of
 
 EMBEDDED_MINILM = "embedded-minilm"
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")  # the paper's collaborative methods
@@ -55,6 +56,7 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
         _check_shape(f"corpora.{name}", corpus)
         if corpus["tokenizer"] is None:
             users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
+            users += [e["base_model"] for e in config["experiments"].values() if _transfer_corpus(e) == name]
             corpus["tokenizer"] = users[0] if users else None
         if corpus["tokenizer"] is not None:
             _known(corpus["tokenizer"], config["base_models"], f"corpora.{name}.tokenizer")
@@ -91,6 +93,8 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
             _cross_check_cold_start(f"experiments.{name}.cold_start", experiment, config["experiments"])
     for name, sweep in config["sweeps"].items():
         _cross_check_sweep(f"sweeps.{name}", sweep, config["experiments"], package)
+    for name in config["experiments"]:
+        check_outputs_of(name, config["experiments"])
 
 
 def _cross_check_cold_start(where: str, experiment: dict[str, Any], experiments: Mapping[str, Any]) -> None:
@@ -150,6 +154,11 @@ def _fill_corpus_path(config: dict[str, Any]) -> None:
     for name, corpus in config["corpora"].items():
         if corpus["demo"] is None and not Path(corpus["path"]).exists():
             raise UserError(f"config key 'corpora.{name}.path': {corpus['path']} does not exist; correct the path")
+
+
+def _transfer_corpus(experiment: Mapping[str, Any]) -> str | None:
+    transfer = experiment["evaluation"]["transfer"]
+    return transfer["corpus"] if transfer else None
 
 
 def _check_shape(where: str, corpus: Mapping[str, Any]) -> None:
@@ -258,6 +267,10 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
             ),
             None,
         )
+    if experiment["prompting"]["model"] is not None:
+        _known(experiment["prompting"]["model"], config["base_models"], f"{where}.prompting.model")
+    if evaluation["transfer"] is not None:
+        _known(evaluation["transfer"]["corpus"], config["corpora"], f"{where}.evaluation.transfer.corpus")
     if evaluation["assistant"] is not None:
         _known(evaluation["assistant"], config["assistants"], f"{where}.evaluation.assistant")
     if evaluation["semantic_encoder"] is None:

@@ -23,6 +23,8 @@ import pyarrow.parquet as pq
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 
+REMEDY = "free space or mend the folder's permissions, then run again"
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
@@ -32,21 +34,30 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
-        raise UserError(
-            f"{target}: cannot write there ({error.strerror}); mend the folder's permissions or space"
-        ) from None
+        raise UserError(f"{target}: cannot write there ({error.strerror}); {REMEDY}") from None
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         os.chmod(temporary, 0o666 & ~_umask())
+        to_disk(temporary)
         os.replace(temporary, target)
     except OSError as error:
-        raise UserError(
-            f"{target}: cannot be written ({error.strerror or error}); free space or mend the folder, then run again"
-        ) from None
+        raise UserError(f"{target}: cannot be written ({error.strerror or error}); {REMEDY}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def to_disk(path: Path) -> None:
+    """Wait until a file's content is on the disk.
+
+    Without it, a power loss may leave a file of full length under its final name that was never filled.
+    """
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

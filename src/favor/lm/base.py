@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json
+from favor.foundation.files import REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.lora import target_layers
 from favor.lm.settings import LoraSettings
@@ -139,7 +140,7 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
             )
     try:
         model = AutoModelForCausalLM.from_pretrained(source, **options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(
             f"model '{source}': cannot be loaded ({reason}); check its name, files or the network"
@@ -174,10 +175,12 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
                 shutil.copyfile(Path(base.source) / name, partial / name)
         if not (partial / "tokenizer.json").is_file():
             base.tokenizer.save(partial / "tokenizer.json")
+        for path in partial.iterdir():
+            to_disk(path)
         shutil.rmtree(target, ignore_errors=True)
         partial.replace(target)
-    except OSError as error:
-        raise UserError(f"{target}: the model cannot be saved there ({error.strerror}); mend the folder") from None
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -15,12 +15,20 @@ _PURPOSE = "adapter dropout"
 
 @dataclass(frozen=True)
 class MaskEntry:
-    """One micro-batch of one client in a forward pass: its stream, its first row, and its rows' own lengths."""
+    """One micro-batch of one client in a forward pass: its stream, its first row, and its rows' own lengths.
+
+    ``part``: the rows that run here, where the micro-batch is cut; their masks are those they have in the whole.
+    """
 
     stage_seed: int
     counter: int
     first_row: int
     lengths: tuple[int, ...]
+    part: slice = field(default_factory=lambda: slice(None))
+
+    def rows(self) -> list[tuple[int, int]]:
+        """Return (tokens of the micro-batch before it, its own tokens) of every row that runs here."""
+        return [(sum(self.lengths[:number]), self.lengths[number]) for number in range(len(self.lengths))[self.part]]
 
 
 def draw_mask(stage_seed: int, counter: int, module: int, tokens: int, inputs: int, rate: float) -> torch.Tensor:
@@ -61,12 +69,11 @@ class DropoutMasks:
         for entry in self.entries:
             tokens = sum(entry.lengths)
             draws = draw_mask(entry.stage_seed, entry.counter, module, tokens, inputs, self.rate)
-            start = 0
-            for row, length in enumerate(entry.lengths, start=entry.first_row):
+            for row, (start, length) in enumerate(entry.rows(), start=entry.first_row):
                 mask[filled:row] = 0
                 mask[row, :length] = draws[start : start + length]
                 mask[row, length:] = 0
-                filled, start = row + 1, start + length
+                filled = row + 1
         mask[filled:] = 0
         return mask
 
@@ -76,7 +83,7 @@ class DropoutMasks:
             places = [
                 np.arange(length) + row * self.length
                 for entry in self.entries
-                for row, length in enumerate(entry.lengths, start=entry.first_row)
+                for row, (_, length) in enumerate(entry.rows(), start=entry.first_row)
             ]
             self._places = torch.from_numpy(np.concatenate(places)).to(self.device)
         draws = torch.empty(len(self._places), inputs, device=self.device)
@@ -84,8 +91,11 @@ class DropoutMasks:
         start = 0
         for entry in self.entries:
             generator.manual_seed(derive_seed(entry.stage_seed, _PURPOSE, entry.counter, module))
-            end = start + sum(entry.lengths)
-            draws[start:end].uniform_(generator=generator)
+            # Drawn for the whole micro-batch, for a GPU's stream is not that of a longer one cut short.
+            whole = torch.empty(sum(entry.lengths), inputs, device=self.device).uniform_(generator=generator)
+            rows = entry.rows()
+            end = start + sum(length for _, length in rows)
+            draws[start:end] = whole[rows[0][0] : rows[-1][0] + rows[-1][1]]
             start = end
         mask = torch.zeros(self.rows * self.length, inputs, dtype=torch.bool, device=self.device)
         return mask.index_copy_(0, self._places, draws >= self.rate).view(self.rows, self.length, inputs)

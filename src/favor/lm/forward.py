@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -18,12 +18,20 @@ _LENGTH_MULTIPLE = 16
 
 @dataclass
 class Share:
-    """The part of one client in a forward pass: its position in the stack, its plan, step and micro-batches."""
+    """The part of one client in a forward pass: its position in the stack, its plan, step and micro-batches.
+
+    ``part``: the rows of a micro-batch that run here, where memory does not hold it whole.
+    """
 
     position: int
     plan: Plan
     step: int
     groups: list[Group]
+    part: slice = field(default_factory=lambda: slice(None))
+
+    def indices(self, group: Group) -> tuple[int, ...]:
+        """Return which pieces of a micro-batch run here."""
+        return group.indices[self.part]
 
 
 @dataclass
@@ -75,10 +83,12 @@ def build_batch(
     Padding stands to the right of causal rows, so no attention mask is needed: no real token sees it. A micro-batch
     that is smaller than the largest leaves empty rows.
     """
-    per_group = max(len(group.indices) for share in shares for group in share.groups)
+    per_group = max(len(share.indices(group)) for share in shares for group in share.groups)
     per_client = per_group * len(shares[0].groups)
     rows = per_client * len(shares)
-    longest = max(len(share.plan.task.pieces[i]) for share in shares for group in share.groups for i in group.indices)
+    longest = max(
+        len(share.plan.task.pieces[i]) for share in shares for group in share.groups for i in share.indices(group)
+    )
     # Rounded up, so that few shapes occur: oneDNN and cuBLAS prepare (and keep) code for every new one.
     length = -(-longest // _LENGTH_MULTIPLE) * _LENGTH_MULTIPLE
     tokens = np.zeros((rows, length), dtype=np.int64)
@@ -93,8 +103,8 @@ def build_batch(
         count = 0
         for g, group in enumerate(share.groups):
             first_row = k * per_client + g * per_group
-            pieces = [task.pieces[index] for index in group.indices]
-            for row, (index, piece) in enumerate(zip(group.indices, pieces, strict=True), start=first_row):
+            for row, index in enumerate(share.indices(group), start=first_row):
+                piece = task.pieces[index]
                 size = len(piece)
                 tokens[row, :size] = piece.tokens
                 predicted = predicted_tokens(piece, settings)
@@ -103,8 +113,8 @@ def build_batch(
                 count += predicted
                 if task.gates is not None:
                     gates[row] = task.gates[index]
-            lengths = tuple(len(piece) for piece in pieces)
-            entries.append(MaskEntry(task.stage_seed, group.counter, first_row, lengths))
+            lengths = tuple(len(task.pieces[index]) for index in group.indices)
+            entries.append(MaskEntry(task.stage_seed, group.counter, first_row, lengths, share.part))
         counts.append(count)
         weights.append(1.0 / share.plan.supervised_tokens[share.step])
     batch = Batch(
@@ -130,7 +140,11 @@ def _add_alignment(
     length: int,
     device: torch.device,
 ) -> None:
-    """Add what pools the states of labelled positions: the state at each position whose own label is not ignored."""
+    """Add what pools the states of labelled positions: the state at each position whose own label is not ignored.
+
+    Of a micro-batch that is cut, each part pools its own positions into the one state of the minibatch, whose scale,
+    weight and mask are those of the whole.
+    """
     groups = len(batch.shares[0].groups)
     whole = alignment.pooling == "minibatch"
     states = groups if whole else groups * per_group
@@ -146,15 +160,18 @@ def _add_alignment(
             sizes = [len(task.pieces[index]) for index in group.indices]
             supervised = [size - start for size, start in zip(sizes, starts, strict=True)]
             scale, valid = pooling_scales(supervised, alignment)
-            scales[k, g, : len(scale)] = scale
-            kappas[k, g] = kappa_of(share, group, alignment)
-            for row, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-                pooling[k, g, row, start:size] = 1.0
             # The step's alignment loss is the mean over its micro-batches, each the mean over its valid states.
-            state_weights[k, g, : len(valid)] = valid / max(int(valid.sum()), 1) / micro_batches
+            weight = valid / max(int(valid.sum()), 1) / micro_batches
+            own = slice(None) if whole else share.part
+            count = len(scale[own])
+            scales[k, g, :count] = scale[own]
+            state_weights[k, g, :count] = weight[own]
+            kappas[k, g] = kappa_of(share, group, alignment)
+            for row, (start, size) in enumerate(zip(starts[share.part], sizes[share.part], strict=True)):
+                pooling[k, g, row, start:size] = 1.0
             if alignment.dropout:
                 drawn = head_dropout(task.stage_seed, group.counter, len(valid), alignment)
-                head_masks[k, g, : len(valid)] = drawn
+                head_masks[k, g, :count] = drawn[own]
     batch.pooling = torch.from_numpy(pooling.reshape(len(batch.shares), states, -1)).to(device)
     batch.scales = torch.from_numpy(scales.reshape(len(batch.shares), states)).to(device)
     batch.kappas = torch.from_numpy(kappas.reshape(len(batch.shares), states)).to(device)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from favor.lm.cache import growing_cache
 from favor.lm.lora import LoraState
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
+from favor.lm.widths import Widths, attempt
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,18 @@ def generate(
     repetition_penalty: float = 1.1,
     rows_per_batch: int = 64,
     progress: Progress | None = None,
+    widths: Widths | None = None,
 ) -> list[list[int]]:
     """Return each request's new tokens (without the end token), greedily chosen, in the order of ``requests``.
 
     Text is that of ``transformers.generate`` on the one prompt and adapter: greedy, the repetition penalty over
     prompt and continuation, no padding seen by it or by attention, stopping at the model's end tokens.
-    ``rows_per_batch`` bounds memory; rows are batched in a fixed order (by prompt length, then as given).
+    ``rows_per_batch`` bounds memory; rows are batched in a fixed order (by prompt length, then as given). On a GPU that
+    runs out of memory it is halved for what is not yet generated; ``widths`` holds what was found to fit: it is where
+    the call begins, and is changed in place.
 
-    Raises ``UserError`` where a prompt is empty or leaves no room for the continuation in the model's context.
+    Raises ``UserError`` where a prompt is empty or leaves no room for the continuation in the model's context, and
+    where memory does not hold one row.
     """
     for request in requests:
         if not 0 < len(request.prompt_tokens) <= base.context - max_new_tokens:
@@ -58,23 +65,45 @@ def generate(
                 f"{request.name}: a prompt of {len(request.prompt_tokens)} tokens and {max_new_tokens} new ones do not "
                 f"fit the model's context of {base.context} tokens; shorten the prefix or max_new_tokens"
             )
-    results: list[list[int]] = [[] for _ in requests]
+    results: dict[int, list[int]] = {}
+    widths = widths or Widths()
     stack = LoraStack(base.model, lora)
     with stack.attached(), torch.inference_mode():
-        for slots in _batches(requests, rows_per_batch):
-            rows = [index for slot in slots for index in slot]
-            _set_adapters(base, stack, requests, slots)
-            outputs = _decode(
-                base, [requests[index].prompt_tokens for index in rows], max_new_tokens, repetition_penalty
-            )
-            seen: set[int] = set()
-            for index, tokens in zip(rows, outputs, strict=True):
-                if index not in seen:
-                    results[index] = tokens
-                    seen.add(index)
-            if progress is not None:
-                progress.update(len(seen))
-    return results
+        while len(results) < len(requests):
+            waiting = [index for index in range(len(requests)) if index not in results]
+            for batch in _batches([requests[index] for index in waiting], widths.rows(rows_per_batch)):
+                slots = [[waiting[place] for place in slot] for slot in batch]
+                given = (base, stack, requests, slots, max_new_tokens, repetition_penalty)
+                outputs = attempt(partial(_continue, *given))
+                if outputs is None:
+                    rows = len(slots) * len(slots[0])
+                    if not widths.narrow(rows_per_batch, rows):
+                        raise UserError(
+                            f"{requests[slots[0][0]].name}: GPU memory does not hold one continuation; lower "
+                            "max_new_tokens or shorten the prefix"
+                        )
+                    print(f"GPU memory is short: fewer than {rows} rows at once from here on", file=sys.stderr)
+                    break
+                results |= outputs
+                if progress is not None:
+                    progress.update(len(outputs))
+    return [results[index] for index in range(len(requests))]
+
+
+def _continue(
+    base: BaseModel,
+    stack: LoraStack,
+    requests: Sequence[GenerationRequest],
+    slots: list[list[int]],
+    max_new_tokens: int,
+    repetition_penalty: float,
+) -> dict[int, list[int]]:
+    """Return the continuation of every request in a batch's slots, by its index."""
+    rows = [index for slot in slots for index in slot]
+    _set_adapters(base, stack, requests, slots)
+    prompts = [requests[index].prompt_tokens for index in rows]
+    # A slot short of rows repeats its last one, with the same result.
+    return dict(zip(rows, _decode(base, prompts, max_new_tokens, repetition_penalty), strict=True))
 
 
 def last_token_states(
@@ -84,22 +113,35 @@ def last_token_states(
     sequences: Sequence[Sequence[int]],
     rows_per_batch: int = 32,
 ) -> np.ndarray:
-    """Return the final state at each sequence's last token under adapter ``state``, float32 [n, d] (FedDPA's gate)."""
+    """Return the final state at each sequence's last token under adapter ``state``, float32 [n, d] (FedDPA's gate).
+
+    On a GPU that runs out of memory ``rows_per_batch`` is halved. Raises ``UserError`` where it does not hold one row.
+    """
     states = np.empty((len(sequences), base.hidden_size), dtype=np.float32)
-    order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
+    waiting = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
+    widths = Widths()
     stack = LoraStack(base.model, lora)
     with stack.attached(), torch.inference_mode():
         stack.set([Component(_factors(base, stack, [state]))])
-        for start in range(0, len(order), rows_per_batch):
-            rows = order[start : start + rows_per_batch]
-            lengths = [len(sequences[index]) for index in rows]
-            tokens = np.zeros((len(rows), max(lengths)), dtype=np.int64)
-            for row, index in enumerate(rows):
-                tokens[row, : lengths[row]] = sequences[index]
-            final = base.final_states(torch.from_numpy(tokens).to(base.device))
-            last = final[torch.arange(len(rows)), torch.tensor(lengths) - 1]
-            states[rows] = last.float().cpu().numpy()
+        while waiting:
+            rows = waiting[: widths.rows(rows_per_batch)]
+            found = attempt(partial(_last_states, base, [sequences[index] for index in rows]))
+            if found is not None:
+                states[rows] = found
+                waiting = waiting[len(rows) :]
+            elif not widths.narrow(rows_per_batch, len(rows)):
+                raise UserError(f"GPU memory does not hold one prompt of {len(sequences[rows[0]])} tokens; shorten it")
     return states
+
+
+def _last_states(base: BaseModel, sequences: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the final states [n, d] at the last tokens of one batch."""
+    lengths = [len(sequence) for sequence in sequences]
+    tokens = np.zeros((len(sequences), max(lengths)), dtype=np.int64)
+    for row, sequence in enumerate(sequences):
+        tokens[row, : lengths[row]] = sequence
+    final = base.final_states(torch.from_numpy(tokens).to(base.device))
+    return final[torch.arange(len(sequences)), torch.tensor(lengths) - 1].float().cpu().numpy()
 
 
 def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list[list[list[int]]]:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 
 from favor.foundation.errors import UserError
+from favor.foundation.files import REMEDY, to_disk
 from favor.foundation.progress import Progress
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.arithmetic import fast_linear_layers
@@ -206,8 +208,9 @@ def _save(model: Any, tokenizer_folder: Path, folder: Path) -> None:
             shutil.copyfile(tokenizer_folder / name, partial / name)
         # config.json last: a folder that has it is whole.
         for path in sorted(partial.iterdir(), key=lambda path: path.name == "config.json"):
+            to_disk(path)
             path.replace(folder / path.name)
-    except OSError as error:
-        raise UserError(f"{folder}: the model cannot be saved there ({error.strerror}); mend the folder") from None
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{folder}: the model cannot be saved there ({error}); {REMEDY}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)

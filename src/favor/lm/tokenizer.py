@@ -8,7 +8,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import atomic_path, write_json
+from favor.foundation.files import write_json, write_text
 from favor.foundation.tokenizer import open_tokenizer
 
 PAD_TOKEN = "<|pad|>"
@@ -44,8 +44,8 @@ class TextTokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write ``tokenizer.json`` to ``path``."""
-        with atomic_path(path) as temporary:
-            self._tokenizer.save(str(temporary))
+        # The library's own save raises no OSError on a full disk.
+        write_text(self._tokenizer.to_str(pretty=True), path)
 
     def token_id(self, token: str) -> int | None:
         """Return the id of a token given as text, or None where the vocabulary lacks it."""

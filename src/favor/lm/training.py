@@ -8,8 +8,11 @@ forward pass changes results by rounding only.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -21,10 +24,11 @@ from favor.lm.cohort import Cohort
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
-from favor.lm.passes import StepFigures, run_pass
+from favor.lm.passes import StepFigures, run_parts, run_pass
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
+from favor.lm.widths import Widths, attempt
 
 # Padded tokens of one forward pass where the caller sets no number of rows.
 _TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}
@@ -52,6 +56,7 @@ def train(
     progress: Progress | None = None,
     max_rows_per_forward: int | None = None,
     clients_per_stack: int | None = None,
+    widths: Widths | None = None,
 ) -> list[ClientResult]:
     """Train every task and return results in the order of ``tasks``.
 
@@ -61,8 +66,10 @@ def train(
     are final, after the last norm, at the positions whose own label is not ignored. Gradients are clipped per client
     over its factors and projection head together.
 
-    ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else; on a GPU that runs out of
-    memory the rows are halved and the step is done again.
+    ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else. On a GPU that runs out of
+    memory the rows of a forward pass are halved down to one micro-batch and the step is done again; then the stack is
+    halved and its clients begin again; then the micro-batch is cut, whose losses and gradients stay those of the
+    whole. ``widths`` holds what was found to fit: it is where the call begins, and is changed in place.
 
     Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
     over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
@@ -73,16 +80,50 @@ def train(
     for plan in plans:
         _check_rates(plan, settings)
     stack = LoraStack(base.model, lora)
-    width = clients_per_stack or max(1, len(plans))
+    widths = widths or Widths()
     results: dict[str, ClientResult] = {}
     with stack.attached(), _checkpointing(base, settings):
         # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
-        for members in _alike(plans):
-            for start in range(0, len(members), width):
-                run = _StackRun(base, stack, members[start : start + width], settings, alignment, max_rows_per_forward)
-                for result in run.train(progress):
-                    results[result.name] = result
+        for waiting in _alike(plans):
+            while waiting:
+                members = waiting[: min(clients_per_stack or len(waiting), widths.clients or len(waiting))]
+                given = (base, stack, members, settings, alignment, max_rows_per_forward, widths, progress)
+                trained = attempt(partial(_train_stack, *given))
+                if trained is None:
+                    _halve_stack(widths, members)
+                    continue
+                results |= {result.name: result for result in trained}
+                waiting = waiting[len(members) :]
     return [results[task.name] for task in tasks]
+
+
+def _train_stack(
+    base: BaseModel,
+    stack: LoraStack,
+    plans: Sequence[Plan],
+    settings: TrainingSettings,
+    alignment: AlignmentSettings | None,
+    max_rows: int | None,
+    widths: Widths,
+    progress: Progress | None,
+) -> list[ClientResult]:
+    counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
+    try:
+        return _StackRun(base, stack, plans, settings, alignment, max_rows, widths).train(progress)
+    except torch.cuda.OutOfMemoryError:
+        if progress is not None:  # The clients begin again.
+            progress.done, progress.tokens = counted
+        raise
+
+
+def _halve_stack(widths: Widths, members: Sequence[Plan]) -> None:
+    if len(members) == 1:
+        raise UserError(
+            f"{members[0].task.name}: GPU memory does not hold one row of one client; set gradient_checkpointing: on, "
+            "or lower max_length or the LoRA rank"
+        )
+    widths.clients, widths.divisor = (len(members) + 1) // 2, 1
+    print(f"GPU memory is short: stacks of {widths.clients} clients from here on", file=sys.stderr, flush=True)
 
 
 def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
@@ -143,13 +184,14 @@ class _StackRun:
         settings: TrainingSettings,
         alignment: AlignmentSettings | None,
         max_rows: int | None,
+        widths: Widths,
     ) -> None:
         self.base, self.stack, self.plans, self.settings = base, stack, plans, settings
         self.alignment = alignment if plans[0].task.target is not None else None
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
-        self.max_rows = max_rows
-        self.shrink = 1
+        self.max_rows, self.widths = max_rows, widths
+        self.running = (0, 0)
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
     def train(self, progress: Progress | None) -> list[ClientResult]:
@@ -171,34 +213,50 @@ class _StackRun:
         return self.cohort.results(self.plans)
 
     def _gradients(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
-        """Leave the clients' gradients of the step in the cohort and return its figures."""
+        """Leave the clients' gradients of the step in the cohort and return its figures.
+
+        Raises ``torch.cuda.OutOfMemoryError`` where only a smaller stack can help.
+        """
         while True:
-            try:
-                self.cohort.zero_gradients(measured)
-                figures = {position: StepFigures() for position in active}
-                for shares in self._passes(step, active):
-                    batch = build_batch(
-                        shares, self.settings, self.alignment, self.stack.settings.dropout, self.base.device
-                    )
-                    run_pass(self.base, self.stack, self.cohort, batch, self.alignment, measured, figures)
+            figures = attempt(partial(self._all_passes, step, active, measured))
+            if figures is not None:
                 return figures
-            except torch.cuda.OutOfMemoryError:
-                self.shrink *= 2
-                torch.cuda.empty_cache()
-                if self._rows(self.settings.max_length) < 1:
-                    raise UserError(
-                        f"{self.plans[active[0]].task.name}: GPU memory does not hold one micro-batch; set "
-                        "gradient_checkpointing: on, or lower micro_batch, max_length or clients_per_stack"
-                    ) from None
+            rows, wanted = self.running
+            # A stack is halved before a micro-batch is cut, which costs aligned stages a second forward pass.
+            stacked = len(self.plans) > 1 and rows <= self.settings.micro_batch
+            if stacked or not self.widths.narrow(wanted, rows):
+                raise torch.cuda.OutOfMemoryError(f"{rows} rows of {len(self.plans)} clients")
+            print(f"GPU memory is short: fewer than {rows} rows at once from here on", file=sys.stderr, flush=True)
 
-    def _rows(self, length: int) -> int:
-        rows = self.max_rows or max(1, _TOKENS_PER_FORWARD[self.base.device.type] // length)
-        return rows // self.shrink
+    def _all_passes(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
+        """Do the step's forward and backward passes from cleared gradients.
 
-    def _passes(self, step: int, active: list[int]) -> Iterator[list[Share]]:
+        ``running`` is the (rows, rows wanted) of the pass at work, for whoever has to cut them.
+        """
+        self.running = (0, 0)
+        self.cohort.zero_gradients(measured)
+        figures = {position: StepFigures() for position in active}
+        dropout, device = self.stack.settings.dropout, self.base.device
+        for parts in self._passes(step, active):
+            batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
+            rows, length = batches[0].tokens.shape
+            self.running = rows, self._wanted_rows(length)
+            common = (self.alignment, measured, figures)
+            if len(batches) == 1:
+                run_pass(self.base, self.stack, self.cohort, batches[0], *common)
+            else:
+                run_parts(self.base, self.stack, self.cohort, batches, *common)
+        return figures
+
+    def _wanted_rows(self, length: int) -> int:
+        """Return the rows of a forward pass while memory suffices; a whole micro-batch unless the caller wants less."""
+        return self.max_rows or max(self.settings.micro_batch, _TOKENS_PER_FORWARD[self.base.device.type] // length)
+
+    def _passes(self, step: int, active: list[int]) -> Iterator[list[list[Share]]]:
         """Yield what runs together: for each of some clients the same number of its next micro-batches.
 
-        Micro-batches run longest first, and clients whose next ones are longest go together, to pad little.
+        Micro-batches run longest first, and clients whose next ones are longest go together, to pad little. Where not
+        even one fits, its parts are yielded, all of them at once; else there is one part.
         """
 
         def longest(position: int, group: Group) -> int:
@@ -210,10 +268,16 @@ class _StackRun:
         }
         while waiting:
             order = sorted(waiting, key=lambda position: -longest(position, waiting[position][0]))
-            room = max(1, self._rows(longest(order[0], waiting[order[0]][0])) // self.settings.micro_batch)
+            rows = self.widths.rows(self._wanted_rows(longest(order[0], waiting[order[0]][0])))
+            room = max(1, rows // self.settings.micro_batch)
             chosen = sorted(order[:room])
             number = max(1, min(room // len(chosen), *(len(waiting[position]) for position in chosen)))
-            yield [Share(position, self.plans[position], step, waiting[position][:number]) for position in chosen]
+            shares = [Share(position, self.plans[position], step, waiting[position][:number]) for position in chosen]
+            if rows < self.settings.micro_batch:
+                size = len(shares[0].groups[0].indices)
+                yield [[replace(shares[0], part=slice(start, start + rows))] for start in range(0, size, rows)]
+            else:
+                yield [shares]
             for position in chosen:
                 del waiting[position][:number]
                 if not waiting[position]:

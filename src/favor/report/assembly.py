@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.files import read_parquet
+from favor.foundation.files import read_json, read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.specs import load_spec
 from favor.report.sweeps import at_points, points_of
@@ -74,13 +74,14 @@ def assemble(
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
     the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure.
     """
+    numbers = read_json(results / "numbers.json")
     overview = [
         Figure(title, caption, *_files(results / "figures", name)) for name, (title, caption) in OVERVIEW.items()
     ]
     return Report(
         title="FAVoR Workflow",
         experiments=[
-            *(_experiment(results, name, values) for name, values in experiments.items()),
+            *(_experiment(results, name, values, numbers[name]) for name, values in experiments.items()),
             *(_sweep(results, name, values) for name, values in (sweeps or {}).items()),
         ],
         figures=overview,
@@ -94,7 +95,9 @@ def assemble(
     )
 
 
-def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
+def _experiment(
+    results: Path, name: str, values: Mapping[str, Any], numbers: Sequence[Mapping[str, Any]]
+) -> ExperimentReport:
     experiment, corpus = values["experiment"], values["corpus"]
     folder = results / "corpora" / experiment["corpus"]
     preparation = Preparation(
@@ -136,6 +139,7 @@ def _experiment(results: Path, name: str, values: Mapping[str, Any]) -> Experime
         ],
         is_demo=bool(corpus["demo"]),
         display=values["display"],
+        numbers=numbers,
     )
 
 

@@ -31,7 +31,7 @@ class Context:
     none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
     the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
     ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method,
-    what its run resolved to.
+    what its run resolved to. ``references``: methods that do not federate.
     """
 
     experiment: str
@@ -43,6 +43,7 @@ class Context:
     absences: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[int] = ()
     settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
+    references: Sequence[str] = ()
 
 
 class CellSource(Protocol):
@@ -131,12 +132,15 @@ def is_control(row: str) -> bool:
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
-    rows = [row for row in spec.rows if not row.method or row.method in _UNSEEDED or row.method in context.methods]
+    declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
+    rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     if spec.open_rows:
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
         rows[last + 1 : last + 1] = [
-            Row((method_name(key, context.display),), method=key) for key in context.methods if key not in METHODS
+            Row((method_name(key, context.display),), method=key)
+            for key in context.methods
+            if key not in METHODS and not (spec.collaborative and key in context.references)
         ]
     if spec.scored_only:
         rows = [row for row in rows if not row.method or index.has_method(row)]
@@ -230,7 +234,7 @@ class _Index:
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            return Cell(reason="does not apply to this method")
+            return Cell(reason="a bound is no configuration" if method in CONTROLS else "does not apply to this method")
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
         return Cell(text=value if isinstance(value, str) else f"{value:g}")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -72,7 +73,8 @@ class ExperimentReport:
 
     ``settings``: resolved configuration values to print, nested mappings allowed. ``facts``: short name -> value
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
-    ``display``: printed names of methods that the paper does not know.
+    ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
+    numbers.json.
     """
 
     name: str
@@ -88,6 +90,7 @@ class ExperimentReport:
     is_demo: bool = False
     display: Mapping[str, str] = field(default_factory=dict)
     kind: str = "Experiment"
+    numbers: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ import math
 import pandas as pd
 
 from favor.report.build import is_control
+from favor.report.cells import printed
 from favor.report.escape import html_text, minus
-from favor.report.notes import footnotes, letter, row_notes
+from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 from favor.report.style import page
 
@@ -29,10 +30,8 @@ def html_table(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> str:
         parts.append(
             _panel(spec, panel, cells[cells["panel"] == panel.title], caption, reasons, f"{spec.label}-{number}")
         )
-    notes = [html_text(text) for text in row_notes(spec, cells)]
+    notes = [html_text(text) for text in (*mark_notes(cells), *row_notes(spec, cells))]
     notes += [f"<sup>{letter(number)}</sup> {html_text(reason)}." for reason, number in reasons.items()]
-    if (cells["mark"] != "").any():
-        notes.insert(0, "<strong>Bold</strong>: best of the ranked rows; <u>underlined</u>: second-best.")
     if notes:
         parts.append('<ul class="notes">' + "".join(f"<li>{text}</li>" for text in notes) + "</ul>")
     return "\n".join(parts)
@@ -115,9 +114,9 @@ def _beside(cell: dict, decimals: int) -> str:
     if math.isnan(cell["paper_value"]):
         text = f"paper {cell['paper_text']}" if cell["paper_text"] else ""
         return f'<span class="beside">{_minus(text)}</span>' if text else ""
-    text = f"paper {cell['paper_value']:.{decimals}f}"
+    text = f"paper {printed(cell['paper_value'], decimals)}"
     if decimals and not math.isnan(cell["value"]):
-        text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
+        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
     return f'<span class="beside">{_minus(text)}</span>'
 
 

@@ -10,9 +10,10 @@ from functools import partial
 import pandas as pd
 
 from favor.report.build import is_control
+from favor.report.cells import printed
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
-from favor.report.notes import footnotes, letter, row_notes
+from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")
@@ -29,7 +30,8 @@ def latex_table(
     """
     shown = cells if (spec.controls if controls is None else controls) else cells[~cells["row"].map(is_control)]
     reasons = footnotes(shown)
-    notes = [*row_notes(spec, shown), *(f"– ({letter(number)}): {reason}." for reason, number in reasons.items())]
+    notes = [*mark_notes(shown), *row_notes(spec, shown)]
+    notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
     caption = " ".join(filter(None, (spec.caption, note)))
     return _environment(spec, shown, lambda cell, column: _cell(cell, column, reasons), notes, caption, placement)
 
@@ -39,12 +41,12 @@ def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "ht
 
     Rows, sections and columns of which the paper prints nothing are left out; "" where that leaves nothing.
     """
-    printed = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
-    keys = list(zip(printed["section"], printed["row"], strict=True))
+    known_cells = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
+    keys = list(zip(known_cells["section"], known_cells["row"], strict=True))
     shown = cells[[key in keys for key in zip(cells["section"], cells["row"], strict=True)]]
     if shown.empty:
         return ""
-    known = set(zip(printed["panel"], printed["column"], strict=True))
+    known = set(zip(known_cells["panel"], known_cells["column"], strict=True))
     panels = tuple(
         replace(panel, columns=tuple(c for c in panel.columns if c.fixed or (panel.title, c.label) in known))
         for panel in spec.panels
@@ -74,7 +76,7 @@ def _environment(
         f"% {spec.label}: needs {', '.join(PACKAGES)}",
         rf"\begin{{table}}[{placement}]",
         r"\centering",
-        r"\footnotesize",
+        r"\scriptsize" if any(column.wide for panel in spec.panels for column in panel.columns) else r"\footnotesize",
         r"\setlength{\tabcolsep}{4pt}",
         r"\renewcommand{\arraystretch}{1.08}",
     ]
@@ -138,7 +140,9 @@ def _stacked(lines: Sequence[str], position: str) -> str:
 def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
-        return escape(cell["text"]) + sign
+        # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
+        ragged = r"\raggedright\let\\\tabularnewline " if column.wide else ""
+        return ragged + escape(cell["text"]) + sign
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
     wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}[cell["mark"]]
     if deviation and column.deviation == "stacked":
@@ -152,7 +156,7 @@ def _paper_cell(spec: TableSpec, cell: dict, column: Column) -> str:
     if math.isnan(cell["paper_value"]):
         return escape(minus(cell["paper_text"]))
     decimals = spec.decimals(cell["row"], column)
-    text = f"{cell['paper_value']:.{decimals}f}"
+    text = printed(cell["paper_value"], decimals, column.signed)
     if decimals and not math.isnan(cell["value"]):
-        text += f" ({cell['value'] - cell['paper_value']:+.{decimals}f})"
+        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
     return escape(minus(text))

@@ -25,6 +25,11 @@ METHODS: dict[str, str] = {
     "cold_start_asce": "FAVoR shared init + private residual (ASCE)",
     "cold_start_random": "Random shared init + private residual",
     "cold_start_shared": "Shared only, no private residual",
+    "average_author": "Mythos Avg-Author",
+    "retrieval": "Mythos RAG-Only",
+    "sheet_retrieval": "Mythos Sheet + RAG",
+    "sheet_retrieval_without_persona": "Mythos Sheet (no persona) + RAG",
+    "sheet": "Mythos Sheet Only",
 }
 
 # As the tables of comparisons print them.
@@ -43,7 +48,8 @@ METRICS: dict[str, str] = {
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 # Methods of the paper that do not federate: references, never ranked beside collaborative methods in figures.
-REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled"})
+PROMPTING = ("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet")
+REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled", *PROMPTING})
 
 # Bounds of every metric: the authors' own continuations, and those continuations dealt to other authors.
 CONTROLS: dict[str, str] = {
@@ -66,7 +72,7 @@ ENCODERS: dict[str, str] = {
 
 DAGGER_NOTE = (
     "† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
-    "validation gate."
+    "validation gate, where its settings (gate_training, gating) do not say otherwise."
 )
 
 

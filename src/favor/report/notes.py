@@ -6,7 +6,10 @@ from string import ascii_lowercase
 
 import pandas as pd
 
+from favor.report.names import DAGGER_NOTE
 from favor.report.specs import TableSpec
+
+MARKS = "Best of the ranked rows in bold, second-best underlined; equal printed numbers share a mark."
 
 
 def footnotes(cells: pd.DataFrame) -> dict[str, int]:
@@ -22,6 +25,11 @@ def letter(number: int) -> str:
 
 
 def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
-    """Return the specification's notes whose first character stands in the name of a row that is shown."""
+    """Return the dagger's note and the specification's whose first character stands in the name of a row shown."""
     names = "".join(cells["row"].unique())
-    return [note for note in spec.notes if note[0] in names]
+    return [note for note in (DAGGER_NOTE, *spec.notes) if note[0] in names]
+
+
+def mark_notes(cells: pd.DataFrame) -> list[str]:
+    """Return the sentence about bold and underlined numbers, if any cell has a mark."""
+    return [MARKS] if (cells["mark"] != "").any() else []

@@ -24,6 +24,7 @@ from favor.report.content import (
 from favor.report.escape import html_text
 from favor.report.html import html_table
 from favor.report.names import method_name
+from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, disjointness
 from favor.report.style import page
 
@@ -74,6 +75,7 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
         parts.append(f"<h3>{html_text(section)}</h3>")
         for entry in entries:
             parts += _table(experiment, entry)
+    parts += _numbers(experiment)
     if experiment.figures:
         parts.append("<h3>Figures</h3>")
         parts += [_figure(figure, f"{experiment.name}-{number}") for number, figure in enumerate(experiment.figures)]
@@ -103,6 +105,14 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
         shown = _plain_table(agreement_rows(agreements), "Order of the rows, ours against the paper's", identifier)
         parts.append(f"<details><summary>Does the order agree with the paper?</summary>{shown}</details>")
     return parts
+
+
+def _numbers(experiment: ExperimentReport) -> list[str]:
+    if not experiment.numbers:
+        return []
+    shown, absent = number_rows(experiment.numbers)
+    table = _plain_table(shown, NUMBERS_CAPTION, f"numbers-{experiment.name}")
+    return [f"<h3>{NUMBERS_TITLE}</h3>", *([table] if len(shown) else []), *([_paragraph(absent)] if absent else [])]
 
 
 def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool = False) -> str:

@@ -32,6 +32,7 @@ from favor.report.content import (
 from favor.report.escape import latex as escape
 from favor.report.latex import latex_paper_table, latex_table
 from favor.report.names import method_name
+from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, disjointness
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
@@ -159,6 +160,7 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
     for section, tables in groups:
         parts.append(rf"\subsection{{{escape(section)}}}")
         parts += [_table(experiment, table) for table in tables]
+    parts += _numbers(experiment)
     parts += _agreement([table for _, tables in groups for table in tables])
     if experiment.figures:
         parts.append(r"\subsection{Figures}")
@@ -188,6 +190,14 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> str:
     source += latex_paper_table(table.spec, table.cells, placement="H")
     # Labels are made unique: two experiments may print the same table.
     return source.replace(r"\label{tab:", rf"\label{{tab:{experiment.name}:")
+
+
+def _numbers(experiment: ExperimentReport) -> list[str]:
+    if not experiment.numbers:
+        return []
+    shown, absent = number_rows(experiment.numbers)
+    table = [escape(NUMBERS_CAPTION), _long_table(shown, (".36", ".14", ".14", ".09", ".15"))] if len(shown) else []
+    return [rf"\subsection{{{NUMBERS_TITLE}}}", *table, *([escape(absent) + r"\par"] if absent else [])]
 
 
 def _agreement(tables: Sequence[ReportTable]) -> list[str]:

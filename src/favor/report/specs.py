@@ -142,7 +142,9 @@ class TableSpec:
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" or "point" ranks the rows of each apart. ``notes``: printed below where
     their first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
-    ``scored_only``: rows of methods that its families did not score are left out.
+    ``scored_only``: rows of methods that its families did not score are left out. ``row_source``: makes the rows from
+    the scores, for a table whose rows the configuration decides.
+    ``collaborative``: of methods that the paper does not know, those that federate only are appended.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
     ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
     (:mod:`favor.report.sweeps`); the table belongs to a sweep, not to an experiment.
@@ -159,6 +161,7 @@ class TableSpec:
     sectioned: bool = False
     dataset: str = "BlogText"
     open_rows: bool = True
+    collaborative: bool = False
     with_controls: bool = True
     controls: bool = False
     ranked_within: Literal["", "encoder", "point"] = ""
@@ -167,6 +170,7 @@ class TableSpec:
     publishable: bool = True
     comparisons: Comparisons | None = None
     over_points: bool = False
+    row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
 
     def decimals(self, row: str, column: Column) -> int:
         """Return the places that the cell of ``column`` prints in the row labelled ``row``."""

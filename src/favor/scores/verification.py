@@ -25,7 +25,7 @@ METRICS = (
         "generated_source_eer", "Gen→Src EER", 0.0, 1.0, "lower", f"{_REFERENCE}; generated-source pairs, same topic"
     ),
 )
-VARIANTS = ("sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
+VARIANTS = ("same_topic", "sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
 DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
 
@@ -60,6 +60,15 @@ def generated_pairs(vectors: np.ndarray, run: Run) -> Pairs:
     first, second = np.triu_indices(len(survivors), k=1)
     author, topic = survivors["client"].to_numpy(dtype=object), survivors["topic"].to_numpy(dtype=object)
     return Pairs((vectors @ vectors.T)[first, second], author[first], author[second], topic[first])
+
+
+def same_topic_pairs(pairs: Pairs, run: Run) -> Pairs:
+    """All positives of ``generated_pairs`` and the negatives whose authors share a known topic."""
+    survivors = run.survivors
+    first, second = np.triu_indices(len(survivors), k=1)
+    topic = survivors["topic"].to_numpy(dtype=object)
+    shared = (topic[first] == topic[second]) & (topic[first] != UNKNOWN_TOPIC)
+    return pairs.chosen(pairs.positive | shared)
 
 
 def source_pairs(vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True) -> Pairs:
@@ -145,9 +154,10 @@ def topic_balanced_auc(pairs: Pairs) -> float:
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Score every run and control in every encoder.
 
-    Settings: ``encoders`` (None: all) and ``variants``, any of ``sampled5000`` (generated pairs: 5,000 negatives),
-    ``interpolated`` (EER), ``train_texts`` (sources are training texts), ``all_different`` (negatives of any topic) and
-    ``topic_balanced`` (generated-source AUC averaged over topics).
+    Settings: ``encoders`` (None: all) and ``variants``, any of ``same_topic`` (generated pairs: negatives of one topic,
+    as the paper's external verifiers take them), ``sampled5000`` (generated pairs: 5,000 negatives), ``interpolated``
+    (EER), ``train_texts`` (sources are training texts), ``all_different`` (generated-source pairs: negatives of any
+    topic) and ``topic_balanced`` (generated-source AUC averaged over topics).
     """
     checked = read_settings("verification", settings, DEFAULTS)
     variants = read_variants("verification", checked["variants"], VARIANTS)
@@ -177,6 +187,8 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: list[str])
         yield from rows(view, "", pairs)
         if "interpolated" in variants:
             yield from rows(view, "interpolated", pairs, interpolated=True)
+    if "same_topic" in variants:
+        yield from rows("generated", "same_topic", same_topic_pairs(generated, run))
     if "sampled5000" in variants:
         yield from rows("generated", "sampled5000", sampled_negatives(generated))
     if "train_texts" in variants:

@@ -1,23 +1,22 @@
-"""A judge behind an OpenAI-compatible endpoint: one POST to ``/chat/completions`` a request, on the standard library.
+"""A judge behind an OpenAI-compatible endpoint: one POST to ``/chat/completions`` a request, by the library ``openai``.
 
 Where it is, which model it serves and the key come from the environment alone. Key and address are written to no file
-and no log, and stand in no message.
+and no log, and stand in no message. Tries, waits and pace are this module's; the library's own are switched off.
 """
 
 from __future__ import annotations
 
 import email.utils
-import http.client
 import json
 import os
 import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenAI
 
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -27,6 +26,10 @@ BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE
 FILTERED = ("content_filter", "data_inspection_failed")  # how endpoints name a text they refuse
 LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
 _TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+# All that is sent beside the body and the key: neither the machine's description nor what other variables of the
+# environment add. The last is how the library marks a reply that it leaves as it came.
+_HEADERS = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
+_HEADERS |= {"x-stainless-raw-response"}
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,6 @@ class _Transient(Exception):
         self.wait = wait
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would send the key somewhere else, and turn the POST into a GET."""
-
-    def redirect_request(self, *args: Any, **options: Any) -> None:
-        return None
-
-
 @dataclass
 class Endpoint:
     """The endpoint that the environment names; ``ask`` may be called from several threads."""
@@ -82,7 +78,16 @@ class Endpoint:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        # A redirect would send the key somewhere else, and turn the POST into a GET.
+        transport = DefaultHttpxClient(follow_redirects=False, event_hooks={"request": [self._strip]})
+        self._client = OpenAI(
+            base_url=self.url,
+            api_key=self.key or "none",  # without one the library would take another from the environment
+            default_headers={"Authorization": f"Bearer {self.key or 'none'}"},
+            timeout=self.limits.timeout,
+            max_retries=0,
+            http_client=transport,
+        )
         self._pace = _Pace(self.limits.per_minute, self.sleep)
 
     @staticmethod
@@ -100,7 +105,7 @@ class Endpoint:
         key = environment.get(KEY, "").strip()
         if not (key.isascii() and key.isprintable()):  # the library's own complaint would quote it
             raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
-        return Endpoint(f"{address}/chat/completions", environment[MODEL].strip(), key, limits)
+        return Endpoint(address, environment[MODEL].strip(), key, limits)
 
     def settings(self) -> dict[str, Any]:
         """What an answer depends on beside the question."""
@@ -116,12 +121,11 @@ class Endpoint:
         Raises ``UserError`` for what no second try mends, and when every try failed.
         """
         messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        body = json.dumps({**self.settings(), "messages": messages}).encode()
         jitter = numpy_generator(0, "judge back-off", question.digest)
         for number in range(self.limits.tries):
             self._pace.wait()
             try:
-                return self._post(body)
+                return self._post(messages)
             except _Transient as fault:
                 if number == self.limits.tries - 1:
                     raise UserError(
@@ -132,34 +136,33 @@ class Endpoint:
                 self.sleep(min(LONGEST_WAIT, fault.wait if fault.wait is not None else wait))
         raise ValueError("limits.tries must be 1 or more")
 
-    def _post(self, body: bytes) -> Answer:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
-        request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")
-        try:
-            with self._opener.open(request, timeout=self.limits.timeout) as reply:
-                return _read_answer(reply.read())
-        except urllib.error.HTTPError as error:
-            return self._refused(error)
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-            # OSError holds timeouts and resets; the reason of a URLError may hold the host's name, its type may not.
-            reason = getattr(error, "reason", error)
-            raise _Transient(type(reason).__name__) from None
+    def _strip(self, request: Any) -> None:
+        """Take every header away that is not needed."""
+        kept = {*_HEADERS, "authorization"} if self.key else _HEADERS
+        for name in [name for name in request.headers if name.lower() not in kept]:
+            del request.headers[name]
 
-    def _refused(self, error: urllib.error.HTTPError) -> Answer:
+    def _post(self, messages: Any) -> Answer:
         try:
-            text = error.read().decode("utf-8", "replace")
-        except (http.client.HTTPException, OSError):
-            text = ""
-        status = f"HTTP {error.code}"
-        if error.code in _TRANSIENT or error.code >= 500:
-            raise _Transient(status, _seconds(error.headers.get("Retry-After")))
-        if error.code in (400, 403) and any(word in text for word in FILTERED):
+            # The reply as it came: what is no chat completion is tried again.
+            reply = self._client.chat.completions.with_raw_response.create(messages=messages, **self.settings())
+        except APIStatusError as error:
+            return self._refused(error)
+        except APIConnectionError as error:
+            # Timeouts and resets; what the cause says may hold the host's name, its type may not.
+            raise _Transient(type(error.__cause__ or error).__name__) from None
+        return _read_answer(reply.content)
+
+    def _refused(self, error: APIStatusError) -> Answer:
+        text = error.response.text
+        status = f"HTTP {error.status_code}"
+        if error.status_code in _TRANSIENT or error.status_code >= 500:
+            raise _Transient(status, _seconds(error.response.headers.get("Retry-After")))
+        if error.status_code in (400, 403) and any(word in text for word in FILTERED):
             return Answer("", "content_filter", 0, 0)
-        if error.code in (401, 403):
+        if error.status_code in (401, 403):
             raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
-        if error.code == 404:
+        if error.status_code == 404:
             raise UserError(
                 f"judge: the endpoint knows no such path or model ({status}); correct {BASE_URL} or {MODEL}"
             )

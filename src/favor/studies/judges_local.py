@@ -7,6 +7,7 @@ from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
+from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import LoraSettings
 from favor.studies.judges_asking import Answer, Question
@@ -21,11 +22,9 @@ class LocalJudge:
     """A base model without adapter. ``name`` is its printed name; ``model`` the keywords of ``load_base``."""
 
     def __init__(self, name: str, model: Mapping[str, Any], answer_tokens: int) -> None:
-        from transformers import AutoTokenizer
-
         self.name, self.answer_tokens = name, answer_tokens
         self.base: BaseModel = load_base(**model)
-        self.chat = AutoTokenizer.from_pretrained(self.base.source, trust_remote_code=False)
+        self.chat = ChatTokens(self.base)
 
     def settings(self) -> dict[str, Any]:
         """What an answer depends on beside the question."""
@@ -33,7 +32,7 @@ class LocalJudge:
 
     def ask(self, question: Question) -> Answer:
         """Answer one question. Raises ``UserError`` where it does not fit the model's context."""
-        prompt = self._prompt(question)
+        prompt = self.chat.encode(question.system, question.user)
         if len(prompt) + self.answer_tokens > self.base.context:
             raise UserError(
                 f"judges: a request of {len(prompt)} tokens and an answer of {self.answer_tokens} do not fit "
@@ -44,10 +43,3 @@ class LocalJudge:
         (tokens,) = generate(self.base, LoraSettings(), [request], self.answer_tokens, repetition_penalty=1.0)
         finish = "length" if len(tokens) == self.answer_tokens else "stop"
         return Answer(self.base.tokenizer.decode(tokens), finish, len(prompt), len(tokens))
-
-    def _prompt(self, question: Question) -> list[int]:
-        if self.chat.chat_template is None:
-            return self.base.tokenizer.encode(f"{question.system}\n\n{question.user}\n\n")
-        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        text = self.chat.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        return list(self.chat(text, add_special_tokens=False)["input_ids"])

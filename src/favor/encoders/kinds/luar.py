@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import RobertaConfig, RobertaModel
 from transformers.utils import cached_file
@@ -23,6 +22,7 @@ from favor.encoders.base import TextEncoder, checked_options
 from favor.encoders.transformer import TransformerEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_safetensors
+from favor.foundation.tokenizer import open_tokenizer
 
 DEFAULTS: dict[str, Any] = {
     "source": "rrivera1849/LUAR-MUD",
@@ -39,7 +39,7 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     checked = checked_options("luar", options, DEFAULTS)
     source = str(Path(checked["source"]).expanduser())
     tensors, _ = read_safetensors(_file(source, "model.safetensors"))
-    tokenizer = Tokenizer.from_file(_file(source, "tokenizer.json"))
+    tokenizer = open_tokenizer(_file(source, "tokenizer.json"))
     padding_id = tokenizer.token_to_id("<pad>")
     if padding_id is None or not {"linear.weight", "linear.bias"} <= set(tensors):
         raise UserError(f"encoder source '{source}': not a LUAR model (no '<pad>' token or no linear map); check it")

@@ -5,8 +5,8 @@ from favor.report.specs import Column, Panel, TableSpec, method_rows
 TABLE = TableSpec(
     label="asce-b-audit",
     title="Independent ASCE-B re-evaluation",
-    caption="Post-hoc evaluation under an independently trained ASCE-B; generations and pairs are held fixed. Values "
-    "are mean ± sample standard deviation over seeds.",
+    caption="Post-hoc evaluation under an independently trained ASCE-B, whose authors no other encoder and no client "
+    "has; generations and pairs are those of the other tables. Values are mean ± sample standard deviation over seeds.",
     stub_headers=("Collaborative method",),
     rows=method_rows("favor", "favor_without_asce", "ditto", "feddpa", "pfedme", "fedavg", "fedprox"),
     panels=(
@@ -25,4 +25,5 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification"),
     paper="L1575-1595",
+    collaborative=True,
 )

@@ -6,8 +6,8 @@ TABLE = TableSpec(
     label="asce-leakage-free-pairwise",
     title="Expanded author-style results",
     caption="Expanded author-style results under the author-disjoint ASCE encoder. Accuracy and F1 use source-train "
-    "prototypes; Gen-Gen AUC/EER compare generated continuations of the same and of different authors. Values are "
-    "mean ± sample standard deviation over seeds.",
+    "prototypes; Gen-Gen AUC/EER compare generated continuations of the same and of different authors. Outputs that "
+    "pass the quality filter; mean ± sample standard deviation over seeds.",
     rows=method_rows(
         "fedavg",
         "fedprox",

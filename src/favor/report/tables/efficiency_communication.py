@@ -36,7 +36,7 @@ TABLE = TableSpec(
     ),
     panels=(Panel((Column("Value", method="favor"),)),),
     sources=("efficiency",),
-    paper="L2015-2040",
+    paper="L2014-2040",
     open_rows=False,
     with_controls=False,
 )

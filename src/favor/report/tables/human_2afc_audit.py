@@ -27,7 +27,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("human_2afc",),
-    paper="L1204-1220",
+    paper="L1205-1223",
     stub_headers=("Source",),
     with_controls=False,
     scored_only=True,

@@ -47,7 +47,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("verification",),
-    paper="L1432-1447",
+    paper="L1433-1448",
     open_rows=False,
     with_controls=False,
 )

@@ -5,7 +5,9 @@ from favor.report.specs import Column, Panel, TableSpec, method_rows
 TABLE = TableSpec(
     label="phase1-legacy-comparison",
     title="Additional compact metric summary",
-    caption="Additional compact metric summary. Values are mean ± sample standard deviation over seeds.",
+    caption="Additional compact metric summary: accuracy, F1, distance between author centroids and silhouette in the "
+    "frozen ASCE space, assistant score, likeness to the authors' own continuations. Outputs that pass the quality "
+    "filter; mean ± sample standard deviation over seeds.",
     rows=method_rows("fedprox", "pooled", "ditto", "local_only_asce", "favor"),
     panels=(
         Panel(

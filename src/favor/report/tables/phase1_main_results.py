@@ -5,7 +5,8 @@ from favor.report.specs import Column, Panel, TableSpec, method_rows
 TABLE = TableSpec(
     label="phase1-main-results",
     title="Core component ablations",
-    caption="Core component ablations with StyleDistance generated-to-source verification.",
+    caption="Core component ablations: accuracy and F1 by the nearest source-train prototype in the frozen ASCE space, "
+    "and same-topic generated-to-source verification by StyleDistance. Outputs that pass the quality filter.",
     stub_headers=("Variant",),
     rows=method_rows("global_asce", "ditto_asce", "favor_without_asce", "favor"),
     panels=(

@@ -49,7 +49,7 @@ def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
             mean, least = (row_values(scores, "dominant_topic_share", variant)[0] for variant in ("", "minimum"))
             return Derived(f"mean {mean:.1f}; min {least:.1f}")
         case "Effective hard-negative mode":
-            found_any = row_values(scores, "source_negatives").sum() > 0
+            found_any = row_values(scores, "generated_negatives").sum() > 0
             return Derived("Same-topic cross-author" if found_any else "None: no topic has two authors")
         case "Protocol A same-prompt feasible" | "Protocol C same-prompt feasible":
             return Derived(str(bool(row_values(scores, "shared_prompts")[0])))
@@ -78,13 +78,14 @@ _ITEMS = (
 TABLE = TableSpec(
     label="phase1-topic-audit",
     title="Topics and negative sampling",
-    caption="Topic and negative-sampling summary. Protocol A pairs an output with a human text, Protocol C with "
-    "another output; a range runs over methods and seeds.",
+    caption="Topic and negative-sampling summary. Protocol A pairs an output with a human continuation of a prompt, "
+    "Protocol C with another output, in either order once; a range runs over methods and seeds. Outputs that pass the "
+    "filter; the topic indUnk gives no negatives.",
     stub_headers=("Audit item",),
     rows=tuple(Row((item,), method=SOURCE) for item in _ITEMS),
     panels=(Panel((Column("Value", derive=_value, decimals=0),)),),
     sources=("topics", "verification"),
-    paper="L1404-1430",
+    paper="L1403-1431",
     open_rows=False,
     with_controls=False,
 )

@@ -18,7 +18,7 @@ TABLE = TableSpec(
     ),
     panels=(Panel((Column("Shortened continuation", fixed={"": ""}, wide=True),)),),
     sources=(),
-    paper="L746-782",
+    paper="L747-783",
     with_controls=False,
     publishable=False,
 )

@@ -67,7 +67,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("judges",),
-    paper="L1248-1268",
+    paper="L1249-1268",
     open_rows=False,
     with_controls=False,
 )

@@ -6,7 +6,10 @@ from favor.scores.metric import SOURCE
 TABLE = TableSpec(
     label="signature-space-native",
     title="Native-dimensional source-space diagnostics",
-    caption="Native-dimensional source-space diagnostics.",
+    caption="Native-dimensional source-space diagnostics of human text: a class-balanced logistic-regression probe "
+    "(accuracy, macro-F1 on test texts), variance explained by author within topics and by topic (ω², mean over "
+    "coordinates; A/T is their ratio), cosine verification of same-author against same-topic different-author pairs of "
+    "test texts.",
     stub_headers=("Representation space",),
     rows=encoder_rows(
         SOURCE,

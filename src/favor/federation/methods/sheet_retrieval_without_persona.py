@@ -1,0 +1,22 @@
+"""Author sheet and retrieval without persona."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Plan, Prompting
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Nothing to set: lengths and counts are the experiment's (``prompting``)."""
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client's prompt holds its sheet and its own training texts."""
+    return Plan(
+        "Mythos Sheet (no persona) + RAG",
+        "prompted",
+        collaborative=False,
+        prompting=Prompting(passages=True, sheet=True),
+    )

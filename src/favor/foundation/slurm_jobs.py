@@ -1,0 +1,47 @@
+"""Slurm jobs of a folder: what an earlier Snakemake, which is gone, left running there."""
+
+from __future__ import annotations
+
+import getpass
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from favor.foundation.errors import UserError
+
+_UNFINISHED = "PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
+
+
+def jobs_in(folder: Path, states: str = _UNFINISHED) -> list[str]:
+    """Return the ids of this user's jobs that work in ``folder`` and are in one of the ``states``.
+
+    Snakemake's plugin submits every job with the folder it was started in. Raises ``UserError`` where Slurm does not
+    answer: no answer is no evidence that there are none.
+    """
+    command = ["squeue", "--noheader", f"--user={getpass.getuser()}", f"--states={states}", "--format=%A %Z"]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise UserError(f"squeue does not answer ({done.stderr.strip()}); try again when Slurm is back")
+    jobs = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    return sorted({number for number, place in jobs if Path(place).resolve() == folder.resolve()}, key=int)
+
+
+def cancel(jobs: Sequence[str]) -> None:
+    """Cancel jobs."""
+    if jobs:
+        subprocess.run(["scancel", *jobs], check=True)
+
+
+def settle(folder: Path, cancelling: bool, seconds: float = 5.0) -> None:
+    """Return once no job works in ``folder``: pending ones are cancelled, running ones finish or are cancelled too.
+
+    ``seconds`` is the time between two looks at the queue.
+    """
+    cancel(jobs_in(folder) if cancelling else jobs_in(folder, "PENDING"))
+    told: list[str] = []
+    while left := jobs_in(folder):
+        if left != told:
+            print(f"waiting for the end of Slurm jobs {', '.join(left)}", flush=True)
+            told = left
+        time.sleep(seconds)

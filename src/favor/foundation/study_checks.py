@@ -1,0 +1,63 @@
+"""Cross-checks of what studies add to an experiment: outputs of another one, a second corpus, prompting rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_json
+from favor.foundation.names import nearest
+
+# What an output depends on, beside its row and seed.
+_MAKING = (
+    *("corpus", "base_model", "style_encoder", "protocol", "budget", "matched_epochs", "clients", "skip_clients"),
+    *("allocation", "cold_start", "prompts", "federation", "lora", "training", "alignment", "generation"),
+)
+
+
+def check_outputs_of(name: str, experiments: Mapping[str, Any]) -> None:
+    """Check that the rows an experiment shares with the one named by ``outputs_of`` are the same runs there.
+
+    Raises ``UserError`` where that experiment is not there, takes its outputs from elsewhere itself, shares no row,
+    or made its outputs otherwise.
+    """
+    experiment, where = experiments[name], f"config key 'experiments.{name}.outputs_of'"
+    archive = experiment["outputs_of"]
+    if archive is None:
+        return
+    if archive not in experiments or archive == name:
+        others = [other for other in experiments if other != name]
+        raise UserError(f"{where}: there is no other experiment '{archive}'; {nearest(archive, others)}")
+    other = experiments[archive]
+    if other["outputs_of"] is not None:
+        raise UserError(f"{where}: '{archive}' takes its outputs from '{other['outputs_of']}'; name that one")
+    shared = [row for row in experiment["methods"] if row in other["methods"]]
+    if not shared:
+        raise UserError(f"{where}: no row is also one of '{archive}'; remove the key or add such a row")
+    differing = [key for key in _MAKING if experiment[key] != other[key]]
+    if differing:
+        raise UserError(
+            f"{where}: '{differing[0]}' differs from that of '{archive}', whose outputs were made otherwise; "
+            f"leave it as it is there (extends: {archive})"
+        )
+    absent = [seed for seed in experiment["seeds"] if seed not in other["seeds"]]
+    if absent:
+        raise UserError(f"{where}: '{archive}' has no outputs of seed {absent[0]}; leave the seed out")
+    for row in shared:
+        if _without_title(experiment["methods"][row]) != _without_title(other["methods"][row]):
+            raise UserError(f"{where}: row '{row}' has other settings in '{archive}'; give it another name")
+
+
+def _without_title(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in overrides.items() if key != "title"}
+
+
+def known_context(model: Mapping[str, Any]) -> int | None:
+    """Return the context in tokens of a base model of the configuration; None where only the hub knows it."""
+    if model["pretrain"] is not None:
+        return int(model["pretrain"]["context_length"])
+    path = Path(model["source"]).expanduser() / "config.json"
+    length = read_json(path).get("max_position_embeddings") if path.is_file() else None
+    return length if isinstance(length, int) else None

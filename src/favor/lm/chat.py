@@ -1,0 +1,35 @@
+"""Requests to a model in words: in its own chat template where it has one, else as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from favor.lm.base import BaseModel
+
+
+class ChatTokens:
+    """Turns instructions and a message into the token ids that the model continues."""
+
+    def __init__(self, base: BaseModel) -> None:
+        from transformers import AutoTokenizer
+
+        self.base = base
+        self._tokenizer = AutoTokenizer.from_pretrained(base.source, trust_remote_code=False)
+
+    @property
+    def templated(self) -> bool:
+        """Whether the model has a chat template."""
+        return self._tokenizer.chat_template is not None
+
+    def encode(self, system: str, user: str, lead: str | Sequence[int] = "") -> list[int]:
+        """Return the token ids of a request.
+
+        ``lead``: how the answer begins, text or token ids, for a model without a template, which goes on from there; a
+        model with one is left to begin by itself.
+        """
+        if not self.templated:
+            tokens = self.base.tokenizer.encode(f"{system}\n\n{user}\n\n")
+            return [*tokens, *(self.base.tokenizer.encode(lead) if isinstance(lead, str) else lead)]
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])

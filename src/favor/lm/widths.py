@@ -1,0 +1,93 @@
+"""How much of a job a GPU holds at once: stepped down when its memory runs out, and remembered for the next job.
+
+Widths change results by rounding only, so what is remembered is no input of a job.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+
+from favor.foundation.devices import WIDTHS
+from favor.foundation.files import read_json, write_json
+from favor.lm.base import BaseModel
+
+T = TypeVar("T")
+
+
+@dataclass
+class Widths:
+    """What a job's width is cut to: its rows are divided by ``divisor``, a stack holds at most ``clients``."""
+
+    divisor: int = 1
+    clients: int | None = None
+
+    def rows(self, wanted: int) -> int:
+        """Return how many of the ``wanted`` rows run at once: at least one."""
+        return max(1, wanted // self.divisor)
+
+    def narrow(self, wanted: int, failed: int) -> bool:
+        """Divide further, until fewer rows run than the ``failed`` ones of ``wanted``; False where one row failed."""
+        if failed <= 1:
+            return False
+        self.divisor *= 2
+        while self.rows(wanted) >= failed:
+            self.divisor *= 2
+        return True
+
+
+def attempt(action: Callable[[], T]) -> T | None:
+    """Return what ``action`` returns, or None where the GPU's memory ran out; what it held is then freed."""
+    try:
+        return action()
+    except torch.cuda.OutOfMemoryError:
+        pass  # Only after this block does nothing hold the frames of the failed call, and with them their tensors.
+    gc.collect()
+    torch.cuda.empty_cache()
+    return None
+
+
+class WidthMemory:
+    """The widths that fitted jobs of one kind on one device, as a small file in the folder FAVOR_WIDTHS names.
+
+    ``kind`` holds what memory depends on beside model and device. Jobs may run at the same time: a file is replaced in
+    one step, and of two widths the narrower stays. Without the variable nothing is remembered.
+    """
+
+    def __init__(self, base: BaseModel, kind: Mapping[str, Any]) -> None:
+        cuda = base.device.type == "cuda"
+        self.key = {
+            "device": torch.cuda.get_device_name(base.device) if cuda else base.device.type,
+            "model": base.source,
+            "dtype": str(base.dtype),
+            **kind,
+        }
+        digest = hashlib.sha256(json.dumps(self.key, sort_keys=True).encode()).hexdigest()[:16]
+        folder = os.environ.get(WIDTHS)
+        self.path = Path(folder) / f"{digest}.json" if folder else None
+
+    def recall(self) -> Widths:
+        """Return the remembered widths; the full ones where there are none."""
+        if self.path is None or not self.path.is_file():
+            return Widths()
+        print(f"memory: widths as in {self.path}; delete it to begin with the full ones", file=sys.stderr)
+        return Widths(**read_json(self.path)["widths"])
+
+    def remember(self, widths: Widths) -> None:
+        """Keep ``widths`` for the next job, where they are narrower than what is kept."""
+        if self.path is None or widths == Widths():
+            return
+        kept = Widths(**read_json(self.path)["widths"]) if self.path.is_file() else Widths()
+        counts = [count for count in (kept.clients, widths.clients) if count is not None]
+        found = Widths(max(kept.divisor, widths.divisor), min(counts, default=None))
+        if found != kept:
+            write_json({"job": self.key, "widths": asdict(found)}, self.path)

@@ -1,0 +1,108 @@
+"""Scores of encoder transfer: does a frozen style encoder tell apart authors of a corpus it was not trained on?
+
+Human texts only, so the rows' method is "source" and their seed 0. A held-out text is assigned to the nearest prototype
+of the authors' training texts, and verified against every author's training texts (any other author is a negative, as
+a corpus of stories has no topics). Intervals come from resamples of the held-out texts' authors; prototypes and
+training texts stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from favor.scores.inputs import Run, Sources, unit_rows
+from favor.scores.metric import SOURCE, Metric, Score, scores_frame
+from favor.scores.prototypes import predict, prototypes
+from favor.scores.verification import auc, source_pairs
+from favor.statistics.bootstrap import auc_draws, interval, mean_draws, resample_counts
+
+_REFERENCE = "paper, ASCE Evaluator-Scale and Cross-Domain Transfer"
+METRICS = (
+    Metric("encoder_authors", "Authors", 0.0, float("inf"), "none", _REFERENCE, "authors the encoder was trained on"),
+    Metric("encoder_examples", "Examples", 0.0, float("inf"), "none", _REFERENCE, "texts the encoder was trained on"),
+    Metric("transfer_accuracy", "Transfer accuracy", 0.0, 1.0, "higher", _REFERENCE),
+    Metric("transfer_auc", "Transfer AUC", 0.0, 1.0, "higher", _REFERENCE),
+)
+NO_CORPUS = "no second corpus is configured (evaluation.transfer)"
+
+
+def transfer_scores(
+    embeddings: Mapping[str, pd.DataFrame | None], manifests: Mapping[str, Mapping[str, Any]], seed: int, draws: int
+) -> pd.DataFrame:
+    """Return the scores of every encoder, and of all encoders trained on one number of authors together.
+
+    ``embeddings``: table ``source_embeddings`` of the transfer texts by encoder, kinds train and test; None where no
+    second corpus is configured. ``manifests``: what each encoder's training recorded (authors, training_texts).
+    Variants of both transfer metrics: "", and "low" and "high" of the 95 % interval. Encoders of one number of authors
+    K also stand together under the encoder "authors=K": their mean, and its interval over the same resamples.
+    """
+    scores: list[Score] = []
+    groups: dict[int, list[str]] = {}
+    for encoder in embeddings:
+        groups.setdefault(int(manifests[encoder]["authors"]), []).append(encoder)
+    for authors, members in sorted(groups.items()):
+        together = f"authors={authors}"
+        examples = [float(manifests[encoder]["training_texts"]) for encoder in members]
+        for encoder, number in (*zip(members, examples, strict=True), (together, float(np.mean(examples)))):
+            scores.append(Score(0, SOURCE, encoder, "encoder_authors", "", float(authors), len(members)))
+            scores.append(Score(0, SOURCE, encoder, "encoder_examples", "", number, len(members)))
+        tables = {encoder: embeddings[encoder] for encoder in members}
+        found = {encoder: _transfer(table, seed, draws) for encoder, table in tables.items() if table is not None}
+        for metric in ("transfer_accuracy", "transfer_auc"):
+            if len(found) < len(members):
+                missing = [Score(0, SOURCE, name, metric, "", np.nan, 0, NO_CORPUS) for name in (*members, together)]
+                scores += missing
+                continue
+            results = {encoder: of[metric] for encoder, of in found.items()}
+            for encoder, result in results.items():
+                scores += _rows(encoder, metric, result)
+            scores += _rows(together, metric, _mean(list(results.values())))
+    return scores_frame(scores)
+
+
+class _Result(NamedTuple):
+    """One statistic: its value, its value in every resample, and how many texts or pairs it rests on."""
+
+    value: float
+    draws: np.ndarray
+    n: int
+
+
+def _mean(results: list[_Result]) -> _Result:
+    value = float(np.mean([result.value for result in results]))
+    return _Result(value, np.mean([result.draws for result in results], axis=0), results[0].n)
+
+
+def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
+    low, high = interval(result.draws)
+    for variant, value in (("", result.value), ("low", low), ("high", high)):
+        yield Score(0, SOURCE, encoder, metric, variant, value, result.n)
+
+
+def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
+    """Return accuracy and AUC of one encoder."""
+    train, test = (_sources(table, kind) for kind in ("train", "test"))
+    clients = sorted(set(train.frame["client"]))
+    index = {client: place for place, client in enumerate(clients)}
+    counts = resample_counts(len(clients), seed, draws)
+    owner = test.frame["client"].to_numpy(dtype=object)
+    right = (predict(test.vectors, prototypes(train, clients), clients) == owner).astype(float)
+    correct = mean_draws(right, np.array([index[client] for client in owner]), counts)
+    # The held-out texts stand in the place of a run's outputs.
+    items = test.frame.rename(columns={"item": "prompt_id"}).assign(passed=True, text_item=test.frame["item"])
+    pairs = source_pairs(test.vectors, Run(0, SOURCE, items), train, same_topic=False)
+    left = np.array([index[client] for client in pairs.left])
+    separated = auc_draws(pairs.scores, pairs.positive, left, counts)
+    return {
+        "transfer_accuracy": _Result(float(right.mean()), correct, len(right)),
+        "transfer_auc": _Result(auc(pairs.scores, pairs.positive), separated, len(pairs)),
+    }
+
+
+def _sources(table: pd.DataFrame, kind: str) -> Sources:
+    frame = table[table["kind"] == kind].sort_values(["client", "item"], ignore_index=True)
+    return Sources(frame[["client", "item", "topic"]], unit_rows(frame["embedding"]))

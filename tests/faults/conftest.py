@@ -1,0 +1,171 @@
+"""A finished run of the shortest configuration, copies of it to break, and ways to break them."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Thread
+
+import psutil
+import pytest
+
+from tests.workflow.conftest import Project, copy_project
+
+TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]
+ARGUMENTS = ("--configfile", "shortest.yaml", "--")
+printed: dict[int, list[str]] = {}  # by process
+readers: dict[int, Thread] = {}
+CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
+
+
+def fresh_project(repository: Path, folder: Path) -> Project:
+    """A copy of the project with the shortest configuration and nothing made."""
+    project = copy_project(repository, folder)
+    shutil.copy(repository / "tests" / "data" / "shortest.yaml", folder / "shortest.yaml")
+    return project
+
+
+@pytest.fixture(scope="session")
+def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The undisturbed run, made once for all workers of the test run; not to be changed."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "shortest.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        project = Project(shared / "shortest")
+        if not (shared / "shortest.done").exists():
+            project = fresh_project(repository, shared / "shortest")
+            project.snakemake(*ARGUMENTS, *TABLES)
+            (shared / "shortest.done").touch()
+    return project
+
+
+@pytest.fixture
+def project(finished: Project, tmp_path: Path) -> Project:
+    """A copy of the finished run, times of files included."""
+    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")
+
+
+def contents(project: Project) -> dict[str, str]:
+    """Digests of all results by path; logs, times of jobs and hidden files are left out."""
+    root = project.folder / "results"
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs")
+        and not path.name.startswith(".")
+        and path.suffix != ".truncated"
+    }
+
+
+def start(
+    project: Project,
+    *targets: str,
+    environment: dict[str, str] | None = None,
+    before: Callable[[], None] | None = None,
+) -> subprocess.Popen[str]:
+    """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *ARGUMENTS, *(targets or TABLES)]
+    process = subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,  # a file would fall under a limit on the size of files
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=before,
+    )
+    printed[process.pid] = []
+    reader = Thread(target=lambda: printed[process.pid].extend(process.stdout or ()), daemon=True)
+    reader.start()
+    readers[process.pid] = reader
+    return process
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """Wait for the run and return what it printed."""
+    process.wait()
+    readers.pop(process.pid).join()
+    return "".join(printed.pop(process.pid))
+
+
+def completes(project: Project, *targets: str) -> str:
+    """Run to the end, which must succeed, and return what was printed."""
+    process = start(project, *targets)
+    output = ended(process)
+    assert process.returncode == 0, output[-4000:]
+    return output
+
+
+def jobs_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The scripts that a run has under way."""
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    found = []
+    for child in children:
+        try:
+            if any(".snakemake/scripts/" in argument for argument in child.cmdline()):
+                found.append(child)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def in_jobs(folder: Path, rule: str, code: str) -> dict[str, str]:
+    """The environment in which the script of ``rule`` runs ``code`` before anything else."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        f"import sys\nif any(a.endswith('.{rule}.py') for a in sys.orig_argv):\n{textwrap.indent(code, '    ')}\n"
+    )
+    return {"PYTHONPATH": str(folder)}
+
+
+def file_limit(size: int) -> str:
+    """Code after which no file of the process can grow beyond ``size`` bytes: to the process, a full disk."""
+    return f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
+
+
+def obeys_permissions() -> None:
+    """Make the process about to start obey the permissions of files, as root too."""
+    if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "cannot drop CAP_DAC_OVERRIDE")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 8 MiB; skips where none can be mounted (the same fault is tested there by a limit on file sizes)."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a tmpfs cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def remove(project: Project, names: Sequence[str]) -> None:
+    """Delete results, so that a run makes them again."""
+    for name in names:
+        (project.folder / "results" / name).unlink()

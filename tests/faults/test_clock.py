@@ -1,0 +1,75 @@
+"""A clock that is set back leaves files from the future: nothing loops, nothing stale counts as made, same results."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from tests.faults.conftest import completes, contents, ended, in_jobs, remove, start
+
+HOUR = 3600
+PERSONAL = "short/seed1/favor/clients/last/batch0.safetensors"
+GENERATED = "short/seed1/favor/generations.parquet"
+ENDPOINTS = "seed1/shared/*/clients/round1/batch0.endpoints.safetensors"
+
+
+def all_files(project):
+    return [path for path in (project.folder / "results").rglob("*") if path.is_file()]
+
+
+def move(paths, seconds):
+    for path in paths:
+        found = path.stat().st_mtime_ns + seconds * 10**9
+        os.utime(path, ns=(found, found))
+
+
+def test_everything_from_the_future_counts_as_made(finished, project):
+    move(all_files(project), 2 * HOUR)
+    output = completes(project)
+    assert "files were newer than now, by up to 7," in output
+    assert "Nothing to be done" in output
+    assert "Nothing to be done" in completes(project)
+    assert contents(project) == contents(finished)
+
+
+def test_work_goes_on_after_the_clock_was_set_back(finished, project):
+    remove(project, [PERSONAL, GENERATED])
+    move(all_files(project), HOUR)
+    output = completes(project, f"results/{GENERATED}")
+    assert "localrule train_personal" in output
+    assert "localrule train_shared" not in output
+    assert contents(project) == contents(finished)
+    assert "Nothing to be done" in completes(project, f"results/{GENERATED}")
+
+
+def test_an_input_made_again_is_newer_than_outputs_of_the_future(finished, project):
+    """What was made before the clock was set back must not hide what is made after it."""
+    move(all_files(project), HOUR)
+    (endpoints,) = (project.folder / "results" / "short").glob(ENDPOINTS)
+    log = endpoints.with_name("batch0.log.parquet")
+    completes(project)
+    # Made again with other content, by hand; the run is cut off before what follows from it.
+    log.touch()
+    content = bytearray(endpoints.read_bytes())
+    content[-1] ^= 1
+    endpoints.write_bytes(bytes(content))
+    output = completes(project, f"results/{GENERATED}")
+    assert "localrule train_personal" in output
+    assert "localrule generate" in output
+
+
+def test_a_clock_set_back_under_way_stops_the_run_and_the_next_one_completes(finished, project, tmp_path):
+    """To the job that runs then, its inputs are from the future."""
+    remove(project, [GENERATED])
+    path = project.folder / "results" / PERSONAL
+    ahead = time.time() + HOUR
+    hook = in_jobs(tmp_path / "hook", "generate", f"import os\nos.utime({str(path)!r}, ({ahead}, {ahead}))")
+    process = start(project, f"results/{GENERATED}", environment=hook)
+    output = ended(process)
+    assert process.returncode == 1
+    assert "has older modification time" in output
+    assert PERSONAL in output
+    assert "Traceback" not in output
+    assert not (project.folder / "results" / GENERATED).exists()
+    completes(project, f"results/{GENERATED}")
+    assert contents(project) == contents(finished)

@@ -1,0 +1,99 @@
+"""A disk that is full while something is written, and folders that cannot be written: one line, nothing half, and the
+run completes once there is room."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+
+import pytest
+
+from tests.faults.conftest import completes, contents, ended, file_limit, in_jobs, obeys_permissions, remove, start
+
+SEED = "short/seed1"
+WRITING = {
+    "base model": ("pretrain_base", "models/short/base/model.safetensors"),
+    "tokenizer": ("train_tokenizer", "models/short/tokenizer/tokenizer.json"),
+    "encoder": ("train_asce", "encoders/asce_a/encoder.safetensors"),
+    "training": ("train_personal", f"{SEED}/favor/clients/last/batch0.safetensors"),
+    "generation": ("generate", f"{SEED}/favor/generations.parquet"),
+    "Parquet": ("embed_sources", "short/clients/embeddings/asce_a.parquet"),
+}
+
+
+def check_refusal(project, output, rule, name):
+    assert "Traceback" not in output
+    (line,) = [line for line in output.splitlines() if line.startswith(f"error in {rule}: ")]
+    assert "free space or mend the folder" in line
+    assert os.path.dirname(name) in line
+    folder = project.folder / "results" / os.path.dirname(name)
+    assert not (project.folder / "results" / name).exists()
+    assert not [path for path in folder.rglob("*") if "partial" in path.name]
+    return line
+
+
+@pytest.mark.parametrize("what", WRITING)
+def test_a_job_that_finds_no_room(finished, project, tmp_path, what):
+    rule, name = WRITING[what]
+    remove(project, [name])
+    process = start(project, f"results/{name}", environment=in_jobs(tmp_path / "hook", rule, file_limit(512)))
+    output = ended(process)
+    assert process.returncode == 1
+    assert "File too large" in check_refusal(project, output, rule, name)
+    completes(project, f"results/{name}")
+    assert contents(project) == contents(finished)
+
+
+@pytest.mark.parametrize("what", ["training", "generation", "Parquet"])
+def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what):
+    rule, name = WRITING[what]
+    remove(project, [name])
+    shutil.copytree(project.folder / "results", small_disk / "results")
+    shutil.rmtree(project.folder / "results")
+    (project.folder / "results").symlink_to(small_disk / "results")
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left") as full:
+        while True:
+            file.write(bytes(4096))
+    assert full.value.errno == errno.ENOSPC
+    process = start(project, f"results/{name}")
+    output = ended(process)
+    print(output)
+    assert process.returncode == 1
+    assert "No space left on device" in check_refusal(project, output, rule, name)
+    ballast.unlink()
+    completes(project, f"results/{name}")
+    assert contents(project) == contents(finished)
+
+
+def test_read_only_results_are_refused_before_any_job(finished, project):
+    _, name = WRITING["generation"]
+    remove(project, [name])
+    results = project.folder / "results"
+    results.chmod(0o555)
+    process = start(project, f"results/{name}", before=obeys_permissions)
+    output = ended(process)
+    assert process.returncode == 1
+    assert "results folder 'results': cannot write there (Permission denied); mend its permissions" in output
+    assert "Traceback" not in output
+    assert "rule " not in output
+    results.chmod(0o755)
+    completes(project, f"results/{name}")
+    assert contents(project) == contents(finished)
+
+
+def test_a_read_only_folder_within_the_results(finished, project):
+    _, name = WRITING["generation"]
+    remove(project, [name])
+    folder = (project.folder / "results" / name).parent
+    folder.chmod(0o555)
+    process = start(project, f"results/{name}", before=obeys_permissions)
+    output = ended(process)
+    assert process.returncode == 1
+    assert f"results folder 'results/{SEED}/favor': cannot write there; mend its permissions" in output
+    assert "Traceback" not in output
+    assert "rule " not in output
+    folder.chmod(0o755)
+    completes(project, f"results/{name}")
+    assert contents(project) == contents(finished)

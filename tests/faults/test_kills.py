@@ -1,0 +1,122 @@
+"""SIGKILL of a random running job, and of all of Snakemake, at random moments; then a rerun, which needs no other help.
+
+FAVOR_KILLS sets the number of moments (4; 25 in ``make test-faults``), FAVOR_KILLS_SEED their seed. A moment is a
+number of jobs to let start and a time to wait then, so that it falls on the same work on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+
+import psutil
+import pytest
+
+from favor.foundation.leftovers import PARTIAL, is_truncated
+from tests.faults.conftest import completes, contents, ended, fresh_project, jobs_of, printed, start, wait_for
+
+KILLS = int(os.environ.get("FAVOR_KILLS", "4"))
+SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))
+MOST_JOBS, LONGEST_WAIT = 9, 4.0
+
+
+def disturb(project, draw, what):
+    """Start a run and kill ``what`` ("job" or "tree") at a drawn moment; false where the run ended before."""
+    jobs, pause = draw.randint(1, MOST_JOBS), draw.uniform(0, LONGEST_WAIT)
+    process = start(project)
+
+    def begun():
+        return process.poll() is not None or sum(line.startswith("localrule ") for line in printed[process.pid]) >= jobs
+
+    wait_for(begun, 300)
+    time.sleep(pause)
+    killed = False
+    if what == "tree" and process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        killed = True
+    elif what == "job":
+        wait_for(lambda: process.poll() is not None or jobs_of(process), 300)
+        for job in draw.sample(found := jobs_of(process), len(found[:1])):
+            try:
+                job.kill()
+                killed = True
+            except psutil.NoSuchProcess:
+                continue
+    output = ended(process)
+    assert killed or process.returncode == 0, output[-4000:]
+    if killed and what == "tree":
+        assert process.returncode == -signal.SIGKILL
+    return killed and process.returncode != 0
+
+
+def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, tmp_path):
+    draw = random.Random(SEED)
+    undisturbed = contents(finished)
+    left, folder, reruns = KILLS, 0, 0
+    while left:
+        project = fresh_project(repository, tmp_path / f"project{folder}")
+        folder += 1
+        while left and disturb(project, draw, "tree" if left % 2 else "job"):
+            left -= 1
+            reruns += 1
+            results = project.folder / "results"
+            whole = [path for path in results.rglob("*") if path.is_file() and not path.name.endswith(PARTIAL)]
+            assert not [path for path in whole if is_truncated(path)]
+        output = completes(project)
+        assert "Traceback" not in output
+        assert contents(project) == undisturbed
+        assert not [path for path in (project.folder / "results").rglob("*") if path.name.endswith(PARTIAL)]
+        assert not list((project.folder / "results" / ".jobs").iterdir())
+    assert reruns == KILLS
+
+
+def test_a_job_that_outlives_its_run_is_waited_for(finished, project):
+    name = "short/seed1/favor/clients/last/batch0.safetensors"
+    (project.folder / "results" / name).unlink()
+    first = start(project, f"results/{name}")
+    marks = project.folder / "results" / ".jobs"
+    wait_for(lambda: list(marks.glob("train_personal*")))
+    (job,) = jobs_of(first)
+    job.suspend()
+    first.kill()
+    first.wait()
+    second = start(project, f"results/{name}")
+    output = ended(second)
+    assert second.returncode == 1
+    assert f"jobs of an earlier run are still at work there (train_personal, process {job.pid} on " in output
+    assert "Traceback" not in output
+    job.resume()
+    wait_for(lambda: not job.is_running() or job.status() == psutil.STATUS_ZOMBIE)
+    output = completes(project, f"results/{name}")
+    assert "left by a run that was killed; removed" in output
+    ended(first)
+    assert contents(project) == contents(finished)
+
+
+def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project):
+    name = "short/seed1/favor/generations.parquet"
+    (project.folder / "results" / name).unlink()
+    process = start(project, f"results/{name}")
+    wait_for(lambda: jobs_of(process))
+    jobs_of(process)[0].kill()
+    output = ended(process)
+    assert process.returncode == 1
+    assert "Error in rule generate:" in output
+    assert "died with <Signals.SIGKILL: 9>" in output
+    assert "Traceback" not in output
+    completes(project, f"results/{name}")
+
+
+@pytest.mark.parametrize("what", ["tree"])
+def test_two_kills_in_a_row_leave_one_lock(project, what):
+    name = "short/seed1/favor/generations.parquet"
+    (project.folder / "results" / name).unlink()
+    for _ in range(2):
+        process = start(project, f"results/{name}")
+        wait_for(lambda process=process: jobs_of(process))
+        os.killpg(process.pid, signal.SIGKILL)
+        ended(process)
+        assert len(list((project.folder / ".snakemake" / "locks").glob("*.output.lock"))) == 1
+    completes(project, f"results/{name}")

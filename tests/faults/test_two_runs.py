@@ -1,0 +1,43 @@
+"""Two runs at once in one folder: one goes on, the other is refused in one line; a plan may be looked at beside it."""
+
+from __future__ import annotations
+
+from tests.faults.conftest import ARGUMENTS, contents, ended, jobs_of, remove, start, wait_for
+
+NAME = "short/clients/embeddings/asce_a.parquet"
+
+
+def test_one_of_two_is_refused(finished, project):
+    remove(project, [NAME])
+    runs = [start(project, f"results/{NAME}") for _ in range(2)]
+    outputs = [ended(run) for run in runs]
+    assert sorted(run.returncode for run in runs) == [0, 1]
+    refused = outputs[[run.returncode for run in runs].index(1)]
+    (line,) = [line for line in refused.splitlines() if line.startswith("error: ")]
+    assert line.startswith("error: results folder 'results': another run is at work there (")
+    assert "rule " not in refused
+    assert contents(project) == contents(finished)
+
+
+def test_a_plan_beside_a_run_disturbs_nothing(finished, project):
+    remove(project, [NAME])
+    run = start(project, f"results/{NAME}")
+    wait_for(lambda: jobs_of(run))
+    assert "embed_sources" in project.snakemake("-n", *ARGUMENTS, f"results/{NAME}").stdout
+    assert run.poll() is None
+    ended(run)
+    assert run.returncode == 0
+    assert contents(project) == contents(finished)
+
+
+def test_two_runs_with_folders_of_their_own_go_on_side_by_side(project):
+    target = "corpora/short/documents.parquet"
+    remove(project, [target])
+    own = start(project, f"results/{target}")
+    other = project.snakemake("--config", "results=elsewhere", *ARGUMENTS, f"elsewhere/{target}")
+    assert other.returncode == 0
+    assert "removed" not in other.stdout
+    ended(own)
+    assert own.returncode == 0
+    made = [(project.folder / folder / target).read_bytes() for folder in ("results", "elsewhere")]
+    assert made[0] == made[1]

@@ -1,0 +1,210 @@
+"""Prompting baselines: what is retrieved, what is said, what is refused; nothing but a client's own training texts."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import shutil
+
+import pandas as pd
+import pytest
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.federation.method import Plan, Prompting, load_method
+from favor.federation.prompting import Lengths, cut, distil_sheets, prompted_requests
+from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
+from favor.federation.record import run_check
+from favor.federation.retrieval import nearest_texts
+from favor.foundation.errors import UserError
+from favor.lm.base import load_base
+from favor.lm.tokenizer import train_tokenizer
+from favor.report.names import METHODS, PROMPTING
+
+WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
+LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
+TEMPLATE = "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}>"
+
+
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory):
+    """A tiny model of random weights with room for a request."""
+    import torch
+    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
+
+    folder = tmp_path_factory.mktemp("longer")
+    size = train_tokenizer(WORDS * 3, 300, folder).vocabulary_size
+    torch.manual_seed(4)
+    shape = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
+    shape |= {"num_key_value_heads": 1, "max_position_embeddings": 1024, "initializer_range": 0.3}
+    ends = {"bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0}
+    Qwen2ForCausalLM(Qwen2Config(vocab_size=size, **shape, **ends)).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def texts():
+    """Two clients: three training texts (one outside the budget), one test text each."""
+    rows = [
+        ("client_001", "a1", "train", "cats sleep on the mat", "cats sleep on the mat"),
+        ("client_001", "a2", "train", "a dog barks at dogs", "a dog barks"),
+        ("client_001", "a3", "train", "a dog outside the budget", ""),
+        ("client_001", "a4", "test", "dog dog dog dog", ""),
+        ("client_002", "b1", "train", "the dog of another author", "the dog of another author"),
+        ("client_002", "b2", "test", "nothing of it", ""),
+    ]
+    return pd.DataFrame(rows, columns=["client", "document_id", "split", "text", "training_text"])
+
+
+@pytest.fixture
+def prompts():
+    rows = [("client_001", "p1", [11, 12, 13], "a dog"), ("client_002", "p2", [14, 15], "nothing")]
+    return pd.DataFrame(rows, columns=["client", "prompt_id", "prompt_tokens", "prompt_text"])
+
+
+def test_bm25_by_hand():
+    # Without stop words: {cat sat mat}, {dogs chase cats cats}, {birds fly high}, {dog cat}; 'cat' is in two of four,
+    # so idf = ln(1 + 2.5 / 2.5). With k1 = 1.5, b = 0.75 and a mean length of 3 the two-word text weighs
+    # 1 / (1 + 1.5 (0.25 + 0.75 * 2 / 3)), the three-word one 1 / (1 + 1.5): the shorter text first.
+    library = ["the cat sat on the mat", "dogs chase cats and cats", "birds fly high", "the dog and the cat"]
+    assert 1 / (1 + 1.5 * 0.75) * math.log(2) > 1 / 2.5 * math.log(2)
+    assert nearest_texts(library, "a cat", 2) == [3, 0]
+    assert nearest_texts(library, "zebra", 3) == [0, 1, 2]  # no known word: as they come
+    assert nearest_texts(["the", "of"], "cat", 5) == [0, 1]  # nothing but stop words
+
+
+def test_a_text_is_cut_by_tokens(longer):
+    tokenizer = load_base(str(longer), device="cpu").tokenizer
+    assert cut(tokenizer, "the fox", 50) == "the fox"
+    short = cut(tokenizer, "the fox jumps over the dog", 2)
+    assert "the fox jumps over the dog".startswith(short)
+    assert len(tokenizer.encode(short)) <= 2
+    assert cut(tokenizer, "é", 1) == ""  # two bytes, two tokens: half a character is none
+
+
+@pytest.mark.parametrize("row", PROMPTING)
+def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing(row):
+    made = importlib.import_module(f"favor.federation.methods.{row}")
+    plan = made.plan(made.Hyperparameters())
+    assert plan.display == METHODS[row]
+    assert (plan.shared, plan.personal, plan.collaborative) == (None, None, False)
+
+
+def test_the_parts_of_a_request():
+    parts = {"sheet": "SHEET", "persona": "PERSONA", "passages": ["PASSAGE"]}
+    expected = {
+        "average_author": set(),
+        "retrieval": {"PASSAGE"},
+        "sheet_retrieval": {"SHEET", "PERSONA", "PASSAGE"},
+        "sheet_retrieval_without_persona": {"SHEET", "PASSAGE"},
+        "sheet": {"SHEET", "PERSONA"},
+    }
+    for row, wanted in expected.items():
+        made = importlib.import_module(f"favor.federation.methods.{row}")
+        request = continuation_request(made.plan(made.Hyperparameters()).prompting, "PREFIX", **parts)
+        said = f"{request.system} {request.user}"
+        assert {part for part in ("SHEET", "PERSONA", "PASSAGE") if part in said} == wanted, row
+        assert request.lead == "PREFIX"
+        assert ("average" in request.system) == (row == "average_author")
+    with pytest.raises(ValueError, match="persona"):
+        Prompting(persona=True)
+    with pytest.raises(ValueError, match="belong together"):
+        Plan("x", "prompted")
+
+
+def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts):
+    base = load_base(str(longer), device="cpu")
+    sheets = pd.DataFrame(
+        {"client": ["client_001", "client_002"], "sheet": ["s1", "s2"], "persona": ["You are 1", "2"]}
+    )
+    prompting = Prompting(passages=True, sheet=True, persona=True)
+    table, tokens = prompted_requests(base, prompting, prompts, texts, sheets, LENGTHS)
+    assert table["documents"].tolist() == [["a2"], ["b1"]]  # never a3, which is outside the budget, nor the test text
+    first = table["request"].iloc[0]
+    assert first.startswith("You are 1\n\n")
+    assert "s1" in first
+    assert "s2" not in first
+    assert "another author" not in first
+    assert tokens[0][-3:] == [11, 12, 13]
+    assert tokens[1][-2:] == [14, 15]
+    assert table["tokens"].tolist() == [len(row) for row in tokens]
+    assert base.tokenizer.decode(tokens[0][:-3]) == first.removesuffix("a dog")
+    with pytest.raises(UserError, match="client_002 has none"):
+        prompted_requests(base, prompting, prompts, texts, sheets[:1], LENGTHS)
+
+
+def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path):
+    folder = tmp_path / "chat"
+    shutil.copytree(longer, folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
+    base = load_base(str(folder), device="cpu")
+    table, tokens = prompted_requests(base, Prompting(), prompts, texts, None, LENGTHS)
+    said = base.tokenizer.decode(tokens[0])
+    assert said.startswith("[system] You are an average author")
+    assert said.endswith("\n\na dog >")
+    assert table["documents"].tolist() == [[], []]
+
+
+def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monkeypatch):
+    base = load_base(str(longer), device="cpu")
+    asked = []
+
+    def answer(base, lora, requests, new_tokens, penalty, rows):
+        asked.append([base.tokenizer.decode(request.prompt_tokens) for request in requests])
+        return [base.tokenizer.encode(f"{request.name[-1]} of {new_tokens}") for request in requests]
+
+    monkeypatch.setattr("favor.federation.prompting.generate", answer)
+    sheets = distil_sheets(base, texts, LENGTHS, 1.1, 8)
+    assert sheets["client"].tolist() == ["client_001", "client_002"]
+    assert sheets["sheet"].tolist() == ["1 of 4", "2 of 4"]
+    assert sheets["persona"].tolist() == ["You are 1 of 3", "You are 2 of 3"]
+    assert sheets["texts"].tolist() == [2, 1]
+    assert "1 of 4" in asked[1][0]  # the persona is made from the sheet
+    assert not [said for said in asked[0] if "outside" in said or "nothing" in said]
+    again = distil_sheets(base, texts.sample(frac=1, random_state=1), LENGTHS, 1.1, 8)
+    assert asked[2] == asked[0]
+    pd.testing.assert_frame_equal(again, sheets)
+
+
+def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts):
+    base = load_base(str(longer), device="cpu")
+    with pytest.raises(UserError, match="client_001 has no training text"):
+        distil_sheets(base, texts.assign(training_text=""), LENGTHS, 1.1, 8)
+    sizes = {"passages": 2, "passage_tokens": 10, "sheet_tokens": 40, "persona_tokens": 5}
+    sizes |= {"sheet_texts": 3, "sheet_text_tokens": 20}
+    experiment = {"prompting": sizes, "prompts": {"prefix_tokens": 16}, "generation": {"max_new_tokens": 32}}
+    # Wording 128, prefix 16, continuation 32, passages 20, sheet 40, persona 5.
+    everything = Prompting(passages=True, sheet=True, persona=True)
+    check_context("row", everything, experiment, 241)
+    with pytest.raises(UserError, match="row: its prompts need up to 241 tokens"):
+        check_context("row", everything, experiment, 240)
+    check_context("row", Prompting(), experiment, 176)
+    check_sheet_context("sheets", experiment, 228)  # 128 + 3 * 20 + 40
+    with pytest.raises(UserError, match="up to 228 tokens"):
+        check_sheet_context("sheets", experiment, 227)
+
+
+def test_the_check_marks_are_the_papers(repository):
+    from favor.foundation.config import load_schema, resolve
+    from favor.report.paper import load_paper_values
+    from favor.report.specs import load_spec
+
+    schema = load_schema(repository / "workflow" / "schemas" / "config.schema.yaml")
+    config = {
+        "corpora": {"c": {"demo": {}}},
+        "base_models": {"m": {"source": "owner/model"}},
+        "encoders": {
+            "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}},
+            "s": {"kind": "sentence", "source": "embedded-minilm"},
+        },
+        "experiments": {"x": {"corpus": "c", "base_model": "m", "style_encoder": "e"}},
+    }
+    experiment = resolve(config, schema, repository / "src")["experiments"]["x"]
+    values = load_paper_values("prompting_retrieval_baselines").set_index(["row", "column"])["text"]
+    spec = load_spec("prompting_retrieval_baselines")
+    for row in spec.rows:
+        module, plan, hyperparameters = load_method(row.method, {}, experiment)
+        found = run_check(plan, experiment, module, hyperparameters)
+        for column in spec.panels[0].columns[:5]:
+            assert "✓✗"[not found[column.setting]] == values[row.label, column.label], (row.label, column.label)

@@ -1,0 +1,215 @@
+"""A GPU that runs out of memory: narrower passes and stacks, the same results, and what the next job is told.
+
+There is no GPU here, so the decoder raises CUDA's error for more rows than a limit, wherever the library calls it.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.lm import algebra
+
+from favor.foundation.devices import WIDTHS
+from favor.foundation.errors import UserError
+from favor.foundation.progress import Progress
+from favor.lm import cohort
+from favor.lm.generation import GenerationRequest, generate, last_token_states
+from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import count_steps, train
+from favor.lm.widths import WidthMemory, Widths, attempt
+
+LORA = LoraSettings(rank=3, alpha=6, dropout=0.3)
+SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=4, accumulation=2, max_length=32, group_by_length=False)
+ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.25, ramp_fraction=0.3)
+# Float32 sums in another order, carried through Adam's division by a root.
+TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
+
+
+@pytest.fixture(autouse=True)
+def no_collection(monkeypatch):
+    """A collection takes a second beside this many libraries, and there is no memory to give back."""
+    monkeypatch.setattr("favor.lm.widths.gc.collect", lambda: 0)
+
+
+@contextmanager
+def memory_for(base, rows, every=1):
+    """Let the decoder hold at most ``rows`` rows; with ``every`` n only each n-th wider pass fails."""
+    seen = []
+
+    def refuse(module, arguments, options):
+        seen.append(len(options["input_ids"]))
+        wide = sum(count > rows for count in seen)
+        if seen[-1] > rows and wide % every == 0:
+            raise torch.cuda.OutOfMemoryError("no room")
+
+    handle = base.decoder.register_forward_pre_hook(refuse, with_kwargs=True)
+    try:
+        yield seen
+    finally:
+        handle.remove()
+
+
+def tasks(random_state, random_pieces, clients=3, **values):
+    made = []
+    for number in range(clients):
+        target = np.random.default_rng(number).normal(size=8).astype(np.float32)
+        pieces = random_pieces(number, 9 + 5 * number, 16)
+        own = {"start": random_state(number, LORA), "epochs": 1, "stage_seed": number, "target": target}
+        made.append(ClientTask(f"client_{number}", **{"pieces": pieces, **own, **values}))
+    return made
+
+
+def assert_same(left, right):
+    for one, other in zip(left, right, strict=True):
+        assert one.name == other.name
+        for name in one.state:
+            torch.testing.assert_close(one.state[name], other.state[name], **TOLERANCE)
+        assert len(one.log) == len(other.log)
+        for column in ("task_loss", "cosine", "gradient_norm", "alignment_gradient_share", "supervised_tokens"):
+            np.testing.assert_allclose(
+                [row[column] for row in one.log], [row[column] for row in other.log], rtol=5e-4, atol=2e-5
+            )
+
+
+@pytest.mark.parametrize("pooling", ["minibatch", "example", None])
+@pytest.mark.parametrize("limit", [4, 3, 1])
+def test_training_completes_with_the_same_effective_batch(base, random_state, random_pieces, limit, pooling):
+    alignment = None if pooling is None else replace(ALIGNMENT, pooling=pooling, minimum_tokens=3)
+    clients = tasks(random_state, random_pieces, **({} if pooling else {"target": None}))
+    expected = train(base, LORA, clients, SETTINGS, alignment)
+    widths, progress = Widths(), Progress("stage", count_steps(clients, SETTINGS))
+    with memory_for(base, limit) as seen:
+        result = train(base, LORA, clients, SETTINGS, alignment, progress, widths=widths)
+    assert seen[0] > limit
+    assert_same(result, expected)
+    # Clients that began again are counted once.
+    assert progress.done == progress.total
+    # A stack gets fewer clients before a micro-batch is cut.
+    assert widths.clients == (None if limit >= 4 else 1)
+    # The next job begins with what fitted, and finds room at once.
+    with memory_for(base, limit):
+        kept = replace(widths)
+        assert_same(train(base, LORA, clients, SETTINGS, alignment, widths=widths), expected)
+        assert widths == kept
+
+
+def test_a_failed_pass_leaves_nothing_behind(base, random_state, random_pieces):
+    """The third pass of a step fails: its step is done again from cleared gradients, with the very same masks."""
+    clients = tasks(random_state, random_pieces, clients=1, pieces=random_pieces(9, 40, 16))
+    settings = replace(SETTINGS, accumulation=4)
+    with memory_for(base, 4, every=3) as seen:
+        widths = Widths()
+        result = train(base, LORA, clients, settings, ALIGNMENT, max_rows_per_forward=8, widths=widths)
+    assert (seen[:3], widths.divisor) == ([8, 8, 8], 2)
+    assert max(seen[3:]) == 4
+    # The first step ran in passes of 8 rows; all others are those of a job that begins with 4, bit for bit.
+    first = train(base, LORA, clients, settings, ALIGNMENT, max_rows_per_forward=8)
+    assert result[0].log[0] == first[0].log[0]
+    assert_same(result, first)
+    with memory_for(base, 4) as seen:
+        from_the_start = train(base, LORA, clients, settings, ALIGNMENT, max_rows_per_forward=8)
+    undisturbed = train(base, LORA, clients, settings, ALIGNMENT, max_rows_per_forward=4)
+    assert algebra.equal(from_the_start[0].state, undisturbed[0].state)
+
+
+def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, random_pieces):
+    anchor, other = random_state(7, LORA), random_state(8, LORA)
+    common = {"anchor": anchor, "proximal": 0.01, "offset": random_state(9, LORA)}
+    clients = [
+        replace(task, companion=other, gates=np.linspace(0, 1, len(task.pieces)))
+        for task in tasks(random_state, random_pieces, **common)
+    ]
+    expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
+    with memory_for(base, 1):
+        assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT), expected)
+
+
+def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pieces, monkeypatch):
+    clients = tasks(random_state, random_pieces, clients=5)
+    expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
+    optimiser, made = cohort.AdamW, []
+
+    def two_at_most(*arguments):
+        made.append(1)
+        if len(made) > 2:
+            raise torch.cuda.OutOfMemoryError("no room")
+        return optimiser(*arguments)
+
+    class Counting(cohort.Cohort):
+        def __init__(self, *arguments):
+            made.clear()
+            super().__init__(*arguments)
+
+    monkeypatch.setattr("favor.lm.cohort.AdamW", two_at_most)
+    monkeypatch.setattr("favor.lm.training.Cohort", Counting)
+    widths = Widths()
+    assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT, widths=widths), expected)
+    assert widths == Widths(1, 2)
+
+
+def test_too_little_memory_is_one_line(base, random_state, random_pieces):
+    clients = tasks(random_state, random_pieces)
+    with memory_for(base, 0), pytest.raises(UserError, match="GPU memory does not hold one row of one client"):
+        train(base, LORA, clients, SETTINGS, ALIGNMENT)
+    with memory_for(base, 0), pytest.raises(UserError, match="a: GPU memory does not hold one continuation"):
+        generate(base, LORA, [GenerationRequest("a", [5, 6, 7])], 8)
+    with memory_for(base, 0), pytest.raises(UserError, match="does not hold one prompt of 3 tokens"):
+        last_token_states(base, LORA, random_state(0, LORA), [[5, 6, 7]])
+
+
+@pytest.mark.parametrize("limit", [5, 2, 1])
+def test_generation_gives_the_same_texts(base, random_state, limit):
+    generator = np.random.default_rng(2)
+    states = [random_state(number, LORA) for number in range(4)]
+    lengths = [9, 4, 9, 9, 7, 9, 12, 9, 9, 5, 9, 9]
+    requests = [
+        GenerationRequest(str(row), generator.integers(2, 290, size=length).tolist(), states[row % 4])
+        for row, length in enumerate(lengths)
+    ]
+    expected = generate(base, LORA, requests, 20)
+    widths, progress = Widths(), Progress("texts", len(requests))
+    with memory_for(base, limit):
+        assert generate(base, LORA, requests, 20, progress=progress, widths=widths) == expected
+    assert progress.done == len(requests)
+    assert widths.rows(64) <= limit
+    prompts = [request.prompt_tokens for request in requests]
+    whole = last_token_states(base, LORA, states[0], prompts)
+    with memory_for(base, limit):
+        np.testing.assert_allclose(last_token_states(base, LORA, states[0], prompts), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_other_errors_pass_through(base):
+    def fail():
+        raise RuntimeError("something else")
+
+    with pytest.raises(RuntimeError, match="something else"):
+        attempt(fail)
+
+
+def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(WIDTHS, str(tmp_path / "widths"))
+    memory, other = WidthMemory(base, {"stage": "shared"}), WidthMemory(base, {"stage": "personal"})
+    memory.remember(memory.recall())
+    assert not (tmp_path / "widths").exists()
+    memory.remember(Widths(4, None))
+    memory.remember(Widths(2, 6))
+    assert WidthMemory(base, {"stage": "shared"}).recall() == Widths(4, 6)
+    assert f"widths as in {memory.path}" in capsys.readouterr().err
+    assert other.recall() == Widths()
+    assert json.loads(memory.path.read_text())["job"]["device"] == "cpu"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda divisor: other.remember(Widths(divisor)), [2, 4, 8, 16] * 8))
+    assert other.recall().divisor in (2, 4, 8, 16)
+    assert [path.name for path in (tmp_path / "widths").iterdir() if not path.name.endswith(".json")] == []
+    memory.path.write_text("{")
+    with pytest.raises(UserError, match="not whole JSON"):
+        memory.recall()
+    monkeypatch.delenv(WIDTHS)
+    assert WidthMemory(base, {"stage": "shared"}).recall() == Widths()

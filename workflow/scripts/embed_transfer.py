@@ -1,0 +1,24 @@
+"""Embed texts of another corpus's clients in one encoder's space; the encoder stays as it is."""
+
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
+from pathlib import Path
+
+from favor.corpora.transfer import transfer_texts
+from favor.encoders.base import load_encoder
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.foundation.progress import Progress
+
+with job(snakemake) as cfg:
+    splits, roster = (read_parquet(snakemake.input[name], name) for name in ("splits", "roster"))
+    texts = transfer_texts(Path(snakemake.input.documents), splits, roster, cfg["texts"], cfg["seed"])
+    folder = cfg["encoder"]["folder"]
+    encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
+    progress = Progress(f"transfer embeddings, {snakemake.wildcards.encoder}", texts["text"].nunique(), "texts")
+    vectors = encoder.encode(texts["text"].tolist(), progress)
+    progress.close()
+    frame = texts.drop(columns="text").assign(embedding=list(vectors))
+    write_parquet(frame, snakemake.output.embeddings, "source_embeddings")

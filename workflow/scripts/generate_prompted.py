@@ -1,0 +1,40 @@
+"""Continue every held-out prompt with the base model and a longer prompt, and filter what comes."""
+
+from favor.foundation.devices import lease
+
+lease(snakemake)  # before torch is imported
+
+from favor.federation.method import Prompting
+from favor.federation.prompting import Lengths, prompted_requests
+from favor.foundation.columns import TABLES
+from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.job import job
+from favor.foundation.progress import Progress
+from favor.lm.base import load_base
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.settings import LoraSettings
+from favor.scores.text_quality import quality_columns
+
+with job(snakemake) as cfg:
+    settings, prompting = cfg["generation"], Prompting(**cfg["prompting"])
+    prompts = read_parquet(snakemake.input.prompts, "prompts")
+    texts = read_parquet(snakemake.input.texts, "client_texts")
+    sheets = read_parquet(snakemake.input.sheets, "author_sheets") if snakemake.input.sheets else None
+    base = load_base(**cfg["model"])
+    requests, tokens = prompted_requests(base, prompting, prompts, texts, sheets, Lengths(**cfg["lengths"]))
+    run = requests[["client", "prompt_id"]].assign(
+        seed=int(snakemake.wildcards.seed), method=snakemake.wildcards.method
+    )
+    named = [GenerationRequest(name, ids) for name, ids in zip(requests["prompt_id"], tokens, strict=True)]
+    progress = Progress(f"{snakemake.wildcards.method}, continuations", len(named), "texts")
+    limits = (settings["max_new_tokens"], settings["repetition_penalty"], settings["rows_per_batch"])
+    answers = generate(base, LoraSettings(), named, *limits, progress)
+    progress.close()
+    made = [base.tokenizer.decode(answer) for answer in answers]
+    quality = quality_columns(made, settings["minimum_words"], settings["minimum_distinct_bigram_ratio"])
+    frame = run.assign(text=made, tokens=list(map(len, answers))).join(quality)
+    write_parquet(frame, snakemake.output.generations, "generations")
+    write_parquet(
+        run.join(requests.drop(columns=["client", "prompt_id"])), snakemake.output.requests, "prompted_requests"
+    )
+    write_parquet(TABLES["gates"].schema.empty_table().to_pandas(), snakemake.output.gates, "gates")
