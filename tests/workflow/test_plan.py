@@ -115,3 +115,22 @@ def test_the_studies_of_volume_and_imbalance(repository, tmp_path):
     assert jobs["train_shared"] == 5 * 2 * 6 * 12 * 2
     assert jobs["score"] == 5 * 2
     assert (jobs["collect_sweep"], jobs["make_sweep_table"], jobs["draw_sweep"]) == (2, 2, 1)
+
+
+def test_the_cold_start(repository, tmp_path):
+    targets = [
+        "results/sweeps/cold_start/tables/cold-start-full.tex",
+        "results/sweeps/cold_start_nested/tables/cold-start-nested-k.tex",
+        "results/sweeps/cold_start_nested/figures/points.svg",
+        "results/cold_start_8/tables/cold-start-main.tex",
+    ]
+    jobs = planned(repository, tmp_path, "blogtext", "studies/cold_start", targets=targets)
+    # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
+    assert jobs["train_shared"] == 6 * 12
+    assert jobs["aggregate"] == 6
+    # Three seeds x ten clients: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
+    assert jobs["train_personal"] == 3 * 10 * (2 * 5 + 3 * 2)
+    assert jobs["generate"] == 3 * (2 * 7 + 3 * 2)
+    assert jobs["draw_random_adapter"] == 3 * 2
+    assert jobs["compare_methods"] == 5
+    assert jobs["train_asce"] == 1

@@ -15,7 +15,13 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 sys.path.insert(0, str(SOURCE))
 
 from favor.encoders.availability import absent_encoders
-from favor.federation.method import POOLED, load_method, plan_values, row_title
+from favor.federation.method import (
+    POOLED,
+    load_method,
+    needs_shared,
+    plan_values,
+    row_title,
+)
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve

@@ -1,6 +1,11 @@
 # Which clients train where, and from what: functions of the configuration alone, for the federation and generation rules.
 
 
+def clients_of(name):
+    """Names of an experiment's clients."""
+    return client_names(EXPERIMENTS[name]["clients"], EXPERIMENTS[name]["skip_clients"])
+
+
 def plan_of(wildcards):
     return PLANS[wildcards.experiment, wildcards.method][1]
 
@@ -12,7 +17,7 @@ def rounds_of(name, seed, sampling):
     federation = experiment["federation"]
     return cohorts(
         int(seed),
-        client_names(experiment["clients"]),
+        clients_of(name),
         federation["rounds"],
         federation["clients_per_round"],
         sampling,
@@ -85,6 +90,30 @@ def server_file(wildcards, stage, round_number):
     return f"{track_folder(wildcards, stage)}/server/round{round_number}/adapter.safetensors"
 
 
+def frozen_file(wildcards):
+    """The final shared adapter of another experiment, which a cold start begins with."""
+    source = experiment_of(wildcards)["cold_start"]
+    place = Namespace(
+        experiment=source["shared_from"],
+        seed=str(source["seed"]),
+        method=source["row"],
+    )
+    plan = PLANS[place.experiment, place.method][1]
+    if plan.shared is None:
+        raise WorkflowError(
+            f"config key 'experiments.{wildcards.experiment}.cold_start.row': "
+            f"'{place.method}' trains no shared adapter; name a row that does"
+        )
+    return final_adapter(place, plan)
+
+
+def given_adapter(wildcards, plan):
+    """What the clients of a cold start are given: the frozen shared adapter, or the random one of its size."""
+    if plan.personal is not None and plan.personal.start == "random":
+        return f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/random/adapter.safetensors"
+    return frozen_file(wildcards)
+
+
 def per_job(wildcards):
     return experiment_of(wildcards)["federation"]["clients_per_job"]
 
@@ -117,10 +146,10 @@ def endpoint_file(wildcards, stage, client, round_number):
 @once_for("experiment", "seed")
 def personal_clients(wildcards, plan, phase):
     """Clients of one phase of a personal stage, in the order that is cut into jobs."""
-    everyone = client_names(experiment_of(wildcards)["clients"])
+    everyone = clients_of(wildcards.experiment)
     if plan.personal.start == "pooled":
         return [POOLED]
-    if plan.personal.start == "initial":
+    if plan.shared is None:
         return everyone
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
     if plan.personal.chained:
@@ -285,6 +314,8 @@ def personal_start_files(wildcards):
     """The adapters a personal stage starts from: endpoints, the clients' own earlier packs, or the initial adapter."""
     plan = plan_of(wildcards)
     clients = personal_batch(wildcards)
+    if needs_shared(plan):
+        return [given_adapter(wildcards, plan)]
     if plan.personal.start in ("initial", "pooled"):
         return [
             initial_file(wildcards, owner_of(wildcards.experiment, wildcards.method))
@@ -340,9 +371,11 @@ def adapter_files(wildcards):
     plan = plan_of(wildcards)
     home = home_of(wildcards.experiment, wildcards.method)
     wildcards = Namespace(experiment=home, seed=wildcards.seed, method=wildcards.method)
-    everyone = client_names(experiment_of(wildcards)["clients"])
+    everyone = clients_of(home)
     if plan.inference in ("base", "prompted"):
         return []
+    if plan.inference == "given":
+        return [given_adapter(wildcards, plan)]
     files = []
     if plan.shared is not None:
         files.append(
