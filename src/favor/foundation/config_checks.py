@@ -208,6 +208,12 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     pretrain = config["base_models"][experiment["base_model"]]["pretrain"]
     if pretrain is not None:
         _check_context(where, experiment, pretrain["context_length"])
+    gold, longest = experiment["prompts"]["minimum_gold_tokens"], experiment["generation"]["max_new_tokens"]
+    if gold > longest:
+        raise UserError(
+            f"config key '{where}.prompts.minimum_gold_tokens': {gold} tokens, but a continuation ends after "
+            f"generation.max_new_tokens, {longest}; lower the first or raise the second"
+        )
     if experiment["prompts"]["prefix_tokens"] >= experiment["training"]["max_length"]:
         raise UserError(
             f"config key '{where}.training.max_length': {experiment['training']['max_length']} tokens leave nothing "
