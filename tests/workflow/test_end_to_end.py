@@ -173,12 +173,13 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
         assert not torch.allclose(ours, plain, atol=1e-3)
 
 
-def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository, tmp_path):
+@pytest.mark.parametrize(("per_job", "packs_made"), [("1, engine: sequential", 4), ("3", 2)])
+def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository, tmp_path, per_job, packs_made):
     """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
     project = copy_project(repository, tmp_path / "project")
     text = (repository / "tests" / "data" / "micro.yaml").read_text()
     assert text.count("clients_per_job: null") == 1
-    text = text.replace("clients_per_job: null", "clients_per_job: 1, engine: sequential")
+    text = text.replace("clients_per_job: null", f"clients_per_job: {per_job}")
     (project.folder / "micro.yaml").write_text(text)
     for made in ("corpora", "models", "encoders", "logs", "benchmarks"):
         shutil.copytree(run.folder / "results" / made, project.folder / "results" / made)
@@ -191,7 +192,7 @@ def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository
     )
     assert (one == all_at_once[one.index]).all()
     packs = sorted((project.folder / "results/micro/seed1/favor/clients/last").glob("batch*.safetensors"))
-    assert len(packs) == 4
+    assert len(packs) == packs_made
     together, _ = read_pack(run.folder / "results/micro/seed1/favor/clients/last/batch0.safetensors")
     for path in packs:
         for client, parts in read_pack(path)[0].items():
