@@ -55,6 +55,13 @@ def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
     assert set(boundary["method"]) == {"fedavg", "favor"}
 
 
+def test_exports_of_outputs_made_elsewhere_train_nothing(run):
+    exports = ("exports/pan/asce_a/favor-seed1/truth.jsonl", "seed1/favor/clients/peft")
+    targets = [f"results/probes/{export}" for export in exports]
+    planned = planned_jobs(run.snakemake("-n", *STUDIES, "--", *targets).stdout)
+    assert planned == {"export_pan": 1, "export_adapters": 1}
+
+
 def test_prompted_clients_read_their_own_training_texts_alone(run):
     folder = run.folder / "results/probes"
     texts = read_parquet(folder / "clients/texts.parquet", "client_texts")
