@@ -1,5 +1,5 @@
 # make demo: the whole workflow on the embedded demo. make demo-all: with every study. make test: every test.
-# All install what they need into .venv.
+# make test-slurm: the tests on a Slurm cluster that they start on this machine. All install what they need into .venv.
 VENV := .venv
 PYTHON ?= python3
 CORES ?= all
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install demo demo-all test lint clean
+.PHONY: install demo demo-all test test-faults test-slurm lint clean
 
 install: $(INSTALLED)
 
@@ -36,8 +36,21 @@ demo-all: install
 # Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
 test: export OMP_NUM_THREADS := 1
 test: install lint
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/test_extending.py
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/faults tests/test_extending.py
+
+# SIGKILL at 25 random moments, where 'make test' has 4.
+test-faults: export OMP_NUM_THREADS := 1
+test-faults: export FAVOR_KILLS := 25
+test-faults: install
+	$(BIN)/python -m pytest tests/faults
+
+# CONFIG=config/config.yaml takes the demo in the place of a configuration of seconds.
+test-slurm: export OMP_NUM_THREADS := 1
+test-slurm: CONFIG ?= tests/data/slurm.yaml
+test-slurm: install
+	$(BIN)/python tests/slurm/cluster.py --install
+	FAVOR_SLURM_CONFIG=$(CONFIG) $(BIN)/python -m pytest tests/slurm --durations 0
 
 lint: install
 	$(BIN)/ruff check

@@ -259,3 +259,13 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
     assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
     assert cell(cells, "FAVoR", "Sampling")["reason"] == "does not apply to this method"
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}
+
+
+def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "gold")])
+    settings = {"favor": {"alignment": False, "private_residual": True}}
+    cells = build_table(load_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
+    assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
+    assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
+    assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
+    assert cell(cells, "Own continuations (upper bound)", "ASCE align.")["reason"] == "a bound is no configuration"

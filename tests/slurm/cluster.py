@@ -1,7 +1,8 @@
 """A private Slurm cluster on this machine: a controller and three nodes on loopback, each with two GPUs that are
 character devices, no accounting database, all in one folder. Nothing else is written; daemons end by process id.
 
-``python tests/slurm/cluster.py COMMAND...`` starts one, runs the command in it, stops it and removes its folder.
+``python tests/slurm/cluster.py COMMAND...`` starts one, runs the command in it, stops it and removes its folder; with
+``--install`` in the place of the command it only installs what is missing, where the user may.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import psutil
@@ -103,6 +104,10 @@ class Cluster:
         real = shutil.which("srun", path=_PATH)
         srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.configuration} exec {real} "$@"\n')
         srun.chmod(0o755)
+        # The plugin asks the accounting database for a user's accounts before it names one; here is none to ask.
+        accounts = folder / "bin" / "sacctmgr"
+        accounts.write_text("#!/bin/sh\necho research\n")
+        accounts.chmod(0o755)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -151,13 +156,23 @@ class Cluster:
     def kill_node(self, node: str) -> list[str]:
         """End a node and its jobs' processes with no chance to say so, as a power cut does. Returns the jobs' ids."""
         jobs = self.call("squeue", "--noheader", "--nodelist", node, "--states=R", "--format=%A").split()
-        doomed = [process for process in self._step_daemons() if _job_of(process) in jobs]
-        doomed += [child for process in doomed for child in process.children(recursive=True)]
+        doomed = self._processes(jobs)
         self._end(node, signal.SIGKILL)
         for process in doomed:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         return jobs
+
+    def hang(self, number: str) -> None:
+        """Stop the processes of a job, so that it goes on for ever."""
+        for process in self._processes([number]):
+            if _job_of(process) is None:
+                process.suspend()
+
+    def wake(self, number: str) -> None:
+        """Let a job that hangs go on."""
+        for process in self._processes([number]):
+            process.resume()
 
     def node_states(self) -> dict[str, str]:
         """State of every node, such as idle, mixed, allocated or down."""
@@ -197,6 +212,11 @@ class Cluster:
                     found.append(process)
         return found
 
+    def _processes(self, jobs: Collection[str]) -> list[psutil.Process]:
+        """The step daemons of jobs and everything they started."""
+        found = [process for process in self._step_daemons() if _job_of(process) in jobs]
+        return found + [child for process in found for child in process.children(recursive=True)]
+
     def _signal(self, name: str, number: signal.Signals) -> psutil.Process | None:
         """Signal the daemon of a pid file and return its process; None where it is gone."""
         with contextlib.suppress(psutil.NoSuchProcess, ValueError, OSError):
@@ -217,7 +237,7 @@ class Cluster:
         (self.folder / "run" / f"{name}.pid").unlink(missing_ok=True)
 
     def _gpus(self) -> list[str]:
-        """Devices that stand for GPUs: new character devices, or ones that are always there."""
+        """Devices that stand for GPUs: new ones where they can be made, else ones that always exist."""
         made = [self.folder / "dev" / f"gpu{number}" for number in range(GPUS_PER_NODE)]
         try:
             for path in made:
@@ -275,14 +295,25 @@ def _user() -> str:
     return subprocess.run(["id", "-un"], text=True, capture_output=True, check=True).stdout.strip()
 
 
-def main() -> int:
+def install() -> str:
+    """Install what is missing where this user may; return why it is not there, in one line, or nothing."""
     absent = missing_programs()
-    if absent:
-        print(
-            f"no Slurm here: {', '.join(absent)} missing; install them with: apt-get install {PACKAGES}",
-            file=sys.stderr,
-        )
+    if absent and os.getuid() == 0 and shutil.which("apt-get"):
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        packages = PACKAGES.split()
+        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+            subprocess.run(["apt-get", *command], env=environment, stdout=subprocess.DEVNULL, check=False)
+        absent = missing_programs()
+    return f"no Slurm here: {', '.join(absent)} missing; install with: apt-get install {PACKAGES}" if absent else ""
+
+
+def main() -> int:
+    missing = install()
+    if missing:
+        print(missing, file=sys.stderr)
         return 1
+    if sys.argv[1:] == ["--install"]:
+        return 0
     with running_cluster() as cluster:
         return subprocess.run(sys.argv[1:], env=cluster.environment, check=False).returncode
 

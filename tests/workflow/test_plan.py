@@ -25,6 +25,23 @@ def test_the_blogtext_experiment(repository, tmp_path):
     assert jobs["generate"] == 3 * 14
     assert "pretrain_base" not in jobs
     assert jobs["quantise_base"] == 1
+    # A budget, so that planning stays a matter of seconds (docs/scaling.md).
+    assert sum(jobs.values()) < 2400
+
+
+def test_the_blogtext_experiment_with_all_clients_in_a_job(repository, tmp_path):
+    text = (repository / "config" / "blogtext.yaml").read_text()
+    assert text.count("    style_encoder: asce_a\n") == 1
+    together = text.replace(
+        "    style_encoder: asce_a\n", "    style_encoder: asce_a\n    federation: { clients_per_job: null }\n"
+    )
+    project = copy_project(repository, tmp_path / "project")
+    (project.folder / "together.yaml").write_text(together)
+    (tmp_path / "corpus.csv").write_text("id,gender,age,topic,sign,date,text\n")
+    jobs = project.planned("--configfile", "together.yaml", "--config", f"corpus_path={tmp_path / 'corpus.csv'}")
+    assert jobs["train_shared"] == 3 * 6 * 4
+    assert jobs["train_personal"] == 3 * (3 * 6 + 4 + 1)
+    assert sum(jobs.values()) < 400
 
 
 def test_the_mythos_experiment(repository, tmp_path):

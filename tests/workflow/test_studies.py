@@ -55,6 +55,13 @@ def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
     assert set(boundary["method"]) == {"fedavg", "favor"}
 
 
+def test_exports_of_outputs_made_elsewhere_train_nothing(run):
+    exports = ("exports/pan/asce_a/favor-seed1/truth.jsonl", "seed1/favor/clients/peft")
+    targets = [f"results/probes/{export}" for export in exports]
+    planned = planned_jobs(run.snakemake("-n", *STUDIES, "--", *targets).stdout)
+    assert planned == {"export_pan": 1, "export_adapters": 1}
+
+
 def test_prompted_clients_read_their_own_training_texts_alone(run):
     folder = run.folder / "results/probes"
     texts = read_parquet(folder / "clients/texts.parquet", "client_texts")
@@ -106,10 +113,11 @@ def test_what_a_change_reruns(run):
     assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
 
 
-def test_a_context_too_short_stops_before_any_job(run):
+def test_what_cannot_be_stops_before_any_job(run):
     for old, new, message in (
         ("passage_tokens: 16", "passage_tokens: 160", "its prompts need up to"),
         ("sheet_text_tokens: 24", "sheet_text_tokens: 240", "a request for a sheet needs up to"),
+        ("encoders: [asce_2, minilm]", "encoders: [minilm]", "table asce-scale-transfer compares style encoders"),
     ):
         run.edit("studies.yaml", old, new)
         done = run.snakemake("-n", *STUDIES, *TARGETS, check=False)

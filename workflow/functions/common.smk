@@ -3,7 +3,7 @@
 
 import os
 import sys
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import SimpleNamespace as Namespace
 
@@ -107,6 +107,24 @@ def cfg(**values):
 def pick(mapping, *keys):
     """The named keys of a mapping."""
     return {key: mapping[key] for key in keys}
+
+
+def once_for(*names):
+    """Compute a function of wildcards and further arguments once for the values of these wildcards."""
+
+    def decorate(function):
+        known = {}
+
+        @wraps(function)
+        def looked_up(wildcards, *arguments):
+            key = (*(getattr(wildcards, name) for name in names), *arguments)
+            if key not in known:
+                known[key] = function(wildcards, *arguments)
+            return known[key]
+
+        return looked_up
+
+    return decorate
 
 
 def experiment_of(wildcards):

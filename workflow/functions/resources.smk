@@ -85,25 +85,35 @@ def adapter_mb(name):
 
 @cache
 def words_by_client(path, changed):
-    """Training words of every client; ``changed``, when the file was, makes a new one read again."""
+    """Training words of every client, and how many are allocated; ``changed``, when the file was, has a new one read.
+
+    A file that is none gives no words: this is about sizes, and the job that reads it says what is wrong.
+    """
+    from pyarrow import ArrowException
     from pyarrow.parquet import read_table
 
-    table = read_table(path, columns=["client", "split", "words", "allocated_words"])
+    try:
+        table = read_table(
+            path, columns=["client", "split", "words", "allocated_words"]
+        )
+    except (ArrowException, OSError):
+        return {}
     words = {}
     for row in table.to_pylist():
         if row["split"] == "train":
-            words.setdefault(row["client"], []).append(
-                (row["words"], row["allocated_words"])
+            total, allocated = words.get(row["client"], (0, 0))
+            words[row["client"]] = (
+                total + row["words"],
+                allocated + row["allocated_words"],
             )
-    return {client: tuple(map(sum, zip(*pairs))) for client, pairs in words.items()}
+    return words
 
 
-def training_tokens(wildcards, texts, clients):
-    """Tokens of the clients' training texts that a pass reads. Not known before the texts are there."""
+def words_of(texts, clients, enforced):
+    """Training words of clients; a file of an earlier configuration may lack some. Not known before it is there."""
     words = words_by_client(str(texts), os.stat(texts).st_mtime_ns)
-    enforced = experiment_of(wildcards)["allocation"]["enforce"]
     chosen = words if clients == ["pooled"] else clients
-    return TOKENS_PER_WORD * sum(words[client][enforced] for client in chosen)
+    return sum(words.get(client, (0, 0))[enforced] for client in chosen)
 
 
 def minutes_of(operations, gpu, threads):
@@ -123,7 +133,8 @@ def stage_work(wildcards, input, stage, clients):
     steps = passes * max(1, getattr(stage, "inner_steps", 0))
     training = experiment_of(wildcards)["training"]
     if training["steps_per_epoch"] is None:
-        tokens = steps * training_tokens(wildcards, input.texts, clients)
+        enforced = experiment_of(wildcards)["allocation"]["enforce"]
+        tokens = steps * TOKENS_PER_WORD * words_of(input.texts, clients, enforced)
     else:
         pieces = training["micro_batch"] * training["accumulation"] * len(clients)
         tokens = steps * training["steps_per_epoch"] * pieces * training["max_length"]
@@ -188,8 +199,7 @@ def classifier_work(wildcards, input):
 def source_work(wildcards, input):
     """Embedding every training text of the clients."""
     clients = clients_of(wildcards.experiment)
-    words = words_by_client(str(input.texts), os.stat(input.texts).st_mtime_ns)
-    tokens = TOKENS_PER_WORD * sum(words[client][0] for client in clients)
+    tokens = TOKENS_PER_WORD * words_of(input.texts, clients, False)
     return 2 * ENCODER_PARAMETERS * tokens, 0
 
 
@@ -285,3 +295,12 @@ def keep_local():
                     f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}"
                 )
     workflow.localrules(*CLUSTER["local"])
+
+
+def fix_threads():
+    """Tell jobs how many threads they are configured to compute with, also where --cores grants fewer.
+
+    Sums of floats depend on their number, so that results would on --cores.
+    """
+    for each in workflow.rules:
+        each.resources["compute_threads"] = each.resources["_cores"].raw

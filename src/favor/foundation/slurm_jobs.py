@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def jobs_in(folder: Path, states: str = _UNFINISHED) -> list[str]:
     Snakemake's plugin submits every job with the folder it was started in. Raises ``UserError`` where Slurm does not
     answer: no answer is no evidence that there are none.
     """
-    command = ["squeue", "--noheader", f"--user={getpass.getuser()}", f"--states={states}", "--format=%A %Z"]
+    command = ["squeue", "--noheader", f"--user={os.getuid()}", f"--states={states}", "--format=%A %Z"]
     done = subprocess.run(command, text=True, capture_output=True, check=False)
     if done.returncode:
         raise UserError(f"squeue does not answer ({done.stderr.strip()}); try again when Slurm is back")

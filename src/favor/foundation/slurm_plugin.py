@@ -44,7 +44,7 @@ def repair(plugin: ModuleType, poll_seconds: float | None) -> bool:
     plugin.get_min_job_age = _remembered(plugin.get_min_job_age)  # type: ignore[attr-defined]
     executor = plugin.Executor
     executor.run_job = _when_reachable(executor.run_job)
-    executor.__post_init__ = _alone(executor.__post_init__)
+    executor.__post_init__ = _alone(executor.__post_init__, plugin.WorkflowError)
     if poll_seconds is not None:
         constant = property(lambda self: poll_seconds, lambda self, value: None)
         executor.next_seconds_between_status_checks = constant
@@ -92,11 +92,14 @@ def _when_reachable(submit: Callable[..., None]) -> Callable[..., None]:
     return run_job
 
 
-def _alone(prepare: Callable[..., None]) -> Callable[..., None]:
+def _alone(prepare: Callable[..., None], refusal: type[Exception]) -> Callable[..., None]:
     def __post_init__(self: Any, test_mode: bool = False) -> None:
-        left = jobs_in(Path.cwd())
+        try:
+            left = jobs_in(Path.cwd())
+        except UserError as error:
+            raise refusal(str(error)) from None
         if left:
-            raise UserError(
+            raise refusal(
                 f"Slurm jobs {', '.join(left)} of an earlier run still work in this folder; "
                 "resume with: python workflow/profiles/slurm/resume.py ARGUMENTS OF SNAKEMAKE"
             )

@@ -65,7 +65,7 @@ def _panel(
             leading = f'<th scope="rowgroup" rowspan="{len(rows)}" class="stub">{html_text(str(section))}</th>'
             texts = [leading if spec.sectioned and not lines else "", *_stub(str(row), len(spec.stub_headers))]
             texts += [
-                _cell(cell, spec.decimals(str(row), columns[cell["column"]]), reasons)
+                _cell(cell, columns[cell["column"]], spec.decimals(str(row), columns[cell["column"]]), reasons)
                 for cell in line.to_dict("records")
             ]
             lines.append(f"<tr{start}>{''.join(texts)}</tr>")
@@ -93,11 +93,11 @@ def _header(column: Column) -> str:
     return f'<th scope="col">{"<br>".join(lines)}{arrow}</th>'
 
 
-def _cell(cell: dict, decimals: int, reasons: dict[str, int]) -> str:
+def _cell(cell: dict, column: Column, decimals: int, reasons: dict[str, int]) -> str:
     sign = f"<sup>{letter(reasons[cell['reason']])}</sup>" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         why = f'<span class="hidden">({html_text(cell["reason"])})</span>' if cell["reason"] else ""
-        return f"<td>{html_text(cell['text'])}{sign}{why}{_beside(cell, decimals)}</td>"
+        return f"<td>{html_text(cell['text'])}{sign}{why}{_beside(cell, column, decimals)}</td>"
     mean, _, deviation = cell["text"].partition(" ± ")
     shown = _minus(mean)
     if cell["mark"] == "best":
@@ -107,14 +107,14 @@ def _cell(cell: dict, decimals: int, reasons: dict[str, int]) -> str:
     if not deviation and not math.isnan(cell["deviation"]):
         deviation = f"{cell['deviation']:.{decimals}f}"
     spread = f' <span class="dev">± {deviation}</span>' if deviation else ""
-    return f"<td>{shown}{spread}{sign}{_beside(cell, decimals)}</td>"
+    return f"<td>{shown}{spread}{sign}{_beside(cell, column, decimals)}</td>"
 
 
-def _beside(cell: dict, decimals: int) -> str:
+def _beside(cell: dict, column: Column, decimals: int) -> str:
     if math.isnan(cell["paper_value"]):
         text = f"paper {cell['paper_text']}" if cell["paper_text"] else ""
         return f'<span class="beside">{_minus(text)}</span>' if text else ""
-    text = f"paper {printed(cell['paper_value'], decimals)}"
+    text = f"paper {printed(cell['paper_value'], decimals, column.signed)}"
     if decimals and not math.isnan(cell["value"]):
         text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
     return f'<span class="beside">{_minus(text)}</span>'

@@ -1,0 +1,154 @@
+"""The test cluster, and copies of the project to run on it. Only ``make test-slurm`` runs what is here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.slurm.cluster import GPU_MODEL, PACKAGES, Cluster, missing_programs, running_cluster, wait_until
+from tests.workflow.conftest import copy_project
+
+ARGUMENTS = ("--configfile", "small.yaml")
+# Stages whose jobs are what a cluster is for; the others run where Snakemake does.
+ON_CLUSTER = {"pretrain_base", "train_asce", "embed_sources", "train_shared", "train_personal", "generate", "aggregate"}
+SETTINGS = {
+    "partition": "cpu",
+    "gpu_partition": "gpu",
+    "gpu_model": GPU_MODEL,
+    "maximum_memory_mb": 4000,
+    "poll_seconds": 1,
+}
+
+
+class SlurmProject:
+    """A copy of the project in ``folder``, whose Snakemake submits to ``cluster``."""
+
+    def __init__(self, folder: Path, cluster: Cluster) -> None:
+        self.folder = folder
+        self.cluster = cluster
+        self.first = 1 + max(map(int, cluster.jobs()), default=0)  # of this project's jobs
+        rules = {path.stem for path in (folder / "workflow" / "scripts").glob("*.py")}
+        self.settings = {**SETTINGS, "local": sorted(rules - ON_CLUSTER)}
+        self.targets: list[str] = []
+
+    def arguments(self, **settings: object) -> list[str]:
+        """Snakemake's arguments, with further settings of the section 'cluster'."""
+        chosen = {"cluster": {**self.settings, **settings}}
+        (self.folder / "cluster.yaml").write_text(yaml.safe_dump(chosen))
+        return [*self.targets, *ARGUMENTS, "cluster.yaml", "--latency-wait", "10"]
+
+    def start(self, *arguments: str, **settings: object) -> subprocess.Popen[str]:
+        """Start Snakemake with the Slurm profile; what it prints goes to run.log."""
+        command = [sys.executable, "-m", "snakemake"]
+        arguments = ("--workflow-profile", "workflow/profiles/slurm", *arguments)
+        return self._popen([*command, *self.arguments(**settings), *arguments])
+
+    def resume(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the profile's resume script."""
+        return self._popen([sys.executable, "workflow/profiles/slurm/resume.py", *self.arguments(), *arguments])
+
+    def _popen(self, command: list[str]) -> subprocess.Popen[str]:
+        with (self.folder / "run.log").open("a") as log:
+            return subprocess.Popen(
+                command, cwd=self.folder, env=self.cluster.environment, text=True, stdout=log, stderr=log
+            )
+
+    @property
+    def output(self) -> str:
+        return (self.folder / "run.log").read_text()
+
+    def finish(self, run: subprocess.Popen[str], seconds: float = 1800) -> None:
+        """Wait for a run that must end well."""
+        try:
+            returned = run.wait(timeout=seconds)
+        finally:
+            run.kill()
+        assert returned == 0, self.output[-6000:]
+
+    def jobs(self, *states: str) -> dict[str, str]:
+        """This project's jobs: id to rule."""
+        found = {number: text for number, text in self.cluster.jobs(*states).items() if int(number) >= self.first}
+        return {number: text.removeprefix("rule_").split("_wildcards")[0] for number, text in found.items()}
+
+    def counts(self) -> Counter[str]:
+        """How many jobs of every rule were submitted."""
+        return Counter(self.jobs().values())
+
+    def running(self, rule: str) -> str:
+        """Wait until a job of the rule works, its script included, and return its id."""
+
+        def working() -> list[str]:
+            steps = self.cluster.call("squeue", "--noheader", "--steps", "--format=%i").split()
+            inner = {step.split(".")[0] for step in steps if step.endswith(".0")}
+            return [number for number, name in self.jobs("R").items() if name == rule and number in inner]
+
+        wait_until(working, f"a running job of {rule}", 300)
+        return working()[0]
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Every result by name; logs and timings differ between any two runs."""
+    root = folder / "results"
+    files = [path for path in root.rglob("*") if path.is_file()]
+    own = {path.relative_to(root) for path in files}
+    return {str(name): (root / name).read_bytes() for name in own if name.parts[0] not in ("logs", "benchmarks")}
+
+
+def same_results(folder: Path, other: Path) -> None:
+    """Assert that two runs left the same files, byte for byte."""
+    ours, theirs = results(folder), results(other)
+    assert ours.keys() == theirs.keys()
+    assert [name for name in sorted(ours) if ours[name] != theirs[name]] == []
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    absent = missing_programs()
+    if absent:
+        pytest.skip(f"no Slurm here: {', '.join(absent)} missing; apt-get install {PACKAGES}")
+    with running_cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def local_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project after a whole run on this machine alone, of the configuration that FAVOR_SLURM_CONFIG names."""
+    project = copy_project(repository, tmp_path_factory.mktemp("local") / "project")
+    source = repository / os.environ.get("FAVOR_SLURM_CONFIG", "tests/data/slurm.yaml")
+    shutil.copyfile(source, project.folder / "small.yaml")
+    project.snakemake(*ARGUMENTS)
+    return project.folder
+
+
+@pytest.fixture
+def fresh(local_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
+    """The same project before any run."""
+    shutil.copytree(local_run, tmp_path / "project", ignore=shutil.ignore_patterns("results", ".snakemake"))
+    return SlurmProject(tmp_path / "project", cluster)
+
+
+@pytest.fixture
+def half_done(local_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
+    """The same project after the run, without FAVoR's private stage of one seed and the scores and table after it.
+
+    Two stages run on the cluster again, train_personal and then generate; the rest of the way is local.
+    """
+    folder = tmp_path / "project"
+    shutil.copytree(local_run, folder)
+    name, experiment = next(iter(yaml.safe_load((folder / "small.yaml").read_text())["experiments"].items()))
+    root = folder / "results" / name
+    made_again = [root / "tables" / f"{experiment['tables'][0]}.parquet", *(root / "scores").glob("*.parquet")]
+    for path in (root / "utility.parquet", *made_again, *(root / "embeddings").glob("*")):
+        path.unlink()
+    shutil.rmtree(root / f"seed{experiment['seeds'][0]}" / "favor")
+    project = SlurmProject(folder, cluster)
+    project.targets = [str(path.relative_to(folder)) for path in made_again]
+    return project

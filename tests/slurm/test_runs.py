@@ -1,0 +1,107 @@
+"""The workflow on a real Slurm cluster: the same results as on one machine, whatever fails on the way."""
+
+from __future__ import annotations
+
+import time
+
+from tests.slurm.cluster import wait_until
+from tests.slurm.conftest import same_results
+from tests.workflow.conftest import planned_jobs
+
+
+def test_a_whole_run_gives_the_results_of_one_machine(fresh, local_run):
+    fresh.finish(fresh.start(account="research"))
+    same_results(fresh.folder, local_run)
+    counts = fresh.counts()
+    assert {"pretrain_base", "train_shared", "train_personal", "generate"} <= counts.keys()
+    for number, rule in fresh.jobs().items():
+        job = fresh.cluster.job(number)
+        on_gpu = rule not in ("pretrain_base", "aggregate") and not job["Comment"].endswith("_stylometry")
+        assert job["JobState"] == "COMPLETED"
+        assert job["Account"] == "research"
+        assert job["Partition"] == ("gpu" if on_gpu else "cpu")
+        assert job.get("TresPerJob") == ("gres:gpu:h200:1" if on_gpu else None)
+        assert job["Requeue"] == "0"
+
+
+def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_run):
+    run = half_done.start(stages={"train_personal": {"memory_mb": 500}})
+    cancelled = half_done.running("generate")
+    half_done.cluster.call("scancel", cancelled)
+    half_done.finish(run)
+    same_results(half_done.folder, local_run)
+    assert half_done.counts()["generate"] == 2
+    training = [half_done.cluster.job(n) for n, rule in half_done.jobs().items() if rule == "train_personal"]
+    first, second = training[:2]
+    assert (first["MinMemoryNode"], second["MinMemoryNode"]) == ("500M", "1000M")
+    assert first["JobState"] != "COMPLETED"
+    assert half_done.cluster.job(cancelled)["JobState"] == "CANCELLED"
+
+
+def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, local_run):
+    run = half_done.start(stages={"generate": {"minutes": 1}})
+    doomed = half_done.running("train_personal")
+    node = half_done.cluster.job(doomed)["NodeList"]
+    assert doomed in half_done.cluster.kill_node(node)
+    hung = half_done.running("generate")
+    half_done.cluster.hang(hung)
+    half_done.finish(run)
+    half_done.cluster.start_node(node)
+    same_results(half_done.folder, local_run)
+    assert half_done.counts() == {"train_personal": 2, "generate": 2}
+    assert half_done.cluster.job(doomed)["JobState"] == "NODE_FAIL"
+    assert half_done.cluster.job(hung)["JobState"] == "TIMEOUT"
+    again = list(half_done.jobs())[-1]
+    assert half_done.cluster.job(again)["TimeLimit"] == "00:02:00"
+    wait_until(lambda: half_done.cluster.node_states()[node] == "idle", "the node", 60)
+
+
+def test_the_controller_dies_and_comes_back(half_done, local_run):
+    run = half_done.start()
+    number = half_done.running("train_personal")
+    half_done.cluster.kill_controller()
+    wait_until(lambda: "Slurm does not answer; its jobs stay watched" in half_done.output, "a failed query", 120)
+    time.sleep(5)
+    half_done.cluster.start_controller()
+    half_done.finish(run)
+    same_results(half_done.folder, local_run)
+    assert half_done.counts() == {"train_personal": 1, "generate": 1}
+    assert half_done.cluster.job(number)["JobState"] == "COMPLETED"
+
+
+def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run):
+    number = killed_while_training(half_done)
+    # Neither the lock that is left nor its removal lets a second copy of the job start.
+    assert half_done.start().wait() != 0
+    assert "LockException" in half_done.output
+    assert half_done.start("--unlock").wait() == 0
+    assert half_done.start().wait() != 0
+    assert f"Slurm jobs {number} of an earlier run still work in this folder" in half_done.output
+    assert "Traceback" not in half_done.output
+    half_done.cluster.wake(number)
+    half_done.finish(half_done.resume())
+    same_results(half_done.folder, local_run)
+    assert half_done.counts() == {"train_personal": 1, "generate": 1}
+    # The job recorded its parameters itself, so that a later change of them is not overlooked.
+    small = half_done.folder / "small.yaml"
+    small.write_text(small.read_text().replace("favor: {}", "favor: { private_epochs: 3 }"))
+    assert half_done.start("--dry-run", "--executor", "local").wait() == 0
+    assert planned_jobs(half_done.output)["train_personal"] == 1
+
+
+def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run):
+    number = killed_while_training(half_done)
+    half_done.finish(half_done.resume("--cancel"))
+    same_results(half_done.folder, local_run)
+    assert half_done.cluster.job(number)["JobState"] == "CANCELLED"
+    assert half_done.counts() == {"train_personal": 2, "generate": 1}
+
+
+def killed_while_training(project):
+    """Kill Snakemake while its job of train_personal works; return the job's id. The job stops until it is woken."""
+    run = project.start()
+    number = project.running("train_personal")
+    project.cluster.hang(number)
+    run.kill()
+    run.wait()
+    return number
