@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import tarfile
 
 import numpy as np
 import pytest
@@ -15,12 +17,8 @@ from favor.foundation.files import read_parquet, read_safetensors
 from tests.workflow.conftest import copy_project
 
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
-TARGETS = (
-    *(f"results/sweeps/volume/{file}" for file in ("tables/text-volume-sweep.tex", "figures/points.svg")),
-    *(f"results/sweeps/shots/tables/{label}.html" for label in ("cold-start-full", "cold-start-nested-k")),
-    "results/sweeps/shots/figures/points.svg",
-    *(f"results/unseen/{file}" for file in ("tables/cold-start-main.tex", "boundary.parquet")),
-)
+# The release holds the report, and every table and figure of the studies; the micro experiment itself is not run.
+TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +116,21 @@ def test_every_variant_has_a_row_and_every_dash_a_reason(results):
         assert all(cell.text != "–" or cell.reason for cell in cells.itertuples())
     assert (nested["text"] != "–").all()
     assert main.loc[main["row"] == "FAVoR shared init + private", "value"].notna().all()
+
+
+def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(results):
+    page = (results / "report.html").read_text()
+    for text in ("Volume", "Shots", "33% (third), 100% (even)", "The paper prints this table at L1070-1082"):
+        assert text in page
+    assert 'id="experiment-volume"' in page
+    assert 'id="experiment-unseen"' in page
+    assert not any(f'id="experiment-{name}"' in page for name in ("micro", "even", "third", "federation"))
+    numbers = json.loads((results / "numbers.json").read_text())
+    assert numbers == {"unseen": []}  # the running text says no number of its table
+
+
+def test_the_release_holds_the_sweeps(results):
+    with tarfile.open(results / "release.tar.gz") as archive:
+        names = {name.removeprefix("favor-release/results/") for name in archive.getnames()}
+    assert {"sweeps/volume/scores.parquet", "sweeps/volume/figures/points.svg"} <= names
+    assert {"sweeps/shots/tables/cold-start-nested-k.tex", "unseen/statistics/cold-start-nested-k.parquet"} <= names
