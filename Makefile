@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install demo demo-all test test-slurm lint clean
+.PHONY: install demo demo-all test test-faults test-slurm lint clean
 
 install: $(INSTALLED)
 
@@ -36,8 +36,14 @@ demo-all: install
 # Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
 test: export OMP_NUM_THREADS := 1
 test: install lint
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/slurm --ignore tests/test_extending.py
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/faults tests/test_extending.py
+
+# SIGKILL at 25 random moments, where 'make test' has 4.
+test-faults: export OMP_NUM_THREADS := 1
+test-faults: export FAVOR_KILLS := 25
+test-faults: install
+	$(BIN)/python -m pytest tests/faults
 
 # CONFIG=config/config.yaml takes the demo in the place of a configuration of seconds.
 test-slurm: export OMP_NUM_THREADS := 1

@@ -41,6 +41,7 @@ include: "workflow/rules/release.smk"
 
 
 keep_local()
+fix_threads()
 
 
 rule all:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -77,7 +78,7 @@ def main() -> None:
         parts = measure(Path(folder), options.jobs, options.poll)
     print(f"{options.jobs} jobs, poll_seconds {options.poll:g}; seconds a job")
     for name, values in parts.items():
-        print(f"  {name:38s} median {statistics.median(values):6.1f}   largest {max(values):6.1f}")
+        print(f"  {name:38s} median {np.median(values):6.1f}   largest {max(values):6.1f}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from favor.corpora.allocation import AllocationSettings, allocate, gini, rank_weights
 from favor.corpora.cleaning import CleaningSettings, count_words
-from favor.corpora.materialising import cut_words, materialise
+from favor.corpora.materialising import ClientTexts, cut_words, materialise
 from favor.corpora.splits import SplitSettings, split_documents
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_parquet
@@ -194,3 +194,32 @@ def test_balanced_subsets_of_rising_volume_are_nested(clients: tuple[Path, pd.Da
         # A text that is trained on at the smaller volume is trained on at the larger, whole or as a longer start.
         assert all(longer.startswith(shorter) for shorter, longer in pairs)
         assert sum(shorter != longer for shorter, longer in pairs) > 0
+
+
+def test_shots_are_nested_and_apart_from_the_texts_set_aside(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+    path, splits, roster = clients
+
+    def few(shots: int) -> ClientTexts:
+        settings = AllocationSettings(shots=shots, reference_texts=6)
+        return materialise(path, splits, roster, settings, CleaningSettings(), 2027)
+
+    used, aside = {}, {}
+    for shots in (1, 4, 10):
+        texts, allocation = few(shots)
+        trained = texts[texts["allocated_words"] > 0]
+        used[shots] = set(trained["document_id"])
+        aside[shots] = set(texts.loc[texts["split"] == "reference", "document_id"])
+        assert trained.groupby("client").size().tolist() == [shots] * 3
+        assert (trained["training_text"] == trained["text"]).all()
+        assert set(trained["split"]) == {"train"}
+        # Nothing else of the training texts is left; of 20, 20 and 30 posts, 2, 2 and 3 are for validation and test.
+        counts = texts["split"].value_counts().to_dict()
+        assert counts == {"train": 3 * shots, "reference": 18, "validation": 7, "test": 7}
+        assert (texts.loc[texts["split"] != "train", "training_text"] == "").all()
+        assert allocation["available_words"].tolist() == [480, 480, 720]
+        assert allocation["allocated_words"].tolist() == [30 * shots] * 3
+    assert used[1] < used[4] < used[10]
+    assert aside[1] == aside[4] == aside[10]
+    assert not aside[1] & used[10]
+    with pytest.raises(UserError, match="16 training texts, but 11 shots and 6 reference texts are wanted"):
+        few(11)

@@ -1,10 +1,8 @@
-"""A finished run of the shortest configuration, copies of it to break, and ways to break them."""
+"""Copies of a finished run to break, and ways to break them."""
 
 from __future__ import annotations
 
 import ctypes
-import fcntl
-import hashlib
 import os
 import shutil
 import subprocess
@@ -18,35 +16,11 @@ from threading import Thread
 import psutil
 import pytest
 
-from tests.workflow.conftest import Project, copy_project
+from tests.shortest import ARGUMENTS, TABLES, Project, finished_run  # noqa: F401 - a fixture
 
-TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]
-ARGUMENTS = ("--configfile", "shortest.yaml", "--")
 printed: dict[int, list[str]] = {}  # by process
 readers: dict[int, Thread] = {}
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
-
-
-def fresh_project(repository: Path, folder: Path) -> Project:
-    """A copy of the project with the shortest configuration and nothing made."""
-    project = copy_project(repository, folder)
-    shutil.copy(repository / "tests" / "data" / "shortest.yaml", folder / "shortest.yaml")
-    return project
-
-
-@pytest.fixture(scope="session")
-def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The undisturbed run, made once for all workers of the test run; not to be changed."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / "shortest.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        project = Project(shared / "shortest")
-        if not (shared / "shortest.done").exists():
-            project = fresh_project(repository, shared / "shortest")
-            project.snakemake(*ARGUMENTS, *TABLES)
-            (shared / "shortest.done").touch()
-    return project
 
 
 @pytest.fixture
@@ -54,19 +28,6 @@ def project(finished: Project, tmp_path: Path) -> Project:
     """A copy of the finished run, times of files included."""
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     return Project(tmp_path / "project")
-
-
-def contents(project: Project) -> dict[str, str]:
-    """Digests of all results by path; logs, times of jobs and hidden files are left out."""
-    root = project.folder / "results"
-    return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs")
-        and not path.name.startswith(".")
-        and path.suffix != ".truncated"
-    }
 
 
 def start(

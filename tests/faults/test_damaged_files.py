@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tests.faults.conftest import ARGUMENTS, TABLES, completes, contents, ended, start
+from tests.faults.conftest import completes, ended, start
+from tests.shortest import ARGUMENTS, TABLES, contents
 
 SEED = "short/seed1"
 CUT = {

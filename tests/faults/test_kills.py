@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from favor.foundation.leftovers import PARTIAL, is_truncated
-from tests.faults.conftest import completes, contents, ended, fresh_project, jobs_of, printed, start, wait_for
+from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
+from tests.shortest import contents, fresh_project
 
 KILLS = int(os.environ.get("FAVOR_KILLS", "4"))
 SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.faults.conftest import ARGUMENTS, contents, ended, jobs_of, remove, start, wait_for
+from tests.faults.conftest import ended, jobs_of, remove, start, wait_for
+from tests.shortest import ARGUMENTS, contents
 
 NAME = "short/clients/embeddings/asce_a.parquet"
 

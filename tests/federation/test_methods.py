@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.federation.method import load_method, plan_values
+from favor.federation.method import load_method, needs_shared, plan_values
 from favor.federation.record import run_check
 from favor.foundation.config_checks import modules_in
 from favor.foundation.errors import UserError
@@ -21,6 +21,7 @@ def experiment(protocol="paper", **changes):
         "budget": "released",
         "matched_epochs": 3,
         "clients": 50,
+        "cold_start": {"shared_from": "federation", "row": "favor", "seed": 2026},
         "allocation": {"enforce": None},
         "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
         "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
@@ -117,3 +118,23 @@ def test_the_run_check_names_departures_of_experiment_and_method():
     changed = experiment()
     changed["training"]["supervised"] = "all"
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
+
+
+def test_a_cold_start_begins_with_another_experiments_adapter_and_keeps_a_residual():
+    for name, start, alignment in (
+        ("cold_start", "frozen", 0.0),
+        ("cold_start_asce", "frozen", 0.3),
+        ("cold_start_random", "random", 0.0),
+    ):
+        made = plan(name)
+        assert made.shared is None
+        assert (made.personal.start, made.personal.residual) == (start, True)
+        assert made.personal.objective.alignment == alignment
+        # As many passes as the local-only rows beside it.
+        assert made.personal.epochs == plan("local_only").personal.epochs == plan("local_only_asce").personal.epochs
+        assert needs_shared(made)
+        assert plan(name, budget="matched", matched_epochs=5).personal.epochs == 5
+    assert plan("cold_start_shared").inference == "given"
+    assert not any(needs_shared(plan(name)) for name in ("favor", "local_only", "base_only", "ditto"))
+    with pytest.raises(UserError, match="begins with another experiment's shared adapter; name it in 'cold_start'"):
+        load_method("cold_start", {}, experiment(cold_start=None))

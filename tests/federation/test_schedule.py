@@ -52,3 +52,8 @@ def test_last_participation_batches_and_frame():
     assert batches(["a", "b", "c"], 2) == [["a", "b"], ["c"]]
     frame = schedule_frame(rounds)
     assert frame.values.tolist() == [[0, 0, "a"], [0, 1, "b"], [1, 0, "b"], [1, 1, "c"]]
+
+
+def test_clients_after_the_first():
+    assert client_names(2, 40) == ["client_041", "client_042"]
+    assert client_names(40) + client_names(10, 40) == client_names(50)

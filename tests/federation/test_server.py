@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from favor.federation.server import aggregate, delta
+from favor.federation.server import aggregate, delta, random_like
 
 SHARED = {"A": np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32), "B": np.zeros((2, 1), dtype=np.float32)}
 
@@ -58,3 +58,19 @@ def test_no_uploads_and_no_weight_are_defects():
         aggregate(SHARED, {}, {}, 1.0)
     with pytest.raises(ValueError, match="sum to zero"):
         aggregate(SHARED, {"x": state(1, 1)}, {"x": 0.0}, 1.0)
+
+
+def test_a_random_adapter_has_the_norms_of_the_trained_one():
+    generator = np.random.default_rng(0)
+    shared = {"a": generator.normal(size=(4, 300)).astype(np.float32), "b": 3 * np.eye(5, dtype=np.float32)}
+    shared["zero"] = np.zeros((2, 2), dtype=np.float32)
+    made = random_like(shared, 7)
+    for key, tensor in shared.items():
+        assert made[key].dtype == np.float32
+        assert made[key].shape == tensor.shape
+        assert np.linalg.norm(made[key]) == pytest.approx(np.linalg.norm(tensor), rel=1e-6)
+    # It points elsewhere: 1,200 normal draws are nearly orthogonal to anything.
+    cosine = float((made["a"] * shared["a"]).sum() / np.linalg.norm(shared["a"]) ** 2)
+    assert abs(cosine) < 0.15
+    np.testing.assert_array_equal(made["a"], random_like(shared, 7)["a"])
+    assert not np.array_equal(made["a"], random_like(shared, 8)["a"])

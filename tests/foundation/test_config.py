@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import re
 import time
 from pathlib import Path
 
@@ -219,3 +220,44 @@ def test_the_audits_defaults_are_the_packages_own():
         key: value for key, value in own.items() if key in keys
     }
     assert keys.keys() - own.keys() == {"annotators", "responses"}
+
+
+def cold(**changes):
+    """The demo with a cold start of four clients after the first eight."""
+    config = copy.deepcopy(DEMO)
+    source = {"extends": "demo", "clients": 8}
+    config["experiments"]["source"] = source
+    config["experiments"]["cold"] = {
+        "extends": "demo",
+        "skip_clients": 8,
+        "clients": 4,
+        "cold_start": {"shared_from": "source"},
+        "federation": {"clients_per_round": 4},
+        "methods": {"cold_start": {}},
+        **changes,
+    }
+    return config
+
+
+def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
+    experiments = resolved(cold())["experiments"]
+    assert experiments["cold"]["cold_start"] == {"shared_from": "source", "row": "favor", "seed": 2026}
+    assert (experiments["cold"]["skip_clients"], experiments["cold"]["clients"]) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"skip_clients": 6}, "cold_start.shared_from': 2 clients here trained that adapter; leave them out"),
+        ({"skip_clients": 10}, "4 clients after the first 10, but corpora.demo.roles.clients is 12"),
+        ({"cold_start": {"shared_from": "sorce"}}, "there is no 'sorce'; did you mean 'source'?"),
+        ({"cold_start": {"shared_from": "source", "row": "favour"}}, "did you mean 'favor'?"),
+        ({"cold_start": {"shared_from": "source", "seed": 1}}, "'source' has no seed 1"),
+        ({"lora": {"rank": 4}}, "'source' has another 'lora'; make them equal"),
+        ({"allocation": {"reference_texts": 4}}, "set aside beside 'allocation.shots' only"),
+        ({"prompts": {"minimum_gold_tokens": 65}}, "65 tokens, but continuations have 64 at most"),
+    ],
+)
+def test_impossible_cold_starts_are_refused(changes, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        resolved(cold(**changes))

@@ -15,7 +15,9 @@ from favor.foundation.job import job
 
 @pytest.fixture
 def snakemake(tmp_path):
-    return SimpleNamespace(log=[tmp_path / "logs" / "a.log"], params={"cfg": {"a": 1}}, rule="train_shared")
+    return SimpleNamespace(
+        log=[tmp_path / "logs" / "a.log"], params={"cfg": {"a": 1}}, rule="train_shared", resources={}
+    )
 
 
 def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake, capsys):

@@ -11,8 +11,9 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.base import context_length, load_base, save_base
 from favor.lm.generation import GenerationRequest, generate
-from favor.lm.lora import initial_state
+from favor.lm.lora import export_peft, factor_name, initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 
@@ -105,3 +106,41 @@ def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp
         torch.testing.assert_close(result.state, request.state)
     small = sum(path.stat().st_size for path in (tmp_path / "quantised").glob("*.safetensors"))
     assert small < sum(path.stat().st_size for path in model_folder.glob("*.safetensors"))
+
+
+def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path):
+    """An adapter beside 4-bit weights computes what it does merged into the weights that these 4 bits stand for."""
+    from bitsandbytes.functional import dequantize_4bit
+    from peft import PeftModel
+
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.0)
+    state = random_state(4, lora)
+    tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
+    base = load_base(str(model_folder), quantisation="nf4", device="cpu", dtype="float32")
+    stack = LoraStack(base.model, lora)
+    with torch.no_grad(), stack.attached():
+        factors = stack.layout.flatten(state, base.device)[None]
+        stack.set([Component(stack.layout.factors(factors))])
+        unmerged = base.model(input_ids=tokens).logits
+    with torch.no_grad():
+        plain = base.model(input_ids=tokens).logits
+    assert (unmerged - plain).abs().max() > 0.5
+
+    merged = load_base(str(model_folder), device="cpu")
+    quantised = {name: layer for name, layer in base.model.named_modules() if hasattr(layer, "quant_state")}
+    targets = {name: layer for name, layer in merged.model.named_modules() if name.endswith(lora.target_modules)}
+    assert len(targets) == len(quantised) == 14
+    for name, layer in targets.items():
+        weight = quantised[name].weight
+        down, up = (state[factor_name(name, factor)] for factor in "AB")
+        layer.weight.data = dequantize_4bit(weight.data, weight.quant_state).float() + lora.scaling * up @ down
+    with torch.no_grad():
+        expected = merged.model(input_ids=tokens).logits
+    # The same sums in another order: float32.
+    torch.testing.assert_close(unmerged, expected, rtol=1e-4, atol=1e-4)
+
+    # PEFT, beside the same 4-bit weights, agrees as closely.
+    export_peft(state, lora, str(model_folder), tmp_path)
+    theirs = PeftModel.from_pretrained(load_base(str(model_folder), "nf4", "cpu", "float32").model, tmp_path).eval()
+    with torch.no_grad():
+        torch.testing.assert_close(theirs(input_ids=tokens).logits, unmerged, rtol=1e-4, atol=1e-4)

@@ -66,6 +66,7 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
                 for column in panel.columns:
                     place = (values, panel.title, section, row.paper or row.label, column.paper or column.label)
                     ours = column.fixed or column.setting or column.statistic in ("p_holm", "author_interval")
+                    ours = ours or column.label.startswith("K-shot")
                     if column.derive is not None:
                         names = values["row"].str.replace("†", "") == row.label.replace("†", "")
                         beside = values[names & (values["column"] == (column.paper or column.label))]

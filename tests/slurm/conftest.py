@@ -121,8 +121,6 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def local_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project after a whole run on this machine alone, of the configuration that FAVOR_SLURM_CONFIG names."""
-    if "DEVLOCAL" in os.environ:
-        return Path(os.environ["DEVLOCAL"])
     project = copy_project(repository, tmp_path_factory.mktemp("local") / "project")
     source = repository / os.environ.get("FAVOR_SLURM_CONFIG", "tests/data/slurm.yaml")
     shutil.copyfile(source, project.folder / "small.yaml")

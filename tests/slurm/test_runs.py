@@ -16,7 +16,7 @@ def test_a_whole_run_gives_the_results_of_one_machine(fresh, local_run):
     assert {"pretrain_base", "train_shared", "train_personal", "generate"} <= counts.keys()
     for number, rule in fresh.jobs().items():
         job = fresh.cluster.job(number)
-        on_gpu = rule not in ("pretrain_base", "aggregate")
+        on_gpu = rule not in ("pretrain_base", "aggregate") and not job["Comment"].endswith("_stylometry")
         assert job["JobState"] == "COMPLETED"
         assert job["Account"] == "research"
         assert job["Partition"] == ("gpu" if on_gpu else "cpu")
@@ -30,8 +30,9 @@ def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_ru
     half_done.cluster.call("scancel", cancelled)
     half_done.finish(run)
     same_results(half_done.folder, local_run)
-    assert half_done.counts() == {"train_personal": 2, "generate": 2}
-    first, second = (half_done.cluster.job(n) for n, rule in half_done.jobs().items() if rule == "train_personal")
+    assert half_done.counts()["generate"] == 2
+    training = [half_done.cluster.job(n) for n, rule in half_done.jobs().items() if rule == "train_personal"]
+    first, second = training[:2]
     assert (first["MinMemoryNode"], second["MinMemoryNode"]) == ("500M", "1000M")
     assert first["JobState"] != "COMPLETED"
     assert half_done.cluster.job(cancelled)["JobState"] == "CANCELLED"

@@ -176,3 +176,21 @@ def test_the_assistant_score_favours_the_lower_side(inputs: ScoreInputs) -> None
     assert (row["left"], row["right"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.5), 35)
     # the same difference in every output, so in every resample
     assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.3, 0.3, 0.3))
+
+
+def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs: ScoreInputs) -> None:
+    metrics = {"author_accuracy": ["e"], "fixed_accuracy": ["e"], "fixed_margin": ["e"]}
+    without = compare_methods(inputs, [("near", "far")], metrics, [], 7, 200)
+    assert set(without["metric"]) == {"author_accuracy"}
+    train = inputs.source_embeddings["e"].query("kind == 'train'")
+    aside = train.assign(kind="reference", item=train["item"] + "r")
+    sources = {"e": pd.concat([inputs.source_embeddings["e"], aside], ignore_index=True)}
+    table = compare_methods(
+        replace(inputs, source_embeddings=sources, _cache={}), [("near", "far")], metrics, [], 7, 200
+    )
+    rows = table[table["clusters"] == "author"].set_index("metric")
+    # The texts set aside are the training texts again, so fixed prototypes are the usual ones.
+    shared = ["left", "right", "delta", "low", "high", "p", "n", "cluster_count"]
+    assert rows.loc["fixed_accuracy", shared].tolist() == rows.loc["author_accuracy", shared].tolist()
+    assert rows.loc["fixed_margin", "delta"] > 0
+    assert rows.loc["fixed_margin", "low"] <= rows.loc["fixed_margin", "delta"] <= rows.loc["fixed_margin", "high"]

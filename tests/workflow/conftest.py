@@ -22,10 +22,17 @@ COPIED = (
 STUB = """
 from pathlib import Path
 
-WHOLE = {{".parquet": b"PAR1" + bytes(4) + b"PAR1", ".safetensors": (2).to_bytes(8, "little") + b"{{}}"}}
+WHOLE = {{
+    ".parquet": b"PAR1" + bytes(4) + b"PAR1",
+    ".safetensors": (2).to_bytes(8, "little") + b"{{}}",
+    ".json": b"{{}}",
+    ".html": b"</html>",
+    ".svg": b"</svg>",
+    ".pdf": b"%%EOF",
+}}
 for path in map(Path, snakemake.output):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(WHOLE.get(path.suffix, str(path).encode()))
+    path.write_bytes(WHOLE.get(path.suffix, f"{{path}}\\n".encode()))
 if False:
 {original}
 """

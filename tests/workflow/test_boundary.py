@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SERVER_RULES = {"aggregate", "initialise_server"}
+SERVER_RULES = {"aggregate", "draw_random_adapter", "initialise_server"}
 
 
 def jobs(project):

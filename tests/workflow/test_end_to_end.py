@@ -174,32 +174,6 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
         assert not torch.allclose(ours, plain, atol=1e-3)
 
 
-def test_clients_per_job_and_the_engine_change_no_printed_result(run, repository, tmp_path):
-    """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
-    project = copy_project(repository, tmp_path / "project")
-    text = (repository / "tests" / "data" / "micro.yaml").read_text()
-    assert text.count("clients_per_job: null") == 1
-    text = text.replace("clients_per_job: null", "clients_per_job: 1, engine: sequential")
-    (project.folder / "micro.yaml").write_text(text)
-    for made in ("corpora", "models", "encoders", "logs", "benchmarks"):
-        shutil.copytree(run.folder / "results" / made, project.folder / "results" / made)
-    shutil.copytree(run.folder / ".snakemake", project.folder / ".snakemake")
-    target = "results/micro/seed1/favor/generations.parquet"
-    project.snakemake(*MICRO, "--", target)
-    one, all_at_once = (
-        read_parquet(folder / target, "generations").set_index("prompt_id")["text"]
-        for folder in (project.folder, run.folder)
-    )
-    assert (one == all_at_once[one.index]).all()
-    packs = sorted((project.folder / "results/micro/seed1/favor/clients/last").glob("batch*.safetensors"))
-    assert len(packs) == 4
-    together, _ = read_pack(run.folder / "results/micro/seed1/favor/clients/last/batch0.safetensors")
-    for path in packs:
-        for client, parts in read_pack(path)[0].items():
-            for key, value in compose(parts).items():
-                assert abs(value - compose(together[client])[key]).max() < 1e-4
-
-
 def test_training_logs_say_what_was_trained(seed_folder):
     log = read_parquet(seed_folder / "favor/clients/last/batch0.log.parquet", "training_log")
     assert log["client"].nunique() == 4

@@ -25,6 +25,23 @@ def test_the_blogtext_experiment(repository, tmp_path):
     assert jobs["generate"] == 3 * 14
     assert "pretrain_base" not in jobs
     assert jobs["quantise_base"] == 1
+    # A budget, so that planning stays a matter of seconds (docs/scaling.md).
+    assert sum(jobs.values()) < 2400
+
+
+def test_the_blogtext_experiment_with_all_clients_in_a_job(repository, tmp_path):
+    text = (repository / "config" / "blogtext.yaml").read_text()
+    assert text.count("    style_encoder: asce_a\n") == 1
+    together = text.replace(
+        "    style_encoder: asce_a\n", "    style_encoder: asce_a\n    federation: { clients_per_job: null }\n"
+    )
+    project = copy_project(repository, tmp_path / "project")
+    (project.folder / "together.yaml").write_text(together)
+    (tmp_path / "corpus.csv").write_text("id,gender,age,topic,sign,date,text\n")
+    jobs = project.planned("--configfile", "together.yaml", "--config", f"corpus_path={tmp_path / 'corpus.csv'}")
+    assert jobs["train_shared"] == 3 * 6 * 4
+    assert jobs["train_personal"] == 3 * (3 * 6 + 4 + 1)
+    assert sum(jobs.values()) < 400
 
 
 def test_the_mythos_experiment(repository, tmp_path):
@@ -98,3 +115,22 @@ def test_the_studies_of_volume_and_imbalance(repository, tmp_path):
     assert jobs["train_shared"] == 5 * 2 * 6 * 12 * 2
     assert jobs["score"] == 5 * 2
     assert (jobs["collect_sweep"], jobs["make_sweep_table"], jobs["draw_sweep"]) == (2, 2, 1)
+
+
+def test_the_cold_start(repository, tmp_path):
+    targets = [
+        "results/sweeps/cold_start/tables/cold-start-full.tex",
+        "results/sweeps/cold_start_nested/tables/cold-start-nested-k.tex",
+        "results/sweeps/cold_start_nested/figures/points.svg",
+        "results/cold_start_8/tables/cold-start-main.tex",
+    ]
+    jobs = planned(repository, tmp_path, "blogtext", "studies/cold_start", targets=targets)
+    # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
+    assert jobs["train_shared"] == 6 * 12
+    assert jobs["aggregate"] == 6
+    # Three seeds x ten clients: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
+    assert jobs["train_personal"] == 3 * 10 * (2 * 5 + 3 * 2)
+    assert jobs["generate"] == 3 * (2 * 7 + 3 * 2)
+    assert jobs["draw_random_adapter"] == 3 * 2
+    assert jobs["compare_methods"] == 5
+    assert jobs["train_asce"] == 1

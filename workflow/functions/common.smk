@@ -3,7 +3,7 @@
 
 import os
 import sys
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import SimpleNamespace as Namespace
 
@@ -15,7 +15,13 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 sys.path.insert(0, str(SOURCE))
 
 from favor.encoders.availability import absent_encoders
-from favor.federation.method import POOLED, load_method, plan_values, row_title
+from favor.federation.method import (
+    POOLED,
+    load_method,
+    needs_shared,
+    plan_values,
+    row_title,
+)
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.config import canonical, load_schema, require_writable, resolve
@@ -101,6 +107,24 @@ def cfg(**values):
 def pick(mapping, *keys):
     """The named keys of a mapping."""
     return {key: mapping[key] for key in keys}
+
+
+def once_for(*names):
+    """Compute a function of wildcards and further arguments once for the values of these wildcards."""
+
+    def decorate(function):
+        known = {}
+
+        @wraps(function)
+        def looked_up(wildcards, *arguments):
+            key = (*(getattr(wildcards, name) for name in names), *arguments)
+            if key not in known:
+                known[key] = function(wildcards, *arguments)
+            return known[key]
+
+        return looked_up
+
+    return decorate
 
 
 def experiment_of(wildcards):

@@ -165,6 +165,8 @@ def initial_adapters(wildcards):
     for place, plan in places(wildcards.experiment):
         if plan.shared is not None:
             found.setdefault(place.seed, server_file(place, plan.shared, 0))
+        elif needs_shared(plan):
+            found.setdefault(place.seed, frozen_file(place))
         elif plan.personal is not None:
             owner = owner_of(place.experiment, place.method)
             found.setdefault(place.seed, initial_file(place, owner))
@@ -206,6 +208,8 @@ def number_sources():
             },
             "paper_dataset": CONFIG["corpora"][experiment["corpus"]]["paper_dataset"]
             or "",
+            # The paper's running text is about experiments with the main table; a study has the numbers of its own tables.
+            "whole": "main_federated_results" in experiment["tables"],
         }
     return sources
 

@@ -41,21 +41,21 @@ except UserError as error:
 
 def families_of(name):
     """Metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
-    owners = [EXPERIMENTS[name]]
-    owners += [
-        sweep
-        for sweep in SWEEPS.values()
-        if name in [point["experiment"] for point in sweep["points"]]
-    ]
     families = {
         family
-        for owner in owners
+        for owner in (EXPERIMENTS[name], *sweeps_of(name))
         for label in owner["tables"]
         for family in SPECS[label].sources
     }
     if EXPERIMENTS[name]["figures"]:
         families |= {"prototypes", "utility", "quality", "copying"}
     return sorted(families)
+
+
+def is_measured(name):
+    """Whether anything shows what an experiment generates; if not, it trains what others begin with."""
+    experiment = EXPERIMENTS[name]
+    return bool(experiment["tables"] or experiment["figures"] or sweeps_of(name))
 
 
 def shown_experiments():
@@ -131,8 +131,9 @@ def run_targets():
             f"{RESULTS}/{name}/{file}" for file in ("boundary.parquet", "settings.json")
         ]
         for seed, method in runs_of(name):
-            files.append(f"{seed_folder(name, seed)}/prompts.parquet")
-            files.append(outputs_file(name, seed, method))
+            if is_measured(name):
+                files.append(f"{seed_folder(name, seed)}/prompts.parquet")
+                files.append(outputs_file(name, seed, method))
             if home_of(name, method) != name:
                 continue
             place = Namespace(experiment=name, seed=str(seed), method=method)
@@ -152,6 +153,8 @@ def run_targets():
                         )
                     ):
                         files.append(personal_file(place, method, phase, batch))
+        if not is_measured(name):
+            continue
         files += [
             f"{RESULTS}/{name}/embeddings/{encoder}.parquet"
             for encoder in experiment_encoders(name)

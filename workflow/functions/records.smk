@@ -42,10 +42,15 @@ def kept_packs(wildcards):
 
 
 def final_recipients(place, plan):
-    """Clients that generate with the final shared adapter: all of them, or those that were never sampled."""
+    """Clients that get a final shared adapter: all of them, or those that were never sampled, to generate with.
+
+    Where it comes from another experiment, all of them get it, to start from or to generate with.
+    """
+    if needs_shared(plan):
+        return clients_of(place.experiment)
     if plan.shared is None or plan.never_sampled == "dropped":
         return []
-    everyone = client_names(experiment_of(place)["clients"])
+    everyone = clients_of(place.experiment)
     if plan.inference == "server":
         return everyone
     reached = last_participation(
@@ -55,11 +60,13 @@ def final_recipients(place, plan):
 
 
 def final_adapter(place, plan):
+    if needs_shared(plan):
+        return given_adapter(place, plan)
     return server_file(place, plan.shared, experiment_of(place)["federation"]["rounds"])
 
 
 def final_adapters(wildcards):
-    """The final shared adapters of an experiment that clients generate with."""
+    """The final shared adapters that clients of an experiment are sent."""
     return list(
         dict.fromkeys(
             final_adapter(place, plan)

@@ -36,6 +36,7 @@ def all_generations():
         outputs_file(name, seed, method)
         for name in EXPERIMENTS
         for seed, method in runs_of(name)
+        if is_measured(name)
     ]
     return list(dict.fromkeys(files))
 

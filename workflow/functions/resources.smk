@@ -96,7 +96,7 @@ def words_by_client(path, changed):
         table = read_table(
             path, columns=["client", "split", "words", "allocated_words"]
         )
-    except ArrowException:
+    except (ArrowException, OSError):
         return {}
     words = {}
     for row in table.to_pylist():
@@ -127,12 +127,17 @@ def minutes_of(operations, gpu, threads):
 
 def stage_work(wildcards, input, stage, clients):
     federation = experiment_of(wildcards)["federation"]
-    everyone = len(client_names(experiment_of(wildcards)["clients"]))
+    everyone = experiment_of(wildcards)["clients"]
     exposure = federation["rounds"] * federation["clients_per_round"] / everyone
     passes = exposure if stage.epochs is None else stage.epochs
     steps = passes * max(1, getattr(stage, "inner_steps", 0))
-    enforced = experiment_of(wildcards)["allocation"]["enforce"]
-    tokens = steps * TOKENS_PER_WORD * words_of(input.texts, clients, enforced)
+    training = experiment_of(wildcards)["training"]
+    if training["steps_per_epoch"] is None:
+        enforced = experiment_of(wildcards)["allocation"]["enforce"]
+        tokens = steps * TOKENS_PER_WORD * words_of(input.texts, clients, enforced)
+    else:
+        pieces = training["micro_batch"] * training["accumulation"] * len(clients)
+        tokens = steps * training["steps_per_epoch"] * pieces * training["max_length"]
     memory = 8 * adapter_mb(wildcards.experiment) * len(clients)
     return 6 * parameters(experiment_of(wildcards)["base_model"]) * tokens, memory
 
@@ -152,7 +157,7 @@ def personal_work(wildcards, input):
 
 def generation_work(wildcards, input):
     experiment = experiment_of(wildcards)
-    clients = len(client_names(experiment["clients"]))
+    clients = experiment["clients"]
     tokens = (
         experiment["prompts"]["prefix_tokens"]
         + SEQUENTIAL * experiment["generation"]["max_new_tokens"]
@@ -193,7 +198,7 @@ def classifier_work(wildcards, input):
 
 def source_work(wildcards, input):
     """Embedding every training text of the clients."""
-    clients = client_names(experiment_of(wildcards)["clients"])
+    clients = clients_of(wildcards.experiment)
     tokens = TOKENS_PER_WORD * words_of(input.texts, clients, False)
     return 2 * ENCODER_PARAMETERS * tokens, 0
 
@@ -201,9 +206,7 @@ def source_work(wildcards, input):
 def continuation_work(wildcards, input):
     """Encoding every continuation, and the authors' own."""
     experiment = experiment_of(wildcards)
-    prompts = (
-        len(client_names(experiment["clients"])) * experiment["prompts"]["per_client"]
-    )
+    prompts = experiment["clients"] * experiment["prompts"]["per_client"]
     texts = prompts * len(experiment["seeds"]) * (len(experiment["methods"]) + 1)
     tokens = texts * experiment["generation"]["max_new_tokens"]
     return 2 * ENCODER_PARAMETERS * tokens, 0
@@ -292,3 +295,12 @@ def keep_local():
                     f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}"
                 )
     workflow.localrules(*CLUSTER["local"])
+
+
+def fix_threads():
+    """Tell jobs how many threads they are configured to compute with, also where --cores grants fewer.
+
+    Sums of floats depend on their number, so that results would on --cores.
+    """
+    for each in workflow.rules:
+        each.resources["compute_threads"] = each.resources["_cores"].raw

@@ -1,6 +1,11 @@
 # Which clients train where, and from what: functions of the configuration alone, for the federation and generation rules.
 
 
+def clients_of(name):
+    """Names of an experiment's clients."""
+    return client_names(EXPERIMENTS[name]["clients"], EXPERIMENTS[name]["skip_clients"])
+
+
 def plan_of(wildcards):
     return PLANS[wildcards.experiment, wildcards.method][1]
 
@@ -12,13 +17,27 @@ def rounds_of(name, seed, sampling):
     federation = experiment["federation"]
     return cohorts(
         int(seed),
-        client_names(experiment["clients"]),
+        clients_of(name),
         federation["rounds"],
         federation["clients_per_round"],
         sampling,
     )
 
 
+@cache
+def last_rounds_of(name, seed, sampling):
+    """Round of every client's last participation."""
+    return last_participation(rounds_of(name, seed, sampling))
+
+
+@cache
+def positions_in(name, seed, sampling, round_number):
+    """Position of every client in the cohort of a round."""
+    cohort = rounds_of(name, seed, sampling)[round_number]
+    return {client: position for position, client in enumerate(cohort)}
+
+
+@once_for("experiment", "track")
 def stage_of(wildcards):
     """The shared stage behind a track."""
     for (name, _), (_, plan, _) in PLANS.items():
@@ -71,6 +90,30 @@ def server_file(wildcards, stage, round_number):
     return f"{track_folder(wildcards, stage)}/server/round{round_number}/adapter.safetensors"
 
 
+def frozen_file(wildcards):
+    """The final shared adapter of another experiment, which a cold start begins with."""
+    source = experiment_of(wildcards)["cold_start"]
+    place = Namespace(
+        experiment=source["shared_from"],
+        seed=str(source["seed"]),
+        method=source["row"],
+    )
+    plan = PLANS[place.experiment, place.method][1]
+    if plan.shared is None:
+        raise WorkflowError(
+            f"config key 'experiments.{wildcards.experiment}.cold_start.row': "
+            f"'{place.method}' trains no shared adapter; name a row that does"
+        )
+    return final_adapter(place, plan)
+
+
+def given_adapter(wildcards, plan):
+    """What the clients of a cold start are given: the frozen shared adapter, or the random one of its size."""
+    if plan.personal is not None and plan.personal.start == "random":
+        return f"{seed_folder(wildcards.experiment, wildcards.seed)}/server/random/adapter.safetensors"
+    return frozen_file(wildcards)
+
+
 def per_job(wildcards):
     return experiment_of(wildcards)["federation"]["clients_per_job"]
 
@@ -93,19 +136,20 @@ def upload_files(wildcards, stage, round_number):
 
 def endpoint_file(wildcards, stage, client, round_number):
     """The pack that holds a client's shared endpoint of a round."""
-    cohort = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)[
-        int(round_number)
-    ]
-    batch = cohort.index(client) // per_job(wildcards)
+    positions = positions_in(
+        wildcards.experiment, wildcards.seed, stage.sampling, int(round_number)
+    )
+    batch = positions[client] // per_job(wildcards)
     return f"{track_folder(wildcards, stage)}/clients/round{round_number}/batch{batch}.endpoints.safetensors"
 
 
+@once_for("experiment", "seed")
 def personal_clients(wildcards, plan, phase):
     """Clients of one phase of a personal stage, in the order that is cut into jobs."""
-    everyone = client_names(experiment_of(wildcards)["clients"])
+    everyone = clients_of(wildcards.experiment)
     if plan.personal.start == "pooled":
         return [POOLED]
-    if plan.personal.start == "initial":
+    if plan.shared is None:
         return everyone
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
     if plan.personal.chained:
@@ -119,8 +163,15 @@ def personal_file(wildcards, method, phase, batch):
     return f"{folder}/{phase}/batch{batch}.safetensors"
 
 
+@once_for("experiment", "seed")
+def personal_positions(wildcards, plan, phase):
+    """Position of every client of a phase in the order that is cut into jobs."""
+    clients = personal_clients(wildcards, plan, phase)
+    return {client: position for position, client in enumerate(clients)}
+
+
 def personal_pack_of(wildcards, method, plan, client, phase):
-    batch = personal_clients(wildcards, plan, phase).index(client) // per_job(wildcards)
+    batch = personal_positions(wildcards, plan, phase)[client] // per_job(wildcards)
     return personal_file(wildcards, method, phase, batch)
 
 
@@ -179,13 +230,34 @@ def alignment_files(wildcards, stage):
     ]
 
 
+@once_for("experiment", "track")
+def ends_in_use(wildcards):
+    """Whether a row with this track generates with its endpoints, or starts its personal stage there."""
+    plans = [
+        plan
+        for (name, _), (_, plan, _) in PLANS.items()
+        if name == wildcards.experiment
+    ]
+    return any(
+        plan.inference == "endpoint"
+        or (plan.personal is not None and plan.personal.start == "endpoint")
+        for plan in plans
+        if plan.shared is not None and plan.shared.track == wildcards.track
+    )
+
+
 def endpoints_needed(wildcards):
-    """Clients whose shared endpoint of this round is kept: those that never take part again, or all who start there."""
+    """Clients whose shared endpoint of this round is kept: all, where their next participation starts there.
+
+    Else those that never take part again, where a row generates with endpoints or starts its personal stage there.
+    """
     stage = stage_of(wildcards)
     rounds = rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)
     if stage.start == "own":
         return rounds[int(wildcards.round)]
-    last = last_participation(rounds)
+    if not ends_in_use(wildcards):
+        return []
+    last = last_rounds_of(wildcards.experiment, wildcards.seed, stage.sampling)
     return [
         client
         for client in rounds[int(wildcards.round)]
@@ -242,13 +314,17 @@ def personal_start_files(wildcards):
     """The adapters a personal stage starts from: endpoints, the clients' own earlier packs, or the initial adapter."""
     plan = plan_of(wildcards)
     clients = personal_batch(wildcards)
+    if needs_shared(plan):
+        return [given_adapter(wildcards, plan)]
     if plan.personal.start in ("initial", "pooled"):
         return [
             initial_file(wildcards, owner_of(wildcards.experiment, wildcards.method))
         ]
     rounds = rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
     if plan.personal.start == "endpoint":
-        last = last_participation(rounds)
+        last = last_rounds_of(
+            wildcards.experiment, wildcards.seed, plan.shared.sampling
+        )
         return list(
             dict.fromkeys(
                 endpoint_file(wildcards, plan.shared, client, last[client])
@@ -274,8 +350,8 @@ def personal_rounds(wildcards):
     if plan.personal.chained:
         return dict.fromkeys(clients, int(wildcards.phase.removeprefix("round")))
     if plan.personal.start == "endpoint":
-        last = last_participation(
-            rounds_of(wildcards.experiment, wildcards.seed, plan.shared.sampling)
+        last = last_rounds_of(
+            wildcards.experiment, wildcards.seed, plan.shared.sampling
         )
         return {client: last[client] for client in clients}
     return dict.fromkeys(clients, 0)
@@ -289,14 +365,17 @@ def anchor_files(wildcards):
     return [server_file(wildcards, plan.shared, wildcards.phase.removeprefix("round"))]
 
 
+@once_for("experiment", "seed", "method")
 def adapter_files(wildcards):
     """Packs and shared adapters that the clients of a run generate with."""
     plan = plan_of(wildcards)
     home = home_of(wildcards.experiment, wildcards.method)
     wildcards = Namespace(experiment=home, seed=wildcards.seed, method=wildcards.method)
-    everyone = client_names(experiment_of(wildcards)["clients"])
+    everyone = clients_of(home)
     if plan.inference in ("base", "prompted"):
         return []
+    if plan.inference == "given":
+        return [given_adapter(wildcards, plan)]
     files = []
     if plan.shared is not None:
         files.append(

@@ -5,6 +5,15 @@ def sweep_folder(name):
     return f"{RESULTS}/sweeps/{name}"
 
 
+def sweeps_of(experiment):
+    """The sweeps that an experiment is a point of."""
+    return [
+        sweep
+        for sweep in SWEEPS.values()
+        if experiment in [point["experiment"] for point in sweep["points"]]
+    ]
+
+
 def sweep_families(name):
     """Metric families behind the tables of a sweep."""
     return sorted(

@@ -167,7 +167,7 @@ rule allocate_texts:
     params:
         cfg=lambda w: cfg(
             **experiment_of(w)["allocation"],
-            clients=experiment_of(w)["clients"],
+            **pick(experiment_of(w), "clients", "skip_clients"),
             word_pattern=CONFIG["corpora"][experiment_of(w)["corpus"]]["word_pattern"],
         ),
         code=code("allocate_texts"),

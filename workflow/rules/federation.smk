@@ -17,7 +17,7 @@ rule make_schedule:
         **asks("make_schedule"),
     params:
         cfg=lambda w: cfg(
-            clients=experiment_of(w)["clients"],
+            **pick(experiment_of(w), "clients", "skip_clients"),
             **pick(experiment_of(w)["federation"], "rounds", "clients_per_round"),
         ),
         code=code("make_schedule"),
@@ -48,6 +48,26 @@ rule initialise_server:
         code=code("initialise_server"),
     script:
         "../scripts/initialise_server.py"
+
+
+# The control of a cold start: a shared adapter that has learned nothing, as large as the one that has.
+rule draw_random_adapter:
+    input:
+        adapter=frozen_file,
+    output:
+        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/random/adapter.safetensors",
+    log:
+        f"{RESULTS}/logs/draw_random_adapter/{{experiment}}-seed{{seed}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/draw_random_adapter/{{experiment}}-seed{{seed}}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("draw_random_adapter"),
+    params:
+        code=code("draw_random_adapter"),
+    script:
+        "../scripts/draw_random_adapter.py"
 
 
 rule train_shared:
@@ -208,7 +228,7 @@ rule export_adapters:
         cfg=lambda w: cfg(
             base=plain_folder(experiment_of(w)["base_model"]),
             lora=experiment_of(w)["lora"],
-            clients=client_names(experiment_of(w)["clients"]),
+            clients=clients_of(w.experiment),
             **generation_plan(w),
         ),
         code=code("export_adapters"),

@@ -12,6 +12,8 @@ rule collect_sweep:
         f"{RESULTS}/benchmarks/collect_sweep/{{sweep}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("collect_sweep"),
     params:
         cfg=lambda w: cfg(
             points=SWEEPS[w.sweep]["points"], families=sweep_families(w.sweep)
@@ -36,6 +38,8 @@ rule make_sweep_table:
         f"{RESULTS}/benchmarks/make_sweep_table/{{sweep}}-{{label}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("make_sweep_table"),
     params:
         cfg=lambda w: cfg(
             points=SWEEPS[w.sweep]["points"], contexts=sweep_contexts(w.sweep)
@@ -59,6 +63,8 @@ rule draw_sweep:
         f"{RESULTS}/benchmarks/draw_sweep/{{sweep}}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        **asks("draw_sweep"),
     params:
         cfg=lambda w: cfg(**drawn_sweep(w)),
         code=lambda w: code(

@@ -11,13 +11,15 @@ from favor.foundation.job import job
 
 with job(snakemake) as cfg:
     roster = read_parquet(snakemake.input.roster, "roster")
-    roster = roster[roster["client"].isin(client_names(cfg["clients"]))]
+    roster = roster[roster["client"].isin(client_names(cfg["clients"], cfg["skip_clients"]))]
     settings = AllocationSettings(
         level=cfg["shape"],
         alpha=cfg["alpha"],
         total_words=cfg["total_words"] or 0,
         shuffle_seed=cfg["seed"],
         enforce=cfg["enforce"],
+        shots=cfg["shots"],
+        reference_texts=cfg["reference_texts"],
     )
     splits = read_parquet(snakemake.input.splits, "splits")
     cleaning = CleaningSettings(word_expression=cfg["word_pattern"])

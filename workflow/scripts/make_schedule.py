@@ -7,7 +7,7 @@ from favor.foundation.job import job
 with job(snakemake) as cfg:
     rounds = cohorts(
         int(snakemake.wildcards.seed),
-        client_names(cfg["clients"]),
+        client_names(cfg["clients"], cfg["skip_clients"]),
         cfg["rounds"],
         cfg["clients_per_round"],
         snakemake.wildcards.sampling,

@@ -20,7 +20,7 @@ with job(snakemake) as cfg:
     names = list(rounds)
     texts = read_parquet(snakemake.input.texts, "client_texts")
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
-    if stage["start"] in ("initial", "pooled"):
+    if stage["start"] not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
     else:
         packs = read_packs(snakemake.input.start)

@@ -19,7 +19,8 @@ with job(snakemake) as cfg:
         tables = {label: read_parquet(path, "table_cells") for label, path in wanted["tables"].items()}
         gates = [read_parquet(path, "gates") for path in wanted["gates"]]
         effects = [read_parquet(path, "coordinate_effects") for path in wanted["effects"]]
-        written[name] = numbers_of(tables, wanted["paper_dataset"]) + measured_numbers(
+        written[name] = numbers_of(tables, wanted["paper_dataset"], wanted["whole"])
+        measured = measured_numbers(
             read_parquet(wanted["allocation"], "allocation"),
             wanted["participations"],
             pd.concat(effects or [empty("coordinate_effects")], ignore_index=True),
@@ -27,6 +28,8 @@ with job(snakemake) as cfg:
             {role: read_json(path)["manifest"] for role, path in wanted["encoders"].items()},
             wanted["paper_dataset"],
         )
+        # A study has another allocation and other encoders than the paper's text speaks of.
+        written[name] += measured if wanted["whole"] else []
         for path in wanted["judges"]:
             written[name] += judged_numbers(read_parquet(path, "scores"), wanted["paper_dataset"])
     write_json(written, snakemake.output.numbers)

@@ -29,6 +29,9 @@ class AllocationSettings:
     ``shuffle_seed`` fixes who gets which rank: the release's own value, since the split is frozen over training
     seeds. ``enforce``: false trains on all of the text and keeps the allocation for the server's weights alone
     (the release's "weights_only").
+
+    ``shots``: instead of words, every client has this many whole training texts and no others. ``reference_texts``: so
+    many further ones are set aside for evaluation prototypes (few-shot clients only).
     """
 
     level: str = "long_tail"
@@ -36,6 +39,8 @@ class AllocationSettings:
     total_words: int = 0
     shuffle_seed: int = 2027
     enforce: bool = True
+    shots: int | None = None
+    reference_texts: int = 0
 
 
 def gini(values: Sequence[float] | np.ndarray) -> float:

@@ -106,14 +106,15 @@ class PersonalStage:
     ``start``: "endpoint" restarts from the client's shared endpoint of its last participation (FAVoR); "own" carries
     the client's personal adapter over, beginning at A_t of its first participation (Ditto); "initial" starts every
     client at the initial adapter, outside any federation (local-only); "pooled" trains one adapter on all clients'
-    texts together, the centralised reference.
+    texts together, the centralised reference; "frozen" starts every client at the final shared adapter of another
+    experiment, and "random" at a random one of its norm (cold start).
     ``epochs`` None: as many passes as the shared stage gives an average client, R * C / N (pooled).
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
     ``mixture``: the round-start global adapter is mixed in by a gate.
     """
 
-    start: Literal["endpoint", "own", "initial", "pooled"]
+    start: Literal["endpoint", "own", "initial", "pooled", "frozen", "random"]
     objective: Objective = field(default_factory=Objective)
     epochs: float | None = 1
     residual: bool = False
@@ -150,13 +151,13 @@ class Plan:
 
     ``inference``: "server", the final shared adapter; "endpoint", the client's own shared endpoint of its last
     participation; "personal", the result of the personal stage; "base", no adapter; "prompted", no adapter and a longer
-    prompt (``prompting``). A client that was never sampled
-    generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
+    prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
+    sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     """
 
     display: str
-    inference: Literal["server", "endpoint", "personal", "base", "prompted"]
+    inference: Literal["server", "endpoint", "personal", "base", "prompted", "given"]
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
     collaborative: bool = True
@@ -171,6 +172,11 @@ class Plan:
             raise ValueError(f"{self.display}: generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
             raise ValueError(f"{self.display}: generates with a shared adapter but has no shared stage")
+
+
+def needs_shared(plan: Plan) -> bool:
+    """Whether a plan begins with the shared adapter of another experiment (or a random one of its norm)."""
+    return plan.inference == "given" or (plan.personal is not None and plan.personal.start in ("frozen", "random"))
 
 
 def load_method(
@@ -235,6 +241,8 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
     participations where a personal adapter is carried over, E where training is local. Methods without a personal
     adapter, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to train.
     """
+    if needs_shared(plan) and experiment["cold_start"] is None:
+        raise ValueError("begins with another experiment's shared adapter; name it in 'cold_start'")
     federation = experiment["federation"]
     shared, personal = plan.shared, plan.personal
     if shared is not None:
@@ -256,7 +264,7 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
                     f"matched_epochs {total:g} leaves nothing after {shared.epochs:g} shared epochs; raise it"
                 )
             personal = dataclasses.replace(personal, epochs=total - shared.epochs)
-        elif personal is not None and personal.start in ("own", "initial"):
+        elif personal is not None and personal.start in ("own", "initial", "frozen", "random"):
             personal = dataclasses.replace(personal, epochs=total, spread=personal.start == "own")
     dropped = personal is not None and personal.residual and federation["never_sampled"] == "dropped"
     return dataclasses.replace(

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def client_names(count: int) -> list[str]:
-    """Return the anonymous names of ``count`` clients, client_001 onwards."""
-    width = max(3, len(str(count)))
-    return [f"client_{number:0{width}d}" for number in range(1, count + 1)]
+def client_names(count: int, skip: int = 0) -> list[str]:
+    """Return the anonymous names of ``count`` clients, client_001 onwards, or after the first ``skip`` of a roster."""
+    width = max(3, len(str(skip + count)))
+    return [f"client_{number:0{width}d}" for number in range(skip + 1, skip + count + 1)]
 
 
 def cohorts(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from favor.foundation.seeds import numpy_generator
+
 State = Mapping[str, np.ndarray]
 
 
@@ -34,3 +36,16 @@ def aggregate(
 def delta(endpoint: State, shared: State, scale: float = 1.0) -> dict[str, np.ndarray]:
     """Return the upload ``scale`` * (endpoint - A_t), factor by factor (Eq. shared_delta)."""
     return {key: (scale * (endpoint[key] - shared[key])).astype(np.float32) for key in sorted(shared)}
+
+
+def random_like(shared: State, seed: int) -> dict[str, np.ndarray]:
+    """Return an adapter of normal draws, every tensor scaled to the Frobenius norm of its counterpart in ``shared``.
+
+    The control of a cold start whose shared initialisation has learned nothing. Streams: (``seed``, tensor).
+    """
+    made = {}
+    for key in sorted(shared):
+        draw = numpy_generator(seed, "random shared adapter", key).standard_normal(shared[key].shape)
+        scale = np.linalg.norm(shared[key].astype(np.float64)) / np.linalg.norm(draw)
+        made[key] = (scale * draw).astype(np.float32)
+    return made

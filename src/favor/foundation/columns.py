@@ -48,7 +48,9 @@ AUTHOR = Column("author", STRING, "", "author identifier of the corpus; internal
 CLIENT = Column("client", STRING, "", "anonymous client name, client_001 onwards")
 DOCUMENT = Column("document_id", STRING, "", "document identifier, unique in the corpus")
 TOPIC = Column("topic", STRING, "", "metadata topic of the author (indUnk: unknown)")
-SPLIT = Column("split", STRING, "", "train, validation or test")
+SPLIT = Column(
+    "split", STRING, "", "train, validation or test; reference, for a few-shot client's evaluation prototypes"
+)
 SEED = Column("seed", INT32, "", "training seed")
 METHOD = Column("method", STRING, "", "method key of the configuration")
 PROMPT_ID = Column("prompt_id", STRING, "", "prompt identifier, unique in the experiment")

@@ -88,10 +88,38 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
         _cross_check_assistant(f"assistants.{name}", assistant, config)
     for name, experiment in config["experiments"].items():
         _cross_check_experiment(name, experiment, config, package)
+    for name, experiment in config["experiments"].items():
+        if experiment["cold_start"] is not None:
+            _cross_check_cold_start(f"experiments.{name}.cold_start", experiment, config["experiments"])
     for name, sweep in config["sweeps"].items():
         _cross_check_sweep(f"sweeps.{name}", sweep, config["experiments"], package)
     for name in config["experiments"]:
         check_outputs_of(name, config["experiments"])
+
+
+def _cross_check_cold_start(where: str, experiment: dict[str, Any], experiments: Mapping[str, Any]) -> None:
+    start = experiment["cold_start"]
+    name = start["shared_from"]
+    _known(name, experiments, f"{where}.shared_from")
+    source = experiments[name]
+    _known(start["row"], source["methods"], f"{where}.row")
+    if start["seed"] is None:
+        start["seed"] = source["seeds"][0]
+    if start["seed"] not in source["seeds"]:
+        raise UserError(f"config key '{where}.seed': '{name}' has no seed {start['seed']}; name one it has")
+    for key in ("base_model", "lora"):
+        if experiment[key] != source[key]:
+            raise UserError(f"config key '{where}.shared_from': '{name}' has another '{key}'; make them equal")
+    own, others = (set(_client_numbers(one)) for one in (experiment, source))
+    if experiment["corpus"] == source["corpus"] and own & others:
+        raise UserError(
+            f"config key '{where}.shared_from': {len(own & others)} clients here trained that adapter; leave them out "
+            "with 'skip_clients'"
+        )
+
+
+def _client_numbers(experiment: Mapping[str, Any]) -> range:
+    return range(experiment["skip_clients"], experiment["skip_clients"] + experiment["clients"])
 
 
 def _cross_check_sweep(where: str, sweep: dict[str, Any], experiments: Mapping[str, Any], package: Path) -> None:
@@ -188,12 +216,18 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     for key, encoder in _encoder_keys(experiment):
         _known(encoder, config["encoders"], f"{where}.{key}")
     roster = config["corpora"][experiment["corpus"]]["roles"]["clients"]
+    skipped = experiment["skip_clients"]
     if experiment["clients"] is None:
-        experiment["clients"] = roster
-    if experiment["clients"] > roster:
+        experiment["clients"] = max(1, roster - skipped)
+    if skipped + experiment["clients"] > roster:
+        after = f" after the first {skipped}" if skipped else ""
         raise UserError(
-            f"config key '{where}.clients': {experiment['clients']} clients, but corpora.{experiment['corpus']}."
+            f"config key '{where}.clients': {experiment['clients']} clients{after}, but corpora.{experiment['corpus']}."
             f"roles.clients is {roster}; lower the first or raise the second"
+        )
+    if experiment["allocation"]["reference_texts"] and experiment["allocation"]["shots"] is None:
+        raise UserError(
+            f"config key '{where}.allocation.reference_texts': set aside beside 'allocation.shots' only; set that too"
         )
     apply_protocol(experiment)
     cohort = experiment["federation"]["clients_per_round"]
@@ -208,11 +242,11 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     pretrain = config["base_models"][experiment["base_model"]]["pretrain"]
     if pretrain is not None:
         _check_context(where, experiment, pretrain["context_length"])
-    gold, longest = experiment["prompts"]["minimum_gold_tokens"], experiment["generation"]["max_new_tokens"]
-    if gold > longest:
+    golds, new = experiment["prompts"]["minimum_gold_tokens"], experiment["generation"]["max_new_tokens"]
+    if golds > new:
         raise UserError(
-            f"config key '{where}.prompts.minimum_gold_tokens': {gold} tokens, but a continuation ends after "
-            f"generation.max_new_tokens, {longest}; lower the first or raise the second"
+            f"config key '{where}.prompts.minimum_gold_tokens': {golds} tokens, but continuations have "
+            f"{new} at most (generation.max_new_tokens); lower the first or raise the second"
         )
     if experiment["prompts"]["prefix_tokens"] >= experiment["training"]["max_length"]:
         raise UserError(

@@ -80,6 +80,7 @@ def job(snakemake: Any) -> Iterator[Any]:
     script with exit status 1 and its one line, without a traceback; so does a full disk, or a folder that is not to be
     written, wherever it is met (the traceback is in the log). Any other exception keeps its traceback, in the log too.
     """
+    _compute_as_configured(snakemake)
     if not snakemake.log:
         yield _configuration(snakemake)
         return
@@ -102,6 +103,13 @@ def job(snakemake: Any) -> Iterator[Any]:
     finally:
         sys.stderr = terminal
         tee.close()
+
+
+def _compute_as_configured(snakemake: Any) -> None:
+    """Let torch use the configured number of threads, where it is loaded: its sums must not depend on ``--cores``."""
+    threads, torch = snakemake.resources.get("compute_threads"), sys.modules.get("torch")
+    if threads is not None and torch is not None:
+        torch.set_num_threads(threads)
 
 
 def _configuration(snakemake: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from favor.foundation.names import nearest
 
 # What an output depends on, beside its row and seed.
 _MAKING = (
-    *("corpus", "base_model", "style_encoder", "protocol", "budget", "matched_epochs", "clients", "allocation"),
-    *("prompts", "federation", "lora", "training", "alignment", "generation"),
+    *("corpus", "base_model", "style_encoder", "protocol", "budget", "matched_epochs", "clients", "skip_clients"),
+    *("allocation", "cold_start", "prompts", "federation", "lora", "training", "alignment", "generation"),
 )
 
 

@@ -60,7 +60,10 @@ FIGURES = {
     "allocation": ("Allocation", "Word units per client: what the long tail asks for and what the client has."),
 }
 
-SWEEP_CAPTION = "Means over seeds with sample standard deviations; methods stand apart so that none hides another."
+SWEEP_CAPTION = (
+    "Means over seeds with sample standard deviations, of methods that ran at every point; moved apart sideways where "
+    "they would hide one another."
+)
 
 
 def assemble(

@@ -267,15 +267,18 @@ def _costs() -> Iterator[Number]:
 NUMBERS = _declared()
 
 
-def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str) -> list[dict[str, Any]]:
+def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str, whole: bool = True) -> list[dict[str, Any]]:
     """Return the entries of ``NUMBERS`` from ``table_cells`` by label: ours, the paper's, or the reason for none.
 
     ``paper_dataset``: corpus of the paper whose numbers stand beside ours, "" for none. They come from all rows that
-    the paper prints, whichever methods this experiment runs.
+    the paper prints, whichever methods this experiment runs. ``whole`` False, for a study: only the numbers of its own
+    tables.
     """
     entries = []
     for number in NUMBERS:
         cells = tables.get(number.table)
+        if cells is None and not whole:
+            continue
         ours = _apply(number, cells)
         values = load_paper_values(number.table)
         sections = (paper_dataset,) if number.table in SECTIONED else ("",) if paper_dataset == "BlogText" else ()

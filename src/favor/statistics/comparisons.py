@@ -15,6 +15,8 @@ import pandas as pd
 
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
+from favor.scores.cold_start import figures as fixed_figures
+from favor.scores.cold_start import has_references
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
 from favor.scores.verification import Pairs, source_pairs
@@ -33,7 +35,9 @@ from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
 Clusters = Literal["seed-author", "author"]
 OUTPUT_METRICS = ("author_accuracy", "top1_cosine", "target_similarity", "bertscore_f1", "semantic_similarity")
 VERIFICATION_METRICS = ("generated_source_auc", "generated_source_eer")
-OPTIONAL_METRICS = ("assistant_score",)  # per-output metrics that not every experiment computes
+# Per-output metrics that not every experiment has: of an assistant classifier, of texts set aside for prototypes.
+FIXED_METRICS = ("fixed_accuracy", "fixed_margin")
+OPTIONAL_METRICS = ("assistant_score", *FIXED_METRICS)
 LOWER_IS_BETTER = frozenset({"assistant_score", "generated_source_eer"})
 
 
@@ -74,8 +78,8 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id, a column per metric of ``OUTPUT_METRICS``, and the assistant
-    score where the experiment has it."""
+    """One row per surviving output: client, prompt_id, a column per metric of ``OUTPUT_METRICS``, and those of
+    ``OPTIONAL_METRICS`` that the experiment has."""
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
@@ -86,6 +90,10 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
         top1_cosine=similarity.max(axis=1),
         target_similarity=similarity[np.arange(len(own)), own],
     )
+    if has_references(inputs, encoder):
+        fixed = prototypes(inputs.sources(encoder, "reference"), inputs.clients)
+        found = fixed_figures(vectors, survivors["client"].to_numpy(), fixed, inputs.clients)
+        figures = figures.assign(fixed_accuracy=found["correct"].astype(float), fixed_margin=found["margin"])
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")
     for table in (inputs.utility, inputs.assistant):
@@ -148,8 +156,9 @@ def _compare_pair(
         ]
         return pd.DataFrame(map(asdict, rows))
     found = []
-    per_output = (*OUTPUT_METRICS, *(OPTIONAL_METRICS if inputs.assistant is not None else ()))
-    outputs = sorted({encoder for metric in metrics if metric in per_output for encoder in metrics[metric]})
+    outputs = sorted(
+        {encoder for metric in metrics for encoder in metrics[metric] if _has_outputs(inputs, metric, encoder)}
+    )
     found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
     spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
     found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
@@ -158,6 +167,12 @@ def _compare_pair(
         encoder in metrics.get(metric, ()) for encoder, metric in zip(table["encoder"], table["metric"], strict=True)
     ]
     return table[wanted]
+
+
+def _has_outputs(inputs: ScoreInputs, metric: str, encoder: str) -> bool:
+    if metric in FIXED_METRICS:
+        return has_references(inputs, encoder)
+    return metric in OUTPUT_METRICS or (metric == "assistant_score" and inputs.assistant is not None)
 
 
 def compare_outputs(
@@ -183,7 +198,7 @@ def compare_outputs(
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
         higher = metric not in LOWER_IS_BETTER
         result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], higher)
-        if metric == "author_accuracy":
+        if metric in ("author_accuracy", "fixed_accuracy"):
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
             exact = wilcoxon_signed_rank(first, second)

@@ -27,6 +27,8 @@ def draw_sweep(
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
+    Drawn are the ``methods`` that ran at every point.
+
     Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
     have one, evenly spaced otherwise. Raises ``UserError`` for a metric that was not scored.
     """
@@ -34,7 +36,8 @@ def draw_sweep(
     places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
     labels = [point.label for point in points]
     width = (max(places) - min(places)) or 1.0
-    shown = [method for method in methods if method in set(scores["method"])]
+    everywhere = scores.groupby("method")["point"].nunique() == len(points)
+    shown = [method for method in methods if everywhere.get(method, False)]
     columns = min(_COLUMNS, len(metrics))
     rows = -(-len(metrics) // columns)
     with drawing(3.1 * columns + 0.6, 2.7 * rows + 0.5, rows, columns) as (figure, axes):
@@ -48,7 +51,7 @@ def draw_sweep(
             for number, method in enumerate(shown):
                 values = own[own["method"] == method].groupby("point")["value"].agg(["mean", "std"]).reindex(labels)
                 known = values["mean"].notna().to_numpy()
-                offset = 0.012 * width * (number - (len(shown) - 1) / 2)
+                offset = 0.015 * width * (number - (len(shown) - 1) / 2)
                 panel.errorbar(
                     [place + offset for place, there in zip(places, known, strict=True) if there],
                     values["mean"][known],
@@ -61,11 +64,14 @@ def draw_sweep(
                     capsize=2,
                     label=method_name(method, display) if panel is axes[0] else None,
                 )
-            panel.set_xticks(places, labels)
+            panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels])
             panel.set(ylabel=label, xlabel=axis)
             panel.margins(x=0.08)
             panel.grid(axis="y")
         for panel in axes[len(metrics) :]:
             panel.set_axis_off()
-        figure.legend(loc="outside upper center", ncols=min(len(shown), 4))
+        if shown:
+            figure.legend(loc="outside upper center", ncols=min(len(shown), 3))
+        else:
+            say(axes[0], "No method ran at every point.")
         save(figure, *paths)

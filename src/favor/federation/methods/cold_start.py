@@ -1,0 +1,23 @@
+"""FAVoR's cold start without ASCE: a new client trains a private residual on a frozen federated shared adapter.
+
+The shared adapter comes from an experiment that the client took no part in (``cold_start`` of the configuration).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes over the client's texts: as many as local-only has, which starts from the base model."""
+
+    epochs: int = 6
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the shared adapter plus its residual."""
+    residual = PersonalStage("frozen", Objective(), values.epochs, residual=True)
+    return Plan("FAVoR shared init + private residual (no ASCE)", "personal", personal=residual)

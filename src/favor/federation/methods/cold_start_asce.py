@@ -1,0 +1,21 @@
+"""FAVoR's cold start: a private residual on a frozen federated shared adapter, aligned with the client's own style."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes over the client's texts and the weight of the alignment loss."""
+
+    epochs: int = 6
+    lambda_align: float = 0.3
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the shared adapter plus its residual."""
+    residual = PersonalStage("frozen", Objective(alignment=values.lambda_align), values.epochs, residual=True)
+    return Plan("FAVoR shared init + private residual (ASCE)", "personal", personal=residual)

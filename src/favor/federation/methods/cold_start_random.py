@@ -1,0 +1,20 @@
+"""Control of the cold start: the residual is trained on a random adapter as large as the federated one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Objective, PersonalStage, Plan
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Passes over the client's texts."""
+
+    epochs: int = 6
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the random adapter plus its residual."""
+    residual = PersonalStage("random", Objective(), values.epochs, residual=True)
+    return Plan("Random shared init + private residual", "personal", personal=residual, collaborative=False)

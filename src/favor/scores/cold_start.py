@@ -1,0 +1,91 @@
+"""Cold-start family: authors told apart by prototypes of fixed texts, and by how far the target exceeds the others.
+
+The prototype family's own scores rest on the texts that a few-shot client adapts to, so they change with their number
+in two ways: through the adapter, and through the prototypes. Prototypes of texts that are set aside (split "reference",
+the same for every number of shots) leave the first alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.prototypes import macro_f1, predict, prototypes
+
+_FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
+_MARGIN = "target-author similarity minus the mean similarity to the other authors' prototypes"
+METRICS = (
+    Metric("fixed_accuracy", "Fixed-prototype Acc.", 0.0, 1.0, "higher", _FIXED),
+    Metric("fixed_macro_f1", "Fixed-prototype F1", 0.0, 1.0, "higher", _FIXED),
+    Metric("fixed_target_similarity", "Fixed target sim.", -1.0, 1.0, "higher", _FIXED),
+    Metric("fixed_margin", "Fixed margin m", -2.0, 2.0, "higher", f"{_FIXED}; {_MARGIN}"),
+    Metric("shot_margin", "K-shot margin m", -2.0, 2.0, "higher", f"prototypes of the adaptation texts; {_MARGIN}"),
+)
+DEFAULTS: dict[str, Any] = {"encoders": None}
+
+
+def has_references(inputs: ScoreInputs, encoder: str) -> bool:
+    """Whether texts were set aside for fixed prototypes."""
+    return len(inputs.sources(encoder, "reference").frame) > 0
+
+
+def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) -> pd.DataFrame:
+    """Return per output: its nearest author, whether that is its own, similarity to its own prototype, and the margin.
+
+    ``vectors`` [n, d] and ``prototype`` [clients, d] are unit rows, ``true`` [n] the authors, ``clients`` sorted.
+    Columns predicted, correct, target, margin: target similarity minus the mean similarity to the other authors'
+    prototypes (NaN with one author).
+    """
+    similarity = vectors @ prototype.T
+    own = np.searchsorted(list(clients), true.astype(str))
+    target = similarity[np.arange(len(true)), own]
+    others = len(clients) - 1
+    rest = (similarity.sum(axis=1) - target) / others if others else np.full(len(true), np.nan)
+    predicted = predict(vectors, prototype, clients)
+    columns = {"predicted": predicted, "correct": predicted == true, "target": target, "margin": target - rest}
+    return pd.DataFrame(columns)
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every run and control in every encoder. Setting ``encoders`` (None: all).
+
+    Raises ``UserError`` where no texts were set aside.
+    """
+    checked = read_settings("cold_start", settings, DEFAULTS)
+    scores: list[Score] = []
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        if not has_references(inputs, encoder):
+            raise UserError(
+                "scores: family 'cold_start' needs texts set aside; set allocation.shots and allocation.reference_texts"
+            )
+        fixed = prototypes(inputs.sources(encoder, "reference"), inputs.clients)
+        shots = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+        for run in inputs.runs:
+            scores += _score_run(inputs, encoder, run, fixed, shots)
+    return scores_frame(scores)
+
+
+def _score_run(inputs: ScoreInputs, encoder: str, run: Run, fixed: np.ndarray, shots: np.ndarray) -> Iterator[Score]:
+    true = run.survivors["client"].to_numpy(dtype=object)
+    n = len(true)
+    values = dict.fromkeys((metric.name for metric in METRICS), float("nan"))
+    note = "no output passed the filter"
+    if n:
+        vectors = inputs.vectors(encoder, run)
+        found, near = (figures(vectors, true, prototype, inputs.clients) for prototype in (fixed, shots))
+        values = {
+            "fixed_accuracy": float(found["correct"].mean()),
+            "fixed_macro_f1": macro_f1(true, found["predicted"].to_numpy(), sorted(set(true))),
+            "fixed_target_similarity": float(found["target"].mean()),
+            "fixed_margin": float(found["margin"].mean()),
+            "shot_margin": float(near["margin"].mean()),
+        }
+        note = "a margin needs two authors"
+    for name, value in values.items():
+        yield Score(run.seed, run.method, encoder, name, "", value, n, "" if value == value else note)

@@ -1,0 +1,51 @@
+"""The undisturbed run of the shortest configuration, against which faults and other ways to run are held."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Project, copy_project
+
+TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]
+ARGUMENTS = ("--configfile", "shortest.yaml", "--")
+
+
+def fresh_project(repository: Path, folder: Path) -> Project:
+    """A copy of the project with the shortest configuration and nothing made."""
+    project = copy_project(repository, folder)
+    shutil.copy(repository / "tests" / "data" / "shortest.yaml", folder / "shortest.yaml")
+    return project
+
+
+@pytest.fixture(scope="session", name="finished")
+def finished_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The undisturbed run, made once for all workers of the test run; not to be changed."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "shortest.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        project = Project(shared / "shortest")
+        if not (shared / "shortest.done").exists():
+            project = fresh_project(repository, shared / "shortest")
+            project.snakemake(*ARGUMENTS, *TABLES)
+            (shared / "shortest.done").touch()
+    return project
+
+
+def contents(project: Project) -> dict[str, str]:
+    """Digests of all results by path; logs, times of jobs and hidden files are left out."""
+    root = project.folder / "results"
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs")
+        and not path.name.startswith(".")
+        and path.suffix != ".truncated"
+    }

@@ -1,0 +1,72 @@
+"""The same tables however a run is scheduled and cut into jobs. docs/determinism.md states each equality.
+
+Runs that were interrupted are in tests/faults.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from favor.federation.packs import read_pack
+from favor.federation.stages import compose
+from favor.foundation.files import read_parquet, read_safetensors
+from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, fresh_project  # noqa: F401 - a fixture
+from tests.workflow.conftest import Project
+
+ADAPTERS = 1e-4  # largest difference of a weight, where float32 sums were taken in another order
+SEED = "results/short/seed1"
+
+
+def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path):
+    """The finished run had two; its encoder is trained on two threads, which one core has to do as well."""
+    project = fresh_project(repository, tmp_path / "project")
+    project.snakemake("--cores", "1", *ARGUMENTS, *TABLES)
+    assert contents(project) == contents(finished)
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["clients_per_job: 1", "clients_per_job: 3", "clients_per_job: null, engine: sequential"],
+)
+def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_path, how):
+    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project")
+    project.edit("shortest.yaml", "clients_per_job: null", how)
+    output = project.snakemake(*ARGUMENTS, *TABLES).stdout
+    assert "localrule train_shared" in output
+    assert "localrule train_personal" in output
+    for name in TABLES:
+        assert (project.folder / name).read_bytes() == (finished.folder / name).read_bytes()
+    texts = [
+        read_parquet(folder / SEED / "favor/generations.parquet", "generations").set_index("prompt_id")["text"]
+        for folder in (project.folder, finished.folder)
+    ]
+    assert texts[0].equals(texts[1])
+    assert difference(*(personal(folder.folder) for folder in (project, finished))) < ADAPTERS
+    assert difference(*(shared(folder.folder) for folder in (project, finished))) < ADAPTERS
+
+
+def personal(folder):
+    """Every client's composed adapter, whichever job made it."""
+    packs = sorted((folder / SEED / "favor/clients/last").glob("batch?.safetensors"))
+    return {
+        (client, key): value
+        for path in packs
+        for client, parts in read_pack(path)[0].items()
+        for key, value in compose(parts).items()
+    }
+
+
+def shared(folder):
+    """The final shared adapter."""
+    (path,) = (folder / SEED / "shared").glob("*/server/round2/adapter.safetensors")
+    return read_safetensors(path)[0]
+
+
+def difference(first, second):
+    """The largest difference of two sets of arrays of the same names."""
+    assert first.keys() == second.keys()
+    return max(float(np.abs(np.asarray(first[key]) - np.asarray(second[key])).max()) for key in first)

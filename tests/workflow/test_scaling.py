@@ -1,0 +1,91 @@
+"""What runs cost before they start: the script's formulas against the paper's figures and against planned jobs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+
+@pytest.fixture(scope="module")
+def scaling(repository):
+    """The script as a module."""
+    specification = importlib.util.spec_from_file_location("scaling", repository / "benchmarks" / "scaling.py")
+    module = importlib.util.module_from_spec(specification)
+    # Dataclasses look their module up by name.
+    sys.modules["scaling"] = module
+    specification.loader.exec_module(module)
+    yield module
+    del sys.modules["scaling"]
+
+
+@pytest.fixture
+def blogtext(scaling, repository, tmp_path):
+    """The paper's configuration, with an empty corpus."""
+    (tmp_path / "corpus.csv").write_text("id,gender,age,topic,sign,date,text\n")
+    config = scaling.merged([repository / "config" / "blogtext.yaml"], None, None)
+    return {**config, "corpus_path": str(tmp_path / "corpus.csv")}
+
+
+def test_the_papers_figures_of_one_run(scaling, blogtext):
+    experiment = blogtext["experiments"]["blogtext"]
+    experiment |= {"methods": {"favor": {}}, "seeds": [2026], "studies": {}}
+    found = scaling.costs(blogtext)
+    # The efficiency table: 8.03 GiB up and as much down a seed (no client is left unsampled), residuals of 5.58 GiB,
+    # here each beside its endpoint, and the endpoints themselves.
+    assert round(found["upload_gib"], 2) == 8.03
+    assert round(found["download_gib"], 2) == 8.03
+    assert found["disk_gib"]["personal adapters"] == pytest.approx(2 * 5.58, abs=0.01)
+    assert found["disk_gib"]["endpoints"] == pytest.approx(5.58, abs=0.01)
+    # Seven states of the server's adapter; uploads of one round at most.
+    assert found["disk_gib"]["shared adapters"] == pytest.approx(7 * 5.58 / 50, abs=0.01)
+    assert found["peak_gib"] - found["final_gib"] == pytest.approx(1.34, abs=0.01)
+    assert found["gpu_hours_estimated"] == pytest.approx(18, rel=0.01)
+
+
+def test_what_is_kept_follows_the_methods(scaling, blogtext):
+    experiment = blogtext["experiments"]["blogtext"]
+    experiment |= {"methods": {"fedavg": {}, "ditto": {}}, "seeds": [2026], "studies": {}}
+    found = scaling.costs(blogtext)
+    # Nobody starts from FedAvg's endpoints; Ditto's packs are its participations.
+    assert found["disk_gib"].get("endpoints", 0) == 0
+    assert found["disk_gib"]["personal adapters"] == pytest.approx(8.03, abs=0.01)
+    # One track for both: its uploads are counted once on disk, and for each method as traffic.
+    assert found["jobs"]["train_shared"] == 72
+    assert found["upload_gib"] == pytest.approx(16.07, abs=0.01)
+    kept = scaling.costs({**blogtext, "keep_uploads": True})
+    assert kept["disk_gib"]["uploads"] == pytest.approx(8.03, abs=0.01)
+    assert kept["peak_gib"] == kept["final_gib"]
+
+
+def test_clients_of_a_job_cut_the_jobs(scaling, blogtext):
+    federation = blogtext["experiments"]["blogtext"]["federation"]
+    one = scaling.costs(blogtext)
+    federation["clients_per_job"] = None
+    together = scaling.costs(blogtext)
+    assert (sum(one["jobs"].values()), sum(together["jobs"].values())) == (864 + 72 + 1251 + 42, 72 + 72 + 69 + 42)
+    assert {key: value for key, value in one.items() if key != "jobs"} == {
+        key: value for key, value in together.items() if key != "jobs"
+    }
+
+
+def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
+    """A thousand clients, a hundred a job, through ``snakemake -n``; later files go over earlier ones."""
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(yaml.safe_dump({"experiments": {"blogtext": {"seeds": [1, 2], "tables": []}}}))
+    command = [sys.executable, str(repository / "benchmarks" / "scaling.py"), "--corpus-path", blogtext["corpus_path"]]
+    command += ["--clients", "1000", "--clients-per-job", "100"]
+    command += ["--configfile", str(repository / "config" / "blogtext.yaml"), str(overlay)]
+    environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
+    done = subprocess.run(command, cwd=repository, env=environment, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads(done.stdout)
+    # Two seeds: 3 jobs a cohort of 240, 4 tracks of 6 rounds; 10 jobs for a thousand clients.
+    assert found["jobs"]["train_shared"] == 2 * 4 * 6 * 3
+    assert found["jobs"]["train_personal"] == 2 * (3 * 6 * 3 + 4 * 10 + 1)
+    assert found["planned_jobs"] < 600

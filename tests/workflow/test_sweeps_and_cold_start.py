@@ -1,0 +1,120 @@
+"""A sweep and a cold start for real, at the smallest size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from favor.federation.boundary import DOWN, STAYS, UP
+from favor.federation.packs import read_pack
+from favor.federation.stages import compose
+from favor.foundation.files import read_parquet, read_safetensors
+from tests.workflow.conftest import copy_project
+
+STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
+TARGETS = (
+    *(f"results/sweeps/volume/{file}" for file in ("tables/text-volume-sweep.tex", "figures/points.svg")),
+    *(f"results/sweeps/shots/tables/{label}.html" for label in ("cold-start-full", "cold-start-nested-k")),
+    "results/sweeps/shots/figures/points.svg",
+    *(f"results/unseen/{file}" for file in ("tables/cold-start-main.tex", "boundary.parquet")),
+)
+
+
+@pytest.fixture(scope="module")
+def results(repository, tmp_path_factory):
+    """The results of the studies over the micro configuration, without the main experiment's."""
+    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project")
+    for name in ("micro.yaml", "micro_studies.yaml"):
+        shutil.copy(repository / "tests" / "data" / name, project.folder / name)
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    project.snakemake(*STUDIES, "--", *TARGETS)
+    return project.folder / "results"
+
+
+def table(results, name, label):
+    return read_parquet(results / "sweeps" / name / "tables" / f"{label}.parquet", "table_cells")
+
+
+def test_every_point_is_a_row_beside_the_papers(results):
+    cells = table(results, "volume", "text-volume-sweep")
+    assert cells["row"].tolist() == ["33%"] * 3 + ["100%"] * 3
+    assert cells["paper_text"].tolist()[0] == "0.755 / 0.685"
+    assert all(cell.reason or " / " in cell.text for cell in cells.itertuples())
+    scores = read_parquet(results / "sweeps" / "volume" / "scores.parquet", "sweep_scores")
+    assert dict(zip(scores["point"], scores["experiment"], strict=True)) == {"33%": "third", "100%": "even"}
+
+
+def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results):
+    logs, texts = {}, {}
+    for name in ("third", "even"):
+        files = sorted((results / name / "seed1").glob("**/*.log.parquet"))
+        logs[name] = [read_parquet(path, "training_log").groupby(["stage", "client"]).size() for path in files]
+        texts[name] = read_parquet(results / name / "clients" / "texts.parquet", "client_texts")
+        assert texts[name]["allocated_words"].sum() == {"third": 300, "even": 900}[name]
+    assert len(logs["even"]) == 4  # two tracks, Ditto's and FAVoR's personal stages
+    for less, more in zip(logs["third"], logs["even"], strict=True):
+        assert less.to_dict() == more.to_dict()
+        assert set(more) <= {2, 4}  # a pass is two steps; FAVoR's private stage has two passes
+    pairs = zip(texts["third"]["training_text"], texts["even"]["training_text"], strict=True)
+    assert all(longer.startswith(shorter) for shorter, longer in pairs)
+
+
+def test_unseen_authors_took_no_part_in_anything_before(results):
+    roster = read_parquet(results / "corpora" / "micro" / "roster.parquet", "roster")
+    overlap = read_parquet(results / "corpora" / "micro" / "overlap.parquet", "overlap")
+    assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0  # nor are they the style encoder's
+    clients = {
+        name: set(read_parquet(results / name / "clients" / "texts.parquet", "client_texts")["client"])
+        for name in ("federation", "unseen")
+    }
+    assert clients["unseen"] == {"client_004", "client_005"}
+    assert clients["federation"] == {"client_001", "client_002", "client_003"}
+    unseen = roster[roster["client"].isin(clients["unseen"])]
+    assert set(unseen["role"]) == {"client"}
+
+
+def test_a_residual_is_trained_on_the_frozen_adapter(results):
+    frozen = next((results / "federation" / "seed1" / "shared").glob("*/server/round1/adapter.safetensors"))
+    shared = read_safetensors(frozen)[0]
+    random = read_safetensors(results / "unseen" / "seed1" / "server" / "random" / "adapter.safetensors")[0]
+    for row, start in (("cold_start", shared), ("cold_start_asce", shared), ("cold_start_random", random)):
+        pack, _ = read_pack(results / "unseen" / "seed1" / row / "clients" / "last" / "batch0.safetensors")
+        assert set(pack) == {"client_004", "client_005"}
+        for parts in pack.values():
+            assert set(parts) == {"endpoint", "residual"}
+            assert all(np.array_equal(parts["endpoint"][key], start[key]) for key in start)
+            assert any(np.any(tensor) for tensor in parts["residual"].values())
+            assert set(compose(parts)) == set(start)
+    for key, tensor in shared.items():
+        assert np.linalg.norm(random[key]) == pytest.approx(np.linalg.norm(tensor), rel=1e-5)
+    # Local-only starts from the base model: its adapter is no residual.
+    pack, _ = read_pack(results / "unseen" / "seed1" / "local_only" / "clients" / "last" / "batch0.safetensors")
+    assert all(set(parts) == {"adapter"} for parts in pack.values())
+
+
+def test_the_boundary_lists_the_adapter_that_new_clients_were_given(results):
+    boundary = read_parquet(results / "unseen" / "boundary.parquet", "boundary")
+    assert UP not in set(boundary["direction"])
+    given = boundary[boundary["direction"] == DOWN].groupby("method")["client"].nunique().to_dict()
+    rows = ("cold_start", "cold_start_asce", "cold_start_random", "cold_start_shared")
+    assert given == dict.fromkeys(rows, 2)
+    stays = boundary[boundary["direction"] == STAYS]
+    assert set(stays.loc[stays["method"] == "cold_start", "content"]) == {"endpoint", "residual"}
+
+
+def test_every_variant_has_a_row_and_every_dash_a_reason(results):
+    full = table(results, "shots", "cold-start-full")
+    assert full["row"].nunique() == 7
+    assert full["paper_value"].notna().sum() == 49
+    nested = table(results, "shots", "cold-start-nested-k")
+    assert nested["column"].tolist() == [f"{name} [95% CI]" for name in ("Fixed Δ Acc.", "Fixed Δ m", "K-shot Δ Acc.")]
+    assert nested["paper_text"].tolist()[:2] == ["+0.119 [0.050, 0.203]", "+0.050 [0.003, 0.096]"]
+    main = read_parquet(results / "unseen" / "tables" / "cold-start-main.parquet", "table_cells")
+    assert {"Shared only", "FAVoR shared init + private"} <= set(main["row"])
+    for cells in (full, nested, main):
+        assert all(cell.text != "–" or cell.reason for cell in cells.itertuples())
+    assert (nested["text"] != "–").all()
+    assert main.loc[main["row"] == "FAVoR shared init + private", "value"].notna().all()

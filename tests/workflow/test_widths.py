@@ -1,0 +1,66 @@
+"""A GPU that is too small, through the whole workflow: jobs go on narrower, results stay, the next job knows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+from favor.federation.packs import read_pack
+from favor.federation.stages import compose
+from favor.foundation.files import read_parquet
+from tests.workflow.conftest import copy_project
+
+MICRO = ("--configfile", "micro.yaml", "--rerun-triggers", "mtime")
+TARGET = "results/micro/seed1/favor/generations.parquet"
+# There is no GPU here: the decoder raises CUDA's error for more than three rows, wherever it is called.
+WHOLE = "    _check_head(base)\n    return base\n"
+SMALL = """    _check_head(base)
+
+    def refuse(module, arguments, options):
+        if len(options["input_ids"]) > 3:
+            raise torch.cuda.OutOfMemoryError("no room")
+
+    base.decoder.register_forward_pre_hook(refuse, with_kwargs=True)
+    return base
+"""
+
+
+def test_a_small_gpu_gives_the_same_results(repository, tmp_path):
+    """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
+    large = copy_project(repository, tmp_path / "large")
+    text = (repository / "tests" / "data" / "micro.yaml").read_text()
+    (large.folder / "micro.yaml").write_text(text)
+    large.snakemake(*MICRO, "--", TARGET)
+    assert not (large.folder / "results" / ".widths").exists()
+
+    small = copy_project(repository, tmp_path / "small")
+    (small.folder / "micro.yaml").write_text(text)
+    small.edit("src/favor/lm/base.py", WHOLE, SMALL)
+    for made in ("corpora", "models", "encoders"):
+        shutil.copytree(large.folder / "results" / made, small.folder / "results" / made)
+    output = small.snakemake(*MICRO, "--", TARGET).stdout
+    assert "pretrain_base" not in output
+
+    one, other = (
+        read_parquet(project.folder / TARGET, "generations").set_index("prompt_id")["text"]
+        for project in (large, small)
+    )
+    assert one.equals(other[one.index])
+    pack = "results/micro/seed1/favor/clients/last/batch0.safetensors"
+    expected, found = (read_pack(project.folder / pack)[0] for project in (large, small))
+    assert found.keys() == expected.keys()
+    for client, parts in found.items():
+        for key, value in compose(parts).items():
+            assert abs(value - compose(expected[client])[key]).max() < 1e-4
+
+    kept = [json.loads(path.read_text()) for path in (small.folder / "results" / ".widths").glob("*.json")]
+    assert {entry["job"]["stage"] for entry in kept} == {"shared", "personal", "generation"}
+    assert all(entry["widths"]["divisor"] > 1 for entry in kept)
+    # Both rounds train a stack of two: the first finds out what fits, the second begins there.
+    first, second = (
+        next((small.folder / "results/logs/train_shared").glob(f"*round{number}-batch0.log")).read_text()
+        for number in (0, 1)
+    )
+    assert "GPU memory is short" in first
+    assert "widths as in" in second
+    assert "GPU memory is short" not in second
