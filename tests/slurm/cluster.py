@@ -199,9 +199,19 @@ class Cluster:
             self._signal(name, signal.SIGTERM)
         for name in (*NODES, "slurmctld", "munged"):
             self._end(name, signal.SIGTERM)
-        for process in self._step_daemons():
+        for process in [*self._step_daemons(), *self._left_behind()]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
+
+    def _left_behind(self) -> list[psutil.Process]:
+        """Processes of jobs that outlived them, as Slurm without cgroups lets some: those with its variables."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                variables = process.environ()
+                if "SLURM_JOB_ID" in variables and str(self.folder / "bin") in variables.get("PATH", "").split(":"):
+                    found.append(process)
+        return found
 
     def _step_daemons(self) -> list[psutil.Process]:
         """This cluster's step daemons: those that work in its log folder."""
