@@ -14,6 +14,7 @@ from favor.foundation.occupancy import (
     RUN_LOCK,
     RUN_VARIABLE,
     at_work,
+    name_results,
     occupy,
     remove_stale_locks,
 )
@@ -87,7 +88,7 @@ def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch):
             f"generate, process {os.getpid()} on {os.uname().nodename}"
         ]
     assert not list((tmp_path / JOBS).iterdir())
-    monkeypatch.delenv(RESULTS_VARIABLE)
+    name_results(None)
     with at_work("generate"):
         assert not list((tmp_path / JOBS).iterdir())
 

@@ -81,9 +81,3 @@ def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
     assert known_context({"pretrain": None, "source": str(tmp_path)}) == 77
     assert known_context({"pretrain": None, "source": "owner/model"}) is None
-
-
-def test_a_gold_continuation_longer_than_any_is_refused():
-    prompts = {**STUDIES["experiments"]["micro"]["prompts"], "minimum_gold_tokens": 33}
-    with pytest.raises(UserError, match="33 tokens, but a continuation ends after"):
-        resolved(micro={"prompts": prompts})

@@ -117,7 +117,7 @@ def test_what_cannot_be_stops_before_any_job(run):
     for old, new, message in (
         ("passage_tokens: 16", "passage_tokens: 160", "its prompts need up to"),
         ("sheet_text_tokens: 24", "sheet_text_tokens: 240", "a request for a sheet needs up to"),
-        ("encoders: [asce_2, minilm]", "encoders: [minilm]", "table asce-scale-transfer compares style encoders"),
+        ("encoders: [asce_2, minilm]", "encoders: [ minilm ]", "table asce-scale-transfer compares style encoders"),
     ):
         run.edit("studies.yaml", old, new)
         done = run.snakemake("-n", *STUDIES, *TARGETS, check=False)

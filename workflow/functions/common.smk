@@ -52,7 +52,7 @@ try:
         for row, overrides in experiment["methods"].items()
     }
     RESULTS = CONFIG["results"]
-    name_results(Path(RESULTS))
+    name_results(None if workflow.remote_exec else Path(RESULTS))
     if workflow.is_main_process and only_planning(sys.argv[1:]):
         set_aside_truncated(Path(RESULTS), rename=False)
     elif workflow.is_main_process:

@@ -2,8 +2,8 @@
 
 The main process of a run holds ``.run.lock`` and writes its name into it; every job holds a file of its own under
 ``.jobs``, because jobs can outlive a main process that is killed alone. Whoever holds the first and finds none of the
-second held knows that Snakemake's own lock, which stays behind after a SIGKILL, has no owner. A job that was started,
-or had been queued, by a run that another one has replaced stops before it works.
+second held knows that Snakemake's own lock, which stays behind after a SIGKILL, has no owner. A job whose run another
+one has replaced stops before it works. Jobs of a cluster do neither: its queue tells of them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _held: dict[Path, int] = {}  # descriptors stay open until the process ends, however often the Snakefile is parsed
 
 
-def name_results(results: Path) -> None:
-    """Tell the jobs, by the environment, in which folder they mark that they run."""
-    os.environ[RESULTS_VARIABLE] = str(results.resolve())
+def name_results(results: Path | None) -> None:
+    """Tell the jobs, by the environment, in which folder they mark that they run; None, in none."""
+    if results is None:
+        os.environ.pop(RESULTS_VARIABLE, None)
+    else:
+        os.environ[RESULTS_VARIABLE] = str(results.resolve())
 
 
 def occupy(results: Path) -> bool:
