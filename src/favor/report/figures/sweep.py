@@ -40,7 +40,12 @@ def draw_sweep(
     shown = [method for method in methods if everywhere.get(method, False)]
     columns = min(_COLUMNS, len(metrics))
     rows = -(-len(metrics) // columns)
-    with drawing(3.1 * columns + 0.6, 2.7 * rows + 0.5, rows, columns) as (figure, axes):
+    inches = 3.1 * columns + 0.6
+    # As many names beside one another as the drawing is wide.
+    longest = max((len(method_name(method, display)) for method in shown), default=0)
+    beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
+    height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
+    with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
             own = scores[(scores["metric"] == metric) & (scores["variant"] == "")]
             own = own[own["encoder"].isin([style_encoder, ""])]
@@ -71,7 +76,7 @@ def draw_sweep(
         for panel in axes[len(metrics) :]:
             panel.set_axis_off()
         if shown:
-            figure.legend(loc="outside upper center", ncols=min(len(shown), 3))
+            figure.legend(loc="outside upper center", ncols=beside)
         else:
             say(axes[0], "No method ran at every point.")
         save(figure, *paths)
