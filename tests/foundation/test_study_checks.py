@@ -11,7 +11,7 @@ import yaml
 
 from favor.foundation.config import load_schema, resolve
 from favor.foundation.errors import UserError
-from favor.foundation.study_checks import known_context
+from favor.foundation.study_checks import check_prompted_outputs, known_context
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
@@ -48,6 +48,19 @@ def test_outputs_made_alike_are_taken():
 def test_others_are_refused(probes, message):
     with pytest.raises(UserError, match=message):
         resolved(probes)
+
+
+def test_prompted_outputs_are_taken_where_they_were_prompted_alike():
+    # Both have the row; "micro" shows it 3 passages (the default), "probes" says 2: that is no such output.
+    rows = {"fedavg": {}, "favor": {}, "sheet_retrieval": {}}
+    experiments = resolved({"methods": rows}, {"methods": rows})["experiments"]
+    with pytest.raises(UserError, match=r"probes.prompting.passages': 2, but 'micro' made .* 'sheet_retrieval' with 3"):
+        check_prompted_outputs("probes", "sheet_retrieval", experiments)
+    alike = {"methods": rows, "prompting": STUDIES["experiments"]["probes"]["prompting"]}
+    check_prompted_outputs("probes", "sheet_retrieval", resolved({"methods": rows}, alike)["experiments"])
+    # A row that is made here is prompted as it says here; so is every row where no outputs are taken over.
+    check_prompted_outputs("probes", "average_author", resolved()["experiments"])
+    check_prompted_outputs("micro", "sheet_retrieval", experiments)
 
 
 def test_outputs_are_taken_from_where_they_are_made():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
 
 from favor.foundation.errors import UserError
 from favor.lm.base import context_length, load_base, save_base
+from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, factor_name, initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
@@ -106,6 +108,27 @@ def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp
         torch.testing.assert_close(result.state, request.state)
     small = sum(path.stat().st_size for path in (tmp_path / "quantised").glob("*.safetensors"))
     assert small < sum(path.stat().st_size for path in model_folder.glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("place", ["folder", "id"])
+def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monkeypatch, place):
+    """A quantised copy without the template would be asked in plain text, and nothing would say so."""
+    source = tmp_path / "hub" / "models--owner--chat" / "snapshots" / "abc"
+    source.mkdir(parents=True)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(model_folder / name, source / name)
+    template = "{% for message in messages %}[{{ message['role'] }}]{{ message['content'] }}{% endfor %}"
+    (source / "chat_template.jinja").write_text(template)
+    reference = source.parents[1] / "refs" / "main"
+    reference.parent.mkdir()
+    reference.write_text("abc")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    save_base(replace(base, source=str(source) if place == "folder" else "owner/chat"), tmp_path / "saved")
+    chat = ChatTokens(load_base(str(tmp_path / "saved"), device="cpu"))
+    assert chat.templated
+    # The template's own frame, which plain text has not.
+    assert base.tokenizer.decode(chat.encode("Be brief.", "Go on.")) == "[system]Be brief.[user]Go on."
 
 
 def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path):

@@ -1,7 +1,7 @@
 # What rows without training read: functions of the configuration alone.
 
 from favor.federation.prompting_templates import check_context, check_sheet_context
-from favor.foundation.study_checks import known_context
+from favor.foundation.study_checks import check_prompted_outputs, known_context
 
 
 def prompted_rows(name):
@@ -38,10 +38,11 @@ def sheet_gpus(wildcards):
 
 
 def check_prompted(name):
-    """Refuse rows that cannot fit the context of their models, as far as it is known here."""
+    """Refuse rows that cannot fit the context of their models, as far as it is known here, and outputs made otherwise."""
     experiment, models = EXPERIMENTS[name], CONFIG["base_models"]
     context = known_context(models[experiment["base_model"]])
     for row in prompted_rows(name):
+        check_prompted_outputs(name, row, EXPERIMENTS)
         prompting = PLANS[name, row][1].prompting
         where = f"config key 'experiments.{name}.methods.{row}'"
         if context is not None:

@@ -50,6 +50,24 @@ def check_outputs_of(name: str, experiments: Mapping[str, Any]) -> None:
             raise UserError(f"{where}: row '{row}' has other settings in '{archive}'; give it another name")
 
 
+def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Any]) -> None:
+    """Check that a prompting row whose outputs are taken from elsewhere (``outputs_of``) was prompted there alike.
+
+    Only such rows read ``prompting``, so that an experiment may set its own beside trained rows of another. Raises
+    ``UserError`` for the first key that differs.
+    """
+    archive = experiments[name]["outputs_of"]
+    if archive is None or row not in experiments[archive]["methods"]:
+        return
+    own, other = (experiments[one]["prompting"] for one in (name, archive))
+    differing = [key for key in own if own[key] != other[key]]
+    if differing:
+        raise UserError(
+            f"config key 'experiments.{name}.prompting.{differing[0]}': {own[differing[0]]!r}, but '{archive}' made "
+            f"the outputs of row '{row}' with {other[differing[0]]!r}; leave it as there, or give the row another name"
+        )
+
+
 def _without_title(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in overrides.items() if key != "title"}
 

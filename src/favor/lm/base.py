@@ -162,17 +162,18 @@ def _keep_weights_unpacked(model: nn.Module) -> None:
 def save_base(base: BaseModel, folder: str | Path) -> None:
     """Save a base, quantised as it is, so that later jobs load it without quantising again.
 
-    The weights are written to a temporary folder beside ``folder``, which is then moved into place.
+    The weights are written to a temporary folder beside ``folder``, which is then moved into place. The tokenizer goes
+    with them as it was found, its chat template included.
     """
-    target = Path(folder)
+    target, found = Path(folder), _tokenizer_folder(base.source)
     partial = target.with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         base.model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
         for name in _TOKENIZER_FILES:
-            if is_local(base.source) and (Path(base.source) / name).is_file():
-                shutil.copyfile(Path(base.source) / name, partial / name)
+            if (found / name).is_file():
+                shutil.copyfile(found / name, partial / name)
         if not (partial / "tokenizer.json").is_file():
             base.tokenizer.save(partial / "tokenizer.json")
         for path in partial.iterdir():
@@ -183,6 +184,15 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
         raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _tokenizer_folder(source: str) -> Path:
+    """Return the folder with the tokenizer's files of a local model or, fetched where they are not, of an id."""
+    if is_local(source):
+        return Path(source)
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(source, allow_patterns=list(_TOKENIZER_FILES)))
 
 
 def context_length(source: str) -> int:
