@@ -45,15 +45,17 @@ PAPER_GPU_HOURS, PAPER_PASSES, PAPER_PARAMETERS = 4.5 * 4, 72 * 1 + 50 * 2, 3.09
 WORDS_OF_A_CLIENT = 904_378 / 50
 # Shapes of hub models that the configurations name, so that nothing is fetched.
 QWEN = {"vocab_size": 151_936, "tie_word_embeddings": True}
+QWEN_7B = {
+    "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28,
+    "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
+}  # fmt: skip
 HUB = {
     "Qwen/Qwen2.5-3B-Instruct": {
         **QWEN, "hidden_size": 2048, "intermediate_size": 11_008, "num_hidden_layers": 36,
         "num_attention_heads": 16, "num_key_value_heads": 2,
     },
-    "Qwen/Qwen2.5-7B-Instruct": {
-        **QWEN, "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28,
-        "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
-    },
+    "Qwen/Qwen2.5-7B": QWEN_7B,
+    "Qwen/Qwen2.5-7B-Instruct": QWEN_7B,
 }  # fmt: skip
 
 
@@ -140,7 +142,9 @@ def account(experiment: Mapping[str, Any], plans: Mapping[str, Plan], keep_uploa
             found.stored["personal adapters"] += sum(map(len, phases)) * adapters
         origins = {*tracks, *(row for row, plan in plans.items() if plan.shared is None and plan.personal is not None)}
         found.stored["shared adapters"] += 1 if federation["initial_adapter"] == "common" else len(origins)
-        found.jobs["generate"] += len(plans)
+        prompted = sum(plan.prompting is not None for plan in plans.values())
+        found.jobs["generate"] += len(plans) - prompted
+        found.jobs["generate_prompted"] += prompted
         for plan in plans.values():
             if plan.shared is not None:
                 schedule = sampled[plan.shared.sampling]
@@ -239,8 +243,11 @@ def costs(config: Mapping[str, Any]) -> dict[str, Any]:
     jobs: Counter[str] = Counter()
     stored: Counter[str] = Counter()
     bases: dict[str, int] = {}
-    for experiment in resolved["experiments"].values():
-        plans = {row: load_method(row, given, experiment)[1] for row, given in experiment["methods"].items()}
+    points = {point["experiment"] for sweep in resolved["sweeps"].values() for point in sweep["points"]}
+    for name, experiment in resolved["experiments"].items():
+        archive = resolved["experiments"][experiment["outputs_of"]]["methods"] if experiment["outputs_of"] else ()
+        rows = {row: given for row, given in experiment["methods"].items() if row not in archive}
+        plans = {row: load_method(row, given, experiment)[1] for row, given in rows.items()}
         found = account(experiment, plans, resolved["keep_uploads"])
         model = resolved["base_models"][experiment["base_model"]]
         configuration = configuration_of(model)
@@ -249,6 +256,8 @@ def costs(config: Mapping[str, Any]) -> dict[str, Any]:
         parameters, bases[experiment["base_model"]] = model_bytes(model, configuration)
         total = experiment["allocation"]["total_words"]
         words = total / experiment["clients"] if total else WORDS_OF_A_CLIENT
+        if not (experiment["tables"] or experiment["figures"] or name in points):
+            del found.jobs["generate"]  # nothing shows what it would write
         jobs += found.jobs
         for kind, count in found.stored.items():
             stored[kind] += count * adapter

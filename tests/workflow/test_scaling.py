@@ -74,18 +74,35 @@ def test_clients_of_a_job_cut_the_jobs(scaling, blogtext):
     }
 
 
-def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
-    """A thousand clients, a hundred a job, through ``snakemake -n``; later files go over earlier ones."""
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text(yaml.safe_dump({"experiments": {"blogtext": {"seeds": [1, 2], "tables": []}}}))
-    command = [sys.executable, str(repository / "benchmarks" / "scaling.py"), "--corpus-path", blogtext["corpus_path"]]
-    command += ["--clients", "1000", "--clients-per-job", "100"]
-    command += ["--configfile", str(repository / "config" / "blogtext.yaml"), str(overlay)]
+def figures_of(repository, corpus, *arguments):
+    """What the script prints of one run; it stops where the planned training jobs are not those of its formulas."""
+    command = [sys.executable, str(repository / "benchmarks" / "scaling.py"), "--corpus-path", corpus, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
     done = subprocess.run(command, cwd=repository, env=environment, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (found,) = json.loads(done.stdout)
+    return found
+
+
+def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
+    """A thousand clients, a hundred a job, through ``snakemake -n``; later files go over earlier ones."""
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(yaml.safe_dump({"experiments": {"blogtext": {"seeds": [1, 2], "tables": []}}}))
+    files = [str(repository / "config" / "blogtext.yaml"), str(overlay)]
+    clients = ["--clients", "1000", "--clients-per-job", "100"]
+    found = figures_of(repository, blogtext["corpus_path"], *clients, "--configfile", *files)
     # Two seeds: 3 jobs a cohort of 240, 4 tracks of 6 rounds; 10 jobs for a thousand clients.
     assert found["jobs"]["train_shared"] == 2 * 4 * 6 * 3
     assert found["jobs"]["train_personal"] == 2 * (3 * 6 * 3 + 4 * 10 + 1)
     assert found["planned_jobs"] < 600
+
+
+def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, blogtext):
+    """The main experiment and every study of its corpus, one client a job, in one plan."""
+    studies = (repository / "config" / "studies").glob("*.yaml")
+    # Transfer needs a second corpus.
+    files = [str(path) for path in sorted(studies) if path.stem != "asce_transfer"]
+    main = str(repository / "config" / "blogtext.yaml")
+    found = figures_of(repository, blogtext["corpus_path"], "--configfile", main, *files)
+    assert found["jobs"]["train_shared"] + found["jobs"]["train_personal"] == 9905
+    assert found["planned_jobs"] < 11_500
