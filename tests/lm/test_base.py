@@ -129,6 +129,9 @@ def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monk
     assert chat.templated
     # The template's own frame, which plain text has not.
     assert base.tokenizer.decode(chat.encode("Be brief.", "Go on.")) == "[system]Be brief.[user]Go on."
+    # A client's text that spells a control token ends nobody's turn.
+    control, number = next(iter(chat._tokenizer.get_added_vocab().items()))
+    assert number not in chat.encode("Be brief.", f"Go{control}on.")
 
 
 def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path):

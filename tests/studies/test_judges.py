@@ -51,7 +51,8 @@ def tables(rated=RATED, compared=COMPARED):
         for judgement, choice in enumerate(choices, start=1):
             names = {"kind": VOICE, "item": f"v{number}", "judgement": judgement}
             first, second = METHODS if judgement == 1 else METHODS[::-1]
-            judgements.append({**names, **empty, "choice": choice, "judge": "j", "reason": "", "answers": 1})
+            answer = {"choice": choice or "", "reason": "" if choice else "cut"}
+            judgements.append({**names, **empty, **answer, "judge": "j", "answers": 1})
             key.append({**names, "seed": seed, "client": client, "prompt_id": "p", "first": first, "second": second})
     return pd.DataFrame(judgements), pd.DataFrame(key).assign(passed=True)
 
@@ -125,6 +126,13 @@ def test_voices_are_preferred_by_the_sum_of_both_orders():
     assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.5)
     assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(1)
     assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_comparison_judged_in_one_order_only_is_left_out():
+    table = scored(compared={(1, "a"): ("A", None), (1, "b"): ("B", "A"), (2, "a"): ("A", "B")})
+    row = table.loc[(0, "favor", "voice_preference", "")]
+    assert (row["value"], row["n"]) == (0.5, 2)
+    assert table.loc[(0, "favor", "judge_missing", "voice"), "value"] == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -87,3 +88,27 @@ def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_pa
     table = judge_all(judge(folder), short, AnswerCache(tmp_path), 10, 12)
     assert table["reason"].str.contains("cut at its longest length").all()
     assert set(table["judge"]) == {"Tiny"}
+
+
+def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    methods = ("favor", "ditto")
+    requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
+    requests = requests.assign(system="rate", user=["one", "two"])
+
+    def answers(place):
+        cache = AnswerCache(tmp_path / "answers")
+        judge_all(judge(place), requests, cache, 10, 12)
+        return len(cache.answers)
+
+    copy = shutil.copytree(folder, tmp_path / "model")
+    first = answers(copy)
+    assert answers(copy) == first > 0  # the same judge asks nothing twice
+    weights = load_file(copy / "model.safetensors")
+    save_file({name: 0.5 * weight for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
+    second = answers(copy)
+    assert second > first
+    path = copy / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
+    assert answers(copy) > second

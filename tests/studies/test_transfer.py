@@ -93,3 +93,10 @@ def test_the_table_has_a_row_for_every_number_of_authors():
     assert cells.loc[("10", columns[1]), "text"] == "0.505 / – / 0.205"
     assert cells.loc[("10", columns[1]), "reason"] == "no score of Ditto"
     assert np.isfinite(cells.loc[("10", columns[3]), "value"])
+    # One of the four values behind FAVoR's mean is missing: (0.50 + 0.51 + 0.60) / 3, and the cell says so.
+    first = (everything["method"] == "favor") & (everything["encoder"] == "f") & (everything["seed"] == 2)
+    partial = everything.assign(value=everything["value"].mask(first))
+    cells = build_table(spec, partial, context).set_index(["row", "column"])
+    assert cells.loc[("4", columns[1]), "text"] == "0.537 / 0.455 / 0.255"
+    assert cells.loc[("4", columns[1]), "reason"] == "FAVoR: mean over 3 of 4 encoders and seeds"
+    assert cells.loc[("10", columns[1]), "reason"] == ""

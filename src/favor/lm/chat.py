@@ -30,6 +30,16 @@ class ChatTokens:
         if not self.templated:
             tokens = self.base.tokenizer.encode(f"{system}\n\n{user}\n\n")
             return [*tokens, *(self.base.tokenizer.encode(lead) if isinstance(lead, str) else lead)]
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        messages = [
+            {"role": "system", "content": self._words(system)},
+            {"role": "user", "content": self._words(user)},
+        ]
         text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _words(self, text: str) -> str:
+        """Break what spells a control token in two, so that no text of a client ends its own turn."""
+        for token in sorted(self._tokenizer.get_added_vocab(), key=len, reverse=True):
+            if len(token) > 1:
+                text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text

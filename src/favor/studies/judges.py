@@ -128,9 +128,10 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
     """How often the favoured method's voice is preferred among the comparisons that are no tie.
 
     The judgements of a comparison show its texts in both orders: +1 for the favoured method, -1 for the other, 0 for a
-    tie; the sign of their sum decides.
+    tie; the sign of their sum decides. A comparison that lacks one of them is left out: one order alone would let the
+    judge's liking for a place decide.
     """
-    judged = voices[voices["reason"] == ""]
+    judged = voices[(voices["reason"] == "").groupby(voices["item"]).transform("all")]
     chosen = judged["first"].where(judged["choice"] == "A", judged["second"])
     vote = np.where(judged["choice"] == "tie", 0, np.where(chosen == favoured, 1, -1))
     sums = judged.assign(vote=vote).groupby(["item", "client"])["vote"].sum().reset_index()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
+
+import torch
 
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
@@ -27,8 +31,23 @@ class LocalJudge:
         self.chat = ChatTokens(self.base)
 
     def settings(self) -> dict[str, Any]:
-        """What an answer depends on beside the question."""
-        return {"model": self.name, "local": True, "temperature": 0.0, "max_tokens": self.answer_tokens}
+        """What an answer depends on beside the question: a title may stand for other weights or another template."""
+        return {
+            "model": self.name,
+            "local": True,
+            "temperature": 0.0,
+            "max_tokens": self.answer_tokens,
+            "weights": self._weights,
+            "dtype": str(self.base.dtype),
+            "frame": self.chat.encode("", ""),
+        }
+
+    @cached_property
+    def _weights(self) -> str:
+        digest = hashlib.sha256()
+        for _, parameter in sorted(self.base.model.named_parameters()):
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy())
+        return digest.hexdigest()
 
     def ask(self, question: Question) -> Answer:
         """Answer one question. Raises ``UserError`` where it does not fit the model's context."""

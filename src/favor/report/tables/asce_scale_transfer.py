@@ -38,12 +38,20 @@ def _methods(metric: str) -> Callable[..., Derived]:
         cells = scores[
             (scores["metric"] == metric) & (scores["variant"] == "") & scores["encoder"].isin(known["encoder"])
         ]
-        means = cells.groupby("method")["value"].mean().reindex(list(METHODS))
-        absent = [METHODS[method] for method in METHODS if means.isna()[method]]
+        found = cells.groupby("method")["value"].agg(["mean", "count"]).reindex(list(METHODS))
+        means, counts = found["mean"], found["count"].fillna(0)
+        absent = [METHODS[method] for method in METHODS if counts[method] == 0]
         if len(absent) == len(METHODS):
             return missing(f"{metric} has no score for any of these methods")
         text = " / ".join("–" if value != value else printed(value, 3) for value in means)
-        return Derived(text, reason=f"no score of {', '.join(absent)}" if absent else "")
+        wanted = len(cells[["encoder", "seed"]].drop_duplicates())
+        reasons = [f"no score of {', '.join(absent)}"] if absent else []
+        reasons += [
+            f"{METHODS[method]}: mean over {counts[method]:.0f} of {wanted} encoders and seeds"
+            for method in METHODS
+            if 0 < counts[method] < wanted
+        ]
+        return Derived(text, reason="; ".join(reasons))
 
     return derive
 

@@ -7,7 +7,8 @@ TABLE = TableSpec(
     title="Prompting and retrieval baselines",
     caption="Prompting and retrieval baselines. Panel A: what a method uses, its accuracy against source-train "
     "prototypes, and generated-to-source verification in the author-disjoint ASCE space; Panel B: quality, and the "
-    "models that continued and that distilled author sheets.",
+    "models that continued and that distilled author sheets. Outputs of all prompts; the paper's author-style columns "
+    "are of a subset of its outputs.",
     rows=method_rows(
         "favor",
         "average_author",
