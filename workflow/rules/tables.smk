@@ -194,7 +194,11 @@ rule report:
         **asks("report"),
     params:
         cfg=lambda w: cfg(
-            results=RESULTS, experiments=report_settings(), sweeps=sweep_settings()
+            results=RESULTS,
+            experiments=report_settings(),
+            order=shown_experiments(),
+            sweeps=sweep_settings(),
+            command=report_command(),
         ),
         code=code("report", *sorted(map(table_module, SPECS))),
     script:

@@ -8,6 +8,7 @@ from favor.report.page import write_html_report
 from favor.report.pdf import write_pdf_report
 
 with job(snakemake) as cfg:
-    report = assemble(Path(cfg["results"]), cfg["experiments"], cfg["sweeps"])
+    experiments = {name: cfg["experiments"][name] for name in cfg["order"]}
+    report = assemble(Path(cfg["results"]), experiments, cfg["sweeps"], cfg["command"])
     for path in snakemake.output:
         (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)
