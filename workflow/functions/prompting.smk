@@ -30,13 +30,6 @@ def sheet_model(name):
     return EXPERIMENTS[name]["prompting"]["model"] or EXPERIMENTS[name]["base_model"]
 
 
-def sheet_gpus(wildcards):
-    """GPUs of the job that distils author sheets."""
-    return int(
-        CONFIG["base_models"][sheet_model(wildcards.experiment)]["device"] != "cpu"
-    )
-
-
 def check_prompted(name):
     """Refuse rows that cannot fit the context of their models, as far as it is known here, and outputs made otherwise."""
     experiment, models = EXPERIMENTS[name], CONFIG["base_models"]

@@ -17,6 +17,7 @@ MODEL_MB = 3500  # with torch and a tokenizer
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
+TOKENS_PER_MB = 600_000  # of text in a compressed table
 SAFETY = 3  # on computed durations
 SEQUENTIAL = 30  # cost of a generated token to one that is read
 
@@ -42,6 +43,12 @@ def gpus(wildcards):
 def encoder_gpus(wildcards):
     """GPUs of a job that encodes texts with an encoder that no wildcard names."""
     return int(CLUSTER["gpu"])
+
+
+def sheet_gpus(wildcards):
+    """GPUs of the job that distils author sheets."""
+    device = CONFIG["base_models"][sheet_model(wildcards.experiment)]["device"]
+    return int(CLUSTER["gpu"] and device != "cpu")
 
 
 def judge_gpus(wildcards):
@@ -167,6 +174,31 @@ def generation_work(wildcards, input):
     return operations, 3 * adapter_mb(wildcards.experiment) * clients
 
 
+def prompted_work(wildcards, input):
+    """Generation after a prompt that also holds passages and a sheet."""
+    experiment = experiment_of(wildcards)
+    prompts = experiment["clients"] * experiment["prompts"]["per_client"]
+    lengths = experiment["prompting"]
+    shown = lengths["passages"] * lengths["passage_tokens"] + lengths["sheet_tokens"]
+    operations, _ = generation_work(wildcards, input)
+    return operations + 2 * parameters(experiment["base_model"]) * prompts * shown, 0
+
+
+def sheet_work(wildcards, input):
+    """A sheet of every client from some of its texts, and a persona from the sheet."""
+    experiment = experiment_of(wildcards)
+    lengths = experiment["prompting"]
+    written = lengths["sheet_tokens"] + lengths["persona_tokens"]
+    read = lengths["sheet_texts"] * lengths["sheet_text_tokens"]
+    tokens = experiment["clients"] * (read + SEQUENTIAL * written)
+    return 2 * parameters(sheet_model(wildcards.experiment)) * tokens, 0
+
+
+def transfer_work(wildcards, input):
+    """Embedding a second corpus: all of its texts at most."""
+    return 2 * ENCODER_PARAMETERS * TOKENS_PER_MB * input.size_mb, 0
+
+
 def pretraining_work(wildcards, input):
     size = parameters(wildcards.model)
     return 6 * size * pretraining(wildcards)["tokens"], 16 * size / 1e6
@@ -225,6 +257,10 @@ def base_model_of(wildcards):
     if "model" in wildcards.keys():
         return wildcards.model
     return experiment_of(wildcards)["base_model"]
+
+
+def sheet_model_of(wildcards):
+    return sheet_model(wildcards.experiment)
 
 
 def judge_model(wildcards):

@@ -16,7 +16,7 @@ rule distil_sheets:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
     resources:
-        gpu=sheet_gpus,
+        **asks("distil_sheets", sheet_gpus, sheet_work, sheet_model_of),
     params:
         cfg=lambda w: cfg(
             model=model_settings(sheet_model(w.experiment)),
@@ -50,7 +50,7 @@ rule generate_prompted:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["generation"]
     resources:
-        gpu=gpus,
+        **asks("generate_prompted", gpus, prompted_work, base_model_of),
     params:
         cfg=lambda w: cfg(
             model=model_settings(experiment_of(w)["base_model"]),

@@ -17,7 +17,7 @@ rule embed_transfer:
         "../../envs/models.yaml"
     threads: CONFIG["threads"]["scoring"]
     resources:
-        gpu=gpus,
+        **asks("embed_transfer", gpus, transfer_work),
     params:
         cfg=lambda w: cfg(
             encoder=encoder_settings(w.encoder),
@@ -43,6 +43,8 @@ rule score_transfer:
         f"{RESULTS}/benchmarks/score_transfer/{{experiment}}.tsv"
     conda:
         "../../envs/models.yaml"
+    resources:
+        **asks("score_transfer"),
     params:
         cfg=lambda w: cfg(
             encoders=transfer_encoders(w.experiment),
