@@ -8,6 +8,7 @@ import pytest
 
 JUDGING = {"prepare_judgements", "judge", "score_judges"}
 CONFIG = "config/config.yaml"
+END = {"write_numbers": 1, "report": 1}  # the numbers of the running text quote the judge
 WITH_JUDGES = ("    tables: [main", "    studies: { judges: {} }\n    tables: [main")
 
 
@@ -57,10 +58,10 @@ def test_what_concerns_judging_reruns_judging(project):
     first = "from __future__ import annotations"
     studies = "src/favor/studies"
     for name, planned in (
-        ("judges", {"score_judges": 1}),
-        ("judges_endpoint", {"judge": 1, "score_judges": 1}),
+        ("judges", {"score_judges": 1, **END}),
+        ("judges_endpoint", {"judge": 1, "score_judges": 1, **END}),
         ("judges_local", {}),
-        ("judges_design", {"prepare_judgements": 1, "judge": 1, "score_judges": 1}),
+        ("judges_design", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
     ):
         project.edit(f"{studies}/{name}.py", first, f"{first}\nVERSION = 2")
         assert project.planned() == planned, name
