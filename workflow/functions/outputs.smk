@@ -278,18 +278,6 @@ def report_settings():
     return settings
 
 
-def report_command():
-    """The command that makes the report again; of a configuration outside the project its name alone."""
-    files = [Path(file).resolve() for file in workflow.overwrite_configfiles]
-    root = ROOT.resolve()
-    names = [
-        str(f.relative_to(root)) if f.is_relative_to(root) else f.name for f in files
-    ]
-    return " ".join(
-        ["snakemake --cores all", *(["--configfile", *names] if names else [])]
-    )
-
-
 def report_inputs(file):
     """One file of the corpus of every experiment that the report shows."""
     corpora = dict.fromkeys(EXPERIMENTS[name]["corpus"] for name in shown_experiments())

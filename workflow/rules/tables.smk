@@ -198,7 +198,6 @@ rule report:
             experiments=report_settings(),
             order=shown_experiments(),
             sweeps=sweep_settings(),
-            command=report_command(),
         ),
         code=code("report", *sorted(map(table_module, SPECS))),
     script:

@@ -70,13 +70,11 @@ def assemble(
     results: Path,
     experiments: Mapping[str, Mapping[str, Any]],
     sweeps: Mapping[str, Mapping[str, Any]] | None = None,
-    command: str = "snakemake --cores all",
 ) -> Report:
     """Return the report of every experiment, then of every sweep.
 
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
-    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure; ``command`` what makes
-    the report again.
+    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure.
     """
     numbers = read_json(results / "numbers.json")
     overview = [
@@ -89,7 +87,7 @@ def assemble(
             *(_sweep(results, name, values) for name, values in (sweeps or {}).items()),
         ],
         figures=overview,
-        rerun=[command],
+        rerun=["snakemake --cores all  # with the --configfile of this run, if it had one"],
         notes=[
             f"{name}/tables/{label} quotes texts and is not for publication: it is left out of this report."
             for name, values in experiments.items()
