@@ -95,11 +95,12 @@ class SlurmProject:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """Every result by name; logs and timings differ between any two runs."""
+    """Every result by name; logs, timings and the run's own marks (hidden files) differ between any two runs."""
     root = folder / "results"
     files = [path for path in root.rglob("*") if path.is_file()]
     own = {path.relative_to(root) for path in files}
-    return {str(name): (root / name).read_bytes() for name in own if name.parts[0] not in ("logs", "benchmarks")}
+    kept = {name for name in own if name.parts[0] not in ("logs", "benchmarks") and name.parts[0][0] != "."}
+    return {str(name): (root / name).read_bytes() for name in kept}
 
 
 def same_results(folder: Path, other: Path) -> None:
