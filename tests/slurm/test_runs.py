@@ -59,10 +59,14 @@ def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, lo
 def test_the_controller_dies_and_comes_back(half_done, local_run):
     run = half_done.start()
     number = half_done.running("train_personal")
+    # A controller forgets a job that starts and ends around its death; this one outlives the outage.
+    half_done.cluster.hang(number)
+    time.sleep(5)
     half_done.cluster.kill_controller()
     wait_until(lambda: "Slurm does not answer; its jobs stay watched" in half_done.output, "a failed query", 120)
     time.sleep(5)
     half_done.cluster.start_controller()
+    half_done.cluster.wake(number)
     half_done.finish(run)
     same_results(half_done.folder, local_run)
     assert half_done.counts() == {"train_personal": 1, "generate": 1}
@@ -71,10 +75,7 @@ def test_the_controller_dies_and_comes_back(half_done, local_run):
 
 def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run):
     number = killed_while_training(half_done)
-    # Neither the lock that is left nor its removal lets a second copy of the job start.
-    assert half_done.start().wait() != 0
-    assert "LockException" in half_done.output
-    assert half_done.start("--unlock").wait() == 0
+    # No second copy of the job starts, though the lock that was left is gone.
     assert half_done.start().wait() != 0
     assert f"Slurm jobs {number} of an earlier run still work in this folder" in half_done.output
     assert "Traceback" not in half_done.output
