@@ -1,9 +1,14 @@
 """Packs keep each client's adapters apart, and a residual pack restores the trained adapter bit for bit."""
 
+import os
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from favor.federation.inference import client_adapters
 from favor.federation.packs import read_pack, read_packs, write_pack
+from favor.federation.server import aggregate
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_safetensors
@@ -50,3 +55,66 @@ def test_another_safetensors_file_is_refused(tmp_path):
     write_safetensors(adapter(1), tmp_path / "a.safetensors", {})
     with pytest.raises(UserError, match="not a pack of client adapters"):
         read_pack(tmp_path / "a.safetensors")
+
+
+MODULES = [f"base_model.model.layers.{layer}.q_proj.lora_A.weight" for layer in range(20)]
+ADAPTER_BYTES = 20 * 4 * 100_000
+
+
+def written(folder, part, clients):
+    """Packs of ``clients`` adapters of 8 MB, five a pack."""
+    generator = np.random.default_rng(7)
+    paths = []
+    for first in range(0, clients, 5):
+        names = [f"client_{number:03d}" for number in range(first, first + 5)]
+        paths.append(str(folder / f"batch{first}.safetensors"))
+        states = {name: {key: generator.normal(size=100_000).astype(np.float32) for key in MODULES} for name in names}
+        write_pack(paths[-1], {name: {part: state} for name, state in states.items()}, {"round": "1"})
+    return paths
+
+
+def peak_of(action):
+    """The most memory that Python objects and NumPy arrays took while ``action`` ran, in bytes; and its result."""
+    tracemalloc.start()
+    try:
+        result = action()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_round_is_aggregated_without_its_uploads_in_memory(tmp_path):
+    paths = written(tmp_path, "delta", 20)
+    shared = dict.fromkeys(MODULES, np.ones(100_000, dtype=np.float32))
+
+    def run():
+        deltas = {client: parts["delta"] for path in paths for client, parts in read_pack(path)[0].items()}
+        return aggregate(shared, deltas, dict.fromkeys(deltas, 1.0), 1.0)
+
+    peak, result = peak_of(run)
+    assert peak < 2 * ADAPTER_BYTES  # the result, and a tensor of one client at a time
+    everything = {client: dict(parts["delta"]) for path in paths for client, parts in read_pack(path)[0].items()}
+    held = aggregate(shared, everything, dict.fromkeys(everything, 1.0), 1.0)
+    assert all((result[key] == held[key]).all() for key in MODULES)
+
+
+def test_a_run_generates_with_one_adapter_at_a_time_in_memory(tmp_path):
+    paths = written(tmp_path, "adapter", 20)
+    clients = [f"client_{number:03d}" for number in range(20)]
+
+    def run():
+        made = client_adapters(paths, clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+        return sum(float(tensor.numpy().sum()) for adapter in made.values() for tensor in adapter.state.values())
+
+    peak, total = peak_of(run)
+    assert peak < ADAPTER_BYTES
+    packs = read_packs(paths)
+    assert total == sum(float(packs[client]["adapter"][key].sum()) for client in clients for key in MODULES)
+
+
+def test_many_packs_are_open_at_once_without_a_file_each(tmp_path):
+    write_pack(tmp_path / "a", {"x": {"adapter": adapter(3)}}, {"round": "1"})
+    before = len(os.listdir("/dev/fd"))
+    packs = [read_pack(tmp_path / "a")[0] for _ in range(500)]
+    assert len(os.listdir("/dev/fd")) < before + 10
+    assert packs[499]["x"]["adapter"][KEY][0, 0] == 3

@@ -10,6 +10,7 @@ import torch
 from tests.lm import algebra
 
 from favor.foundation.errors import UserError
+from favor.foundation.lazy import LazyMapping
 from favor.lm.lora import (
     export_peft,
     from_arrays,
@@ -120,8 +121,11 @@ def test_rank_concatenation_is_the_gated_sum_of_updates():
     assert joined[A].shape == (2, 2)
 
 
-def test_from_arrays_copies():
+def test_from_arrays_copies_a_tensor_when_it_is_asked_for():
+    asked = []
     array = torch.ones(1, 2).numpy()
-    state = from_arrays({A: array})
-    array[0, 0] = 5
-    assert state[A][0, 0] == 1
+    state = from_arrays(LazyMapping([B, A], lambda name: asked.append(name) or array))
+    assert (list(state), asked) == ([A, B], [])
+    state[A][0, 0] = 5
+    assert asked == [A]
+    assert array[0, 0] == 1

@@ -131,6 +131,30 @@ def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, rando
         assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT), expected)
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        torch.AcceleratorError("CUDA error: out of memory"),
+    ],
+)
+def test_every_way_that_a_gpu_says_so(error):
+    def fail():
+        raise error
+
+    assert attempt(fail) is None
+
+
+@pytest.mark.parametrize("text", ["CUDA error: device-side assert triggered", "shapes cannot be multiplied"])
+def test_another_error_is_none_of_memory(text):
+    def fail():
+        raise RuntimeError(text)
+
+    with pytest.raises(RuntimeError, match=text):
+        attempt(fail)
+
+
 def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pieces, monkeypatch):
     clients = tasks(random_state, random_pieces, clients=5)
     expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)

@@ -171,7 +171,9 @@ def generation_work(wildcards, input):
     )
     prompts = clients * experiment["prompts"]["per_client"]
     operations = 2 * parameters(experiment["base_model"]) * prompts * tokens
-    return operations, 3 * adapter_mb(wildcards.experiment) * clients
+    # Only the adapters of a batch are read at once.
+    stacked = min(clients, experiment["generation"]["rows_per_batch"])
+    return operations, 3 * adapter_mb(wildcards.experiment) * stacked
 
 
 def prompted_work(wildcards, input):
@@ -244,13 +246,19 @@ def continuation_work(wildcards, input):
     return 2 * ENCODER_PARAMETERS * tokens, 0
 
 
-def aggregation_work(wildcards, input):
-    clients = experiment_of(wildcards)["federation"]["clients_per_round"]
-    return 0, 2 * adapter_mb(wildcards.experiment) * (clients + 2)
+def adapter_work(wildcards, input):
+    """Reading adapters tensor by tensor, however many, and writing one."""
+    return 0, 6 * adapter_mb(wildcards.experiment)
 
 
 def no_work(wildcards, input):
     return 0, 0
+
+
+def tables_mb(input):
+    """Size of a job's tables. Adapters are read as they are needed; weights are counted by what loads them."""
+    tables = [str(path) for path in input if not path.endswith(".safetensors")]
+    return sum(os.stat(path).st_size for path in tables) / 1e6
 
 
 def base_model_of(wildcards):
@@ -286,7 +294,7 @@ def asks(stage, gpu=None, work=no_work, model=None):
             size = own["memory_mb"]
         else:
             size = MODEL_MB if heavy else PLAIN_MB
-            size += READ_MB_PER_MB * input.size_mb + work(wildcards, input)[1]
+            size += READ_MB_PER_MB * tables_mb(input) + work(wildcards, input)[1]
             name = model(wildcards) if model else None
             size += weights_mb(name, on_gpu(wildcards)) if name else 0
         return capped(size, attempt, CLUSTER["maximum_memory_mb"])

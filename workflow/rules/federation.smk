@@ -122,7 +122,7 @@ rule aggregate:
     conda:
         "../../envs/models.yaml"
     resources:
-        **asks("aggregate", work=aggregation_work),
+        **asks("aggregate", work=adapter_work),
     params:
         cfg=lambda w: cfg(
             server_learning_rate=experiment_of(w)["federation"][
@@ -223,7 +223,7 @@ rule export_adapters:
     conda:
         "../../envs/models.yaml"
     resources:
-        **asks("export_adapters", work=generation_work),
+        **asks("export_adapters", work=adapter_work),
     params:
         cfg=lambda w: cfg(
             base=plain_folder(experiment_of(w)["base_model"]),

@@ -15,6 +15,7 @@ from favor.federation.method import POOLED
 from favor.federation.packs import read_packs
 from favor.federation.stages import State, compose
 from favor.foundation.files import read_safetensors
+from favor.foundation.lazy import LazyMapping
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays
@@ -48,7 +49,8 @@ def client_adapter(parts: Mapping[str, State], plan: Mapping[str, Any]) -> Clien
         return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture["coefficient"])
     if mixture["export"] == "factors":
         # The released export: factors are averaged, which is no mixture of the adapters' outputs.
-        return ClientAdapter(from_arrays({key: gate * shared[key] + (1 - gate) * own[key] for key in own}), gate=gate)
+        mean = LazyMapping(own, lambda key: np.asarray(gate * shared[key] + (1 - gate) * own[key]))
+        return ClientAdapter(from_arrays(mean), gate=gate)
     return ClientAdapter(from_arrays(own), from_arrays(shared), gate)
 
 

@@ -2,7 +2,8 @@
 
 A tensor is named ``client/part/key``: the client, what the part is (``delta``, ``endpoint``, ``residual`` or
 ``adapter``; a gated client also keeps its ``companion`` and ``gate``), and the tensor's own key. Client names hold no
-slash. The header names the clients, so a pack with none is a valid file too.
+slash. The header names the clients, so a pack with none is a valid file too. Tensors are read when they are asked for:
+what a job reads of a pack grows with the clients it serves, and what it holds need not grow at all.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_safetensors, write_safetensors
+from favor.foundation.files import open_safetensors, write_safetensors
+from favor.foundation.lazy import LazyMapping
 
-State = dict[str, np.ndarray]
+State = Mapping[str, np.ndarray]
 Pack = dict[str, dict[str, State]]
 
 
@@ -35,14 +37,18 @@ def write_pack(
 
 def read_pack(path: str | Path) -> tuple[Pack, dict[str, str]]:
     """Return (client -> part -> LoRA state, header). Raises ``UserError`` where the file is no pack."""
-    tensors, header = read_safetensors(path)
+    tensors, header = open_safetensors(path)
     if "clients" not in header:
         raise UserError(f"{path}: not a pack of client adapters; delete it and run again")
-    pack: Pack = {client: {} for client in json.loads(header["clients"])}
-    for name, tensor in tensors.items():
+    keys: dict[str, dict[str, list[str]]] = {client: {} for client in json.loads(header["clients"])}
+    for name in tensors:
         client, part, key = name.split("/", 2)
-        pack[client].setdefault(part, {})[key] = tensor
-    return pack, header
+        keys[client].setdefault(part, []).append(key)
+
+    def state(client: str, part: str) -> State:
+        return LazyMapping(keys[client][part], lambda key: tensors[f"{client}/{part}/{key}"])
+
+    return {client: {part: state(client, part) for part in parts} for client, parts in keys.items()}, header
 
 
 def read_packs(paths: Iterable[str | Path]) -> Pack:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from favor.federation.server import delta
+from favor.foundation.lazy import LazyMapping
 
 State = Mapping[str, np.ndarray]
 
@@ -120,7 +121,7 @@ def compose(parts: Mapping[str, State]) -> State:
     """
     if "residual" in parts:
         endpoint, residual = parts["endpoint"], parts["residual"]
-        return {key: endpoint[key] + residual[key] for key in sorted(endpoint)}
+        return LazyMapping(sorted(endpoint), lambda key: endpoint[key] + residual[key])
     return parts["adapter"] if "adapter" in parts else parts["endpoint"]
 
 

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
+from favor.foundation.lazy import LazyMapping
 
 REMEDY = "free space or mend the folder's permissions, then run again"
 
@@ -157,31 +158,51 @@ def safetensors_bytes(shapes: Mapping[str, Sequence[int]]) -> int:
 
 
 def safetensors_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a file's tensors without reading them. Raises ``UserError`` as :func:`read_safetensors`."""
-    with _opened(path) as file:
+    """Return the shapes of a file's tensors without reading them. Raises ``UserError`` as :func:`open_safetensors`."""
+    with _reading(path):
+        file = _opened(path)
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - not a dict
 
 
 def safetensors_header(path: str | Path) -> dict[str, str]:
-    """Return a file's header without its tensors. Raises ``UserError`` as :func:`read_safetensors`."""
-    with _opened(path) as file:
-        return dict(file.metadata() or {})
+    """Return a file's header without its tensors. Raises ``UserError`` as :func:`open_safetensors`."""
+    return open_safetensors(path)[1]
+
+
+def open_safetensors(path: str | Path) -> tuple[LazyMapping[np.ndarray], dict[str, str]]:
+    """Return (tensors by name, each read when it is asked for; header).
+
+    The file is mapped, not held open, so that thousands can be. Raises ``UserError`` where it is missing or truncated.
+    """
+    with _reading(path):
+        file = _opened(path)
+        names, header = file.keys(), dict(file.metadata() or {})
+
+    def read(name: str) -> np.ndarray:
+        with _reading(path):
+            return np.asarray(file.get_tensor(name))
+
+    return LazyMapping(names, read), header
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return (tensors by name, header). Raises ``UserError`` where the file is missing or truncated."""
-    with _opened(path) as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-        return tensors, dict(file.metadata() or {})
+    """Return (tensors by name, header). Raises ``UserError`` as :func:`open_safetensors`."""
+    tensors, header = open_safetensors(path)
+    return dict(tensors), header
+
+
+def _opened(path: str | Path) -> Any:
+    from safetensors import safe_open
+
+    return safe_open(path, framework="numpy")
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[Any]:
-    from safetensors import SafetensorError, safe_open
+def _reading(path: str | Path) -> Iterator[None]:
+    from safetensors import SafetensorError
 
     try:
-        with safe_open(path, framework="numpy") as file:
-            yield file
+        yield
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
     except (SafetensorError, OSError) as error:

@@ -18,10 +18,11 @@ from torch import nn
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import safetensors_bytes, write_json, write_safetensors
+from favor.foundation.lazy import LazyMapping
 from favor.lm.randomness import torch_generator
 from favor.lm.settings import LoraSettings
 
-LoraState = dict[str, torch.Tensor]
+LoraState = Mapping[str, torch.Tensor]
 Shapes = dict[str, tuple[int, ...]]
 
 PEFT_PREFIX = "base_model.model."
@@ -86,7 +87,7 @@ def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> Lo
 
     Every tensor has its own stream, so the values do not depend on the order of modules.
     """
-    state: LoraState = {}
+    state: dict[str, torch.Tensor] = {}
     for name, shape in state_shapes(model_or_config, settings).items():
         if ".lora_A." in name:
             bound = 1.0 / math.sqrt(shape[1])
@@ -98,8 +99,8 @@ def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> Lo
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> LoraState:
-    """Return the state held by arrays read from a safetensors file (copied, sorted by name)."""
-    return {name: torch.tensor(arrays[name], dtype=torch.float32) for name in sorted(arrays)}
+    """Return the state that arrays hold, sorted by name; each tensor is copied when it is asked for, and not before."""
+    return LazyMapping(sorted(arrays), lambda name: torch.tensor(arrays[name], dtype=torch.float32))
 
 
 def export_peft(state: LoraState, settings: LoraSettings, base_name: str, folder: str | Path) -> None:

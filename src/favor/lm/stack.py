@@ -47,9 +47,10 @@ class FlatLayout:
             raise ValueError("the adapter state's tensors are not those of the model's target modules")
         flat = torch.empty(self.size)
         for name, (start, shape) in self.slots.items():
-            if tuple(state[name].shape) != shape:
-                raise ValueError(f"{name} has shape {tuple(state[name].shape)}, the model and rank need {shape}")
-            flat[start : start + state[name].numel()] = state[name].reshape(-1)
+            tensor = state[name]
+            if tuple(tensor.shape) != shape:
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}, the model and rank need {shape}")
+            flat[start : start + tensor.numel()] = tensor.reshape(-1)
         return flat.to(device)
 
     def unflatten(self, flat: torch.Tensor) -> LoraState:

@@ -15,7 +15,7 @@ def concatenate_rank(left: LoraState, right: LoraState, gate: float) -> LoraStat
     """
     if left.keys() != right.keys():
         raise ValueError("adapter states of different modules cannot be combined")
-    joined: LoraState = {}
+    joined: dict[str, torch.Tensor] = {}
     for name in left:
         if ".lora_A." in name:
             joined[name] = torch.cat([left[name], right[name]], dim=0)

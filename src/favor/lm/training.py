@@ -88,9 +88,12 @@ def train(
             while waiting:
                 members = waiting[: min(clients_per_stack or len(waiting), widths.clients or len(waiting))]
                 given = (base, stack, members, settings, alignment, max_rows_per_forward, widths, progress)
+                counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
                 trained = attempt(partial(_train_stack, *given))
                 if trained is None:
                     _halve_stack(widths, members)
+                    if progress is not None:  # The clients begin again.
+                        progress.done, progress.tokens = counted
                     continue
                 results |= {result.name: result for result in trained}
                 waiting = waiting[len(members) :]
@@ -107,13 +110,7 @@ def _train_stack(
     widths: Widths,
     progress: Progress | None,
 ) -> list[ClientResult]:
-    counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
-    try:
-        return _StackRun(base, stack, plans, settings, alignment, max_rows, widths).train(progress)
-    except torch.cuda.OutOfMemoryError:
-        if progress is not None:  # The clients begin again.
-            progress.done, progress.tokens = counted
-        raise
+    return _StackRun(base, stack, plans, settings, alignment, max_rows, widths).train(progress)
 
 
 def _halve_stack(widths: Widths, members: Sequence[Plan]) -> None:

@@ -23,6 +23,9 @@ from favor.lm.base import BaseModel
 
 T = TypeVar("T")
 
+# What CUDA says where memory that torch does not manage runs out, a library's workspace for one: plain RuntimeErrors.
+EXHAUSTED = ("CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of memory")
+
 
 @dataclass
 class Widths:
@@ -49,8 +52,10 @@ def attempt(action: Callable[[], T]) -> T | None:
     """Return what ``action`` returns, or None where the GPU's memory ran out; what it held is then freed."""
     try:
         return action()
-    except torch.cuda.OutOfMemoryError:
-        pass  # Only after this block does nothing hold the frames of the failed call, and with them their tensors.
+    except RuntimeError as error:
+        if not isinstance(error, torch.cuda.OutOfMemoryError) and not any(text in str(error) for text in EXHAUSTED):
+            raise
+        # Only after this block does nothing hold the frames of the failed call, and with them their tensors.
     gc.collect()
     torch.cuda.empty_cache()
     return None
