@@ -45,7 +45,7 @@ test-faults: export FAVOR_KILLS := 25
 test-faults: install
 	$(BIN)/python -m pytest tests/faults
 
-# CONFIG=config/config.yaml takes the demo in the place of a configuration of seconds.
+# CONFIG=config/config.yaml makes the undisturbed run the whole demo, in the place of a configuration of seconds.
 test-slurm: export OMP_NUM_THREADS := 1
 test-slurm: CONFIG ?= tests/data/slurm.yaml
 test-slurm: install

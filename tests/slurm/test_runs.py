@@ -9,9 +9,9 @@ from tests.slurm.conftest import same_results
 from tests.workflow.conftest import planned_jobs
 
 
-def test_a_whole_run_gives_the_results_of_one_machine(fresh, local_run):
+def test_a_whole_run_gives_the_results_of_one_machine(fresh, whole_run):
     fresh.finish(fresh.start(account="research"))
-    same_results(fresh.folder, local_run)
+    same_results(fresh.folder, whole_run)
     counts = fresh.counts()
     assert {"pretrain_base", "train_shared", "train_personal", "generate"} <= counts.keys()
     for number, rule in fresh.jobs().items():
