@@ -144,6 +144,16 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     assert said.startswith("[system] You are an average author")
     assert said.endswith("\n\na dog >")
     assert table["documents"].tolist() == [[], []]
+    plain = load_base(str(folder), device="cpu", chat="plain")
+    again, tokens = prompted_requests(plain, Prompting(), prompts, texts, None, LENGTHS)
+    assert again["request"].tolist() == table["request"].tolist()
+    assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
+
+
+def test_a_template_that_is_insisted_on_must_be_there(longer, texts, prompts):
+    base = load_base(str(longer), device="cpu", chat="template")
+    with pytest.raises(UserError, match=r"no chat template among its files .* set base_models.<name>.chat to plain"):
+        prompted_requests(base, Prompting(), prompts, texts, None, LENGTHS)
 
 
 def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monkeypatch):

@@ -192,6 +192,11 @@ def model_settings(name):
     }
 
 
+def asked_model_settings(name):
+    """The same for a model that is asked in words."""
+    return model_settings(name) | pick(CONFIG["base_models"][name], "chat")
+
+
 # Encoders
 
 

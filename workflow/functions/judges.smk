@@ -33,7 +33,7 @@ def judge_settings(wildcards):
     return {
         **pick(judges, *keys),
         "title": base_model_title(name),
-        "base": model_settings(name),
+        "base": asked_model_settings(name),
     }
 
 

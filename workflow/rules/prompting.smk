@@ -19,7 +19,7 @@ rule distil_sheets:
         **asks("distil_sheets", sheet_gpus, sheet_work, sheet_model_of),
     params:
         cfg=lambda w: cfg(
-            model=model_settings(sheet_model(w.experiment)),
+            model=asked_model_settings(sheet_model(w.experiment)),
             lengths=sheet_lengths(w),
             **pick(
                 experiment_of(w)["generation"], "repetition_penalty", "rows_per_batch"
@@ -53,7 +53,7 @@ rule generate_prompted:
         **asks("generate_prompted", gpus, prompted_work, base_model_of),
     params:
         cfg=lambda w: cfg(
-            model=model_settings(experiment_of(w)["base_model"]),
+            model=asked_model_settings(experiment_of(w)["base_model"]),
             prompting=plan_values(plan_of(w))["prompting"],
             lengths=pick(experiment_of(w)["prompting"], "passages", "passage_tokens"),
             generation=experiment_of(w)["generation"],

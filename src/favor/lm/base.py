@@ -21,6 +21,7 @@ from favor.lm.settings import LoraSettings
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer
 
 Quantisation = Literal["none", "nf4"]
+Chat = Literal["auto", "template", "plain"]
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
 
 
@@ -29,7 +30,8 @@ class BaseModel:
     """A frozen causal language model with its tokenizer.
 
     ``decoder`` gives final states after the last norm; ``head`` (a plain linear layer) turns them into logits.
-    ``end_ids`` are the tokens at which generation stops; ``context`` is the longest sequence in tokens.
+    ``end_ids`` are the tokens at which generation stops; ``context`` is the longest sequence in tokens; ``chat`` says
+    how the model is asked in words (:class:`favor.lm.chat.ChatTokens`).
     """
 
     source: str
@@ -39,6 +41,7 @@ class BaseModel:
     dtype: torch.dtype
     context: int
     end_ids: tuple[int, ...]
+    chat: Chat = "auto"
 
     @property
     def decoder(self) -> nn.Module:
@@ -67,6 +70,7 @@ def load_base(
     dtype: Literal["auto", "float32", "bfloat16"] = "auto",
     target_modules: Sequence[str] | None = None,
     context_needed: int = 0,
+    chat: Chat = "auto",
 ) -> BaseModel:
     """Load a base model by Hugging Face id or local folder: frozen, in evaluation mode, safetensors only.
 
@@ -99,6 +103,7 @@ def load_base(
             target_layers(base.model, LoraSettings(target_modules=tuple(target_modules)))
         except UserError as error:
             raise UserError(f"model '{source}': {error}") from None
+    base.chat = chat
     return base
 
 

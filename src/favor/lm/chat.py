@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 
 
 class ChatTokens:
-    """Turns instructions and a message into the token ids that the model continues."""
+    """Turns instructions and a message into the token ids that the model continues.
+
+    ``base.chat``: "template" insists on the model's chat template, "plain" on plain text, "auto" takes a template where
+    there is one. Raises ``UserError`` where one is insisted on and the model's files hold none.
+    """
 
     def __init__(self, base: BaseModel) -> None:
         from transformers import AutoTokenizer
 
         self.base = base
         self._tokenizer = AutoTokenizer.from_pretrained(base.source, trust_remote_code=False)
+        if base.chat == "template" and self._tokenizer.chat_template is None:
+            raise UserError(
+                f"model '{base.source}': no chat template among its files (tokenizer_config.json, chat_template.jinja)"
+                "; fetch them, or set base_models.<name>.chat to plain"
+            )
 
     @property
     def templated(self) -> bool:
-        """Whether the model has a chat template."""
-        return self._tokenizer.chat_template is not None
+        """Whether the model is asked in its chat template."""
+        return self.base.chat != "plain" and self._tokenizer.chat_template is not None
 
     def encode(self, system: str, user: str, lead: str | Sequence[int] = "") -> list[int]:
         """Return the token ids of a request.
