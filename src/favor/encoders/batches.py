@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from favor.foundation.gpu_memory import fitting_batches
 from favor.foundation.progress import Progress
 
 
@@ -41,17 +42,21 @@ def encode_in_batches(
     """Encode every distinct text once and return float32 [len(texts), dimension].
 
     Distinct texts are sorted by token count, then by text, and cut into batches, so padding is small and the batches
-    do not depend on the order of ``texts``. ``forward`` maps (ids, mask) [b, t] to embeddings [b, dimension].
+    do not depend on the order of ``texts``. ``forward`` maps (ids, mask) [b, t] to embeddings [b, dimension]. On a GPU
+    that runs out of memory batches are halved.
     """
     distinct = sorted(set(texts))
     ids = tokenise(distinct) if distinct else []
     order = sorted(range(len(distinct)), key=lambda index: (len(ids[index]), distinct[index]))
     rows = np.empty((len(distinct), dimension), dtype=np.float32)
     with torch.inference_mode():
-        for start in range(0, len(order), batch_size):
-            chosen = order[start : start + batch_size]
-            tokens, mask = padded([ids[index] for index in chosen], padding_id)
-            rows[chosen] = forward(tokens, mask).float().cpu().numpy()
+        for chosen, found in fitting_batches(
+            order,
+            batch_size,
+            lambda chosen: forward(*padded([ids[index] for index in chosen], padding_id)).float().cpu().numpy(),
+            "text",
+        ):
+            rows[chosen] = found
             if progress is not None:
                 progress.update(len(chosen))
     position = {text: index for index, text in enumerate(distinct)}

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
+from favor.foundation.gpu_memory import attempt, fitting_batches
 from favor.foundation.progress import Progress
 from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
@@ -20,7 +21,7 @@ from favor.lm.cache import growing_cache
 from favor.lm.lora import LoraState
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
-from favor.lm.widths import Widths, attempt
+from favor.lm.widths import Widths
 
 
 @dataclass(frozen=True)
@@ -118,19 +119,17 @@ def last_token_states(
     On a GPU that runs out of memory ``rows_per_batch`` is halved. Raises ``UserError`` where it does not hold one row.
     """
     states = np.empty((len(sequences), base.hidden_size), dtype=np.float32)
-    waiting = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
-    widths = Widths()
+    longest_first = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
     stack = LoraStack(base.model, lora)
     with stack.attached(), torch.inference_mode():
         stack.set([Component(_factors(base, stack, [state]))])
-        while waiting:
-            rows = waiting[: widths.rows(rows_per_batch)]
-            found = attempt(partial(_last_states, base, [sequences[index] for index in rows]))
-            if found is not None:
-                states[rows] = found
-                waiting = waiting[len(rows) :]
-            elif not widths.narrow(rows_per_batch, len(rows)):
-                raise UserError(f"GPU memory does not hold one prompt of {len(sequences[rows[0]])} tokens; shorten it")
+        for rows, found in fitting_batches(
+            longest_first,
+            rows_per_batch,
+            lambda rows: _last_states(base, [sequences[index] for index in rows]),
+            "prompt",
+        ):
+            states[rows] = found
     return states
 
 

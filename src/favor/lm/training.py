@@ -17,6 +17,7 @@ from functools import partial
 import torch
 
 from favor.foundation.errors import UserError
+from favor.foundation.gpu_memory import attempt
 from favor.foundation.progress import Progress
 from favor.lm.base import BaseModel
 from favor.lm.batches import stage_steps
@@ -28,7 +29,7 @@ from favor.lm.passes import StepFigures, run_parts, run_pass
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
-from favor.lm.widths import Widths, attempt
+from favor.lm.widths import Widths
 
 # Padded tokens of one forward pass where the caller sets no number of rows.
 _TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}

@@ -5,26 +5,20 @@ Widths change results by rounding only, so what is remembered is no input of a j
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
 from favor.foundation.devices import WIDTHS
 from favor.foundation.files import read_json, write_json
 from favor.lm.base import BaseModel
-
-T = TypeVar("T")
-
-# What CUDA says where memory that torch does not manage runs out, a library's workspace for one: plain RuntimeErrors.
-EXHAUSTED = ("CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of memory")
 
 
 @dataclass
@@ -46,19 +40,6 @@ class Widths:
         while self.rows(wanted) >= failed:
             self.divisor *= 2
         return True
-
-
-def attempt(action: Callable[[], T]) -> T | None:
-    """Return what ``action`` returns, or None where the GPU's memory ran out; what it held is then freed."""
-    try:
-        return action()
-    except RuntimeError as error:
-        if not isinstance(error, torch.cuda.OutOfMemoryError) and not any(text in str(error) for text in EXHAUSTED):
-            raise
-        # Only after this block does nothing hold the frames of the failed call, and with them their tensors.
-    gc.collect()
-    torch.cuda.empty_cache()
-    return None
 
 
 class WidthMemory:

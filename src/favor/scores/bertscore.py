@@ -17,6 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from favor.encoders.backbones import Backbone, compute_device, load_backbone
 from favor.foundation.errors import UserError
+from favor.foundation.gpu_memory import fitting_batches
 from favor.foundation.progress import Progress
 
 
@@ -61,12 +62,14 @@ class BertScorer:
         frame = torch.tensor(self.backbone.frame_ids)
         ids = {text: encode_text(self.backbone, text, self.maximum_tokens) for text in texts}
         order = sorted(texts, key=lambda text: (len(ids[text]), text))
-        for start in range(0, len(order), self.batch_size):
-            batch = order[start : start + self.batch_size]
+
+        def encode(batch: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
             tokens, lengths, mask = padding([ids[text] for text in batch], self.backbone.padding_id)
             hidden = bert_encode(self.model, tokens.to(self.device), attention_mask=mask.to(self.device))
-            weights = (~torch.isin(tokens, frame)).float().to(self.device)
-            for text, row, weight, length in zip(batch, hidden, weights, lengths.tolist(), strict=True):
+            return hidden, (~torch.isin(tokens, frame)).float().to(self.device), lengths.tolist()
+
+        for batch, encoded in fitting_batches(order, self.batch_size, encode, "text"):
+            for text, row, weight, length in zip(batch, *encoded, strict=True):
                 states[text] = row[:length].float(), weight[:length]
 
     def _match(self, chunk: list[tuple[str, str]], states: dict[str, tuple[torch.Tensor, torch.Tensor]]) -> list[float]:
