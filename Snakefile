@@ -13,6 +13,7 @@ if not workflow.overwrite_configfiles:
 include: "workflow/functions/common.smk"
 include: "workflow/functions/devices.smk"
 include: "workflow/functions/resources.smk"
+include: "workflow/functions/provenance.smk"
 include: "workflow/functions/slurm.smk"
 include: "workflow/functions/runs.smk"
 include: "workflow/functions/prompting.smk"

@@ -52,6 +52,13 @@ def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line):
     assert snakemake.log[0].read_text().endswith(line)
 
 
+def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys):
+    with pytest.raises(SystemExit) as ended, job(snakemake):
+        raise KeyboardInterrupt
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "train_shared: interrupted; the same command goes on\n"
+
+
 @pytest.mark.parametrize("error", [ValueError("a defect"), OSError(errno.EIO, "Input/output error")])
 def test_a_defect_keeps_its_traceback(snakemake, error):
     with pytest.raises(type(error)), job(snakemake):

@@ -110,6 +110,8 @@ def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(sc
     assert list(cells["row"]) == ["FedAvg", "FAVoR", "Mine"]
     closed = build_table(table(ACCURACY, with_controls=False, open_rows=False), scores, others)
     assert list(closed["row"]) == ["FedAvg", "FAVoR"]
+    named = replace(table(ACCURACY, with_controls=False), rows=method_rows("my_method", "fedavg", "favor"))
+    assert list(build_table(named, scores, others)["row"]) == ["Mine", "FedAvg", "FAVoR"]
 
 
 def test_a_collaborative_table_leaves_out_the_users_references(score: Callable[..., dict]) -> None:

@@ -205,3 +205,11 @@ def test_what_the_judge_says_beside_the_paper() -> None:
     assert entries["voice_preference_p"]["reason"] == "every comparison is a tie"
     assert entries["judge_repeated"]["reason"] == "judge_repeated was not scored"
     assert all(made["paper"] is None for made in entries.values())
+
+
+def test_a_baseline_of_zero_has_no_relative_gain() -> None:
+    main = {("FedAvg", "Author Acc."): 0.0, ("FAVoR", "Author Acc."): 0.5}
+    found = {entry["key"]: entry for entry in numbers_of({"main_federated_results": cells(main)}, "")}
+    assert found["author_accuracy_gain"]["value"] == 0.5
+    assert found["author_accuracy_relative_gain"]["value"] is None
+    assert found["author_accuracy_relative_gain"]["reason"] == "undefined"

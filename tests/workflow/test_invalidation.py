@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,19 @@ def test_clients_per_job_replans_training_under_other_names(project):
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
     # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
     assert project.planned()["train_shared"] == 36
+
+
+def test_results_without_records_of_what_made_them_are_refused(project):
+    records, elsewhere = (project.folder / ".snakemake" / name for name in ("metadata", "elsewhere"))
+    records.rename(elsewhere)
+    try:
+        for arguments in (["-n"], ["--cores", "1"]):
+            done = project.snakemake(*arguments, check=False)
+            assert done.returncode == 1
+            assert "nothing on record says which settings it was made with" in done.stdout
+            assert "Traceback" not in done.stdout
+        assert project.planned("--rerun-triggers", "mtime") == {}
+    finally:
+        shutil.rmtree(records, ignore_errors=True)
+        elsewhere.rename(records)
+    assert project.planned() == {}

@@ -2,6 +2,7 @@
 
 import shutil
 
+from favor.report.names import METHODS
 from favor.report.specs import load_spec
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
@@ -16,10 +17,19 @@ DIAGNOSTICS = (
 
 def titles_of(name):
     """Printed names of an experiment's rows, where they are not the paper's own."""
+    titles = all_titles_of(name)
+    return {
+        row: title
+        for row, title in titles.items()
+        if row not in METHODS or title != PLANS[name, row][1].display
+    }
+
+
+def all_titles_of(name):
+    """Names of an experiment's rows."""
     return {
         row: row_title(row, overrides, PLANS[name, row][1])
         for row, overrides in EXPERIMENTS[name]["methods"].items()
-        if row_title(row, overrides, PLANS[name, row][1]) != PLANS[name, row][1].display
     }
 
 
@@ -263,9 +273,7 @@ def report_settings():
             | {"studies": printed_studies(name)},
             "rows": list(experiment["methods"]),
             "methods": {row: PLANS[name, row][2] for row in experiment["methods"]},
-            "display": {
-                row: PLANS[name, row][1].display for row in experiment["methods"]
-            },
+            "display": all_titles_of(name),
             "tables": experiment["tables"],
             "never_sampled": never_sampled(name),
             "corpus": {

@@ -108,9 +108,9 @@ def sweep_settings():
             **pick(sweep, "title", "axis", "points", "tables", "figure"),
             "methods": sweep_methods(name),
             "display": {
-                row: PLANS[experiment, row][1].display
+                row: title
                 for experiment in experiments
-                for row in EXPERIMENTS[experiment]["methods"]
+                for row, title in all_titles_of(experiment).items()
             },
             "seeds": sorted(
                 {seed for entry in experiments for seed in EXPERIMENTS[entry]["seeds"]}

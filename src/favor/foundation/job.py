@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -78,7 +79,8 @@ def job(snakemake: Any) -> Iterator[Any]:
 
     Yields the rule's ``cfg`` dictionary (its configuration; empty if the rule has none). A :class:`UserError` ends the
     script with exit status 1 and its one line, without a traceback; so does a full disk, or a folder that is not to be
-    written, wherever it is met (the traceback is in the log). Any other exception keeps its traceback, in the log too.
+    written, wherever it is met (the traceback is in the log). Ctrl-C ends it with a line too. Any other exception keeps its
+    traceback, in the log too.
     """
     _compute_as_configured(snakemake)
     if not snakemake.log:
@@ -90,6 +92,9 @@ def job(snakemake: Any) -> Iterator[Any]:
     try:
         with at_work(snakemake.rule):
             yield _configuration(snakemake)
+    except KeyboardInterrupt:
+        print(f"{snakemake.rule}: interrupted; the same command goes on", file=sys.stderr, flush=True)
+        sys.exit(128 + signal.SIGINT)
     except UserError as error:
         print(f"error in {snakemake.rule}: {error}", file=sys.stderr, flush=True)
         sys.exit(1)

@@ -135,12 +135,21 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
+    # Of a method that the paper does not know, the configuration has the name.
+    named = [row.method in METHODS or row.stub[0] != row.method for row in rows]
+    rows = [
+        row if known else replace(row, stub=(method_name(row.method, context.display), *row.stub[1:]))
+        for row, known in zip(rows, named, strict=True)
+    ]
     if spec.open_rows:
+        declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
         rows[last + 1 : last + 1] = [
             Row((method_name(key, context.display),), method=key)
             for key in context.methods
-            if key not in METHODS and not (spec.collaborative and key in context.references)
+            if key not in METHODS
+            and key not in declared_methods
+            and not (spec.collaborative and key in context.references)
         ]
     if spec.scored_only:
         rows = [row for row in rows if not row.method or index.has_method(row)]

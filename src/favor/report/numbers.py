@@ -95,7 +95,9 @@ def _gain(column: str, lower: bool = False, relative: bool = False) -> Callable[
             raise KeyError("a collaborative baseline", column)
         best = (min if lower else max)(rivals, key=lambda row: rivals[row])
         gain = (rivals[best] - values[FAVOR, column]) if lower else (values[FAVOR, column] - rivals[best])
-        return (gain / rivals[best] if relative else gain), best
+        if relative:
+            gain = gain / rivals[best] if rivals[best] else math.nan
+        return gain, best
 
     return formula
 
@@ -234,6 +236,10 @@ def _studies() -> Iterator[Number]:
 
 def _costs() -> Iterator[Number]:
     upload, once = ("Aggregate upload per seed", "Value"), ("Upload per client round", "Value")
+
+    def updates(values: Values) -> tuple[float, str]:
+        return (values[upload] / values[once] if values[once] else math.nan), ""
+
     for key, what, formula, paper, decimals in (
         ("parameters", "Trainable LoRA parameters, millions", _cell("Trainable PEFT params", "Value", 1e-6), 29.93, 2),
         (
@@ -243,7 +249,7 @@ def _costs() -> Iterator[Number]:
             119801528.0,
             0,
         ),
-        ("updates", "Client updates of a seed", lambda values: (values[upload] / values[once], ""), 72.0, 0),
+        ("updates", "Client updates of a seed", updates, 72.0, 0),
         ("upload", "Upload of a seed, GiB", _cell(*upload, 2.0**-30), 8.03, 2),
         (
             "traffic",

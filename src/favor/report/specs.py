@@ -15,7 +15,7 @@ from typing import Literal
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.report.names import METHODS, METRICS, SHORT_METHODS, encoder_name
+from favor.report.names import METRICS, SHORT_METHODS, encoder_name, method_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
@@ -183,7 +183,7 @@ def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
     roles = list(dict.fromkeys(role for chosen in comparisons.metrics.values() for role in chosen))
     rows = []
     for left, right in comparisons.pairs:
-        pair = f"{SHORT_METHODS.get(left, METHODS[left])} vs. {SHORT_METHODS.get(right, METHODS[right])}"
+        pair = f"{_short(left)} vs. {_short(right)}"
         for role in roles:
             evaluator = (encoder_name(role),) if len(roles) > 1 else ()
             rows += [
@@ -208,9 +208,16 @@ def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Col
     )
 
 
+def _short(method: str) -> str:
+    return SHORT_METHODS.get(method, method_name(method))
+
+
 def method_rows(*keys: str) -> tuple[Row, ...]:
-    """Return one row per method key, with the paper's names; the paper's own values are looked up without dagger."""
-    return tuple(Row((METHODS[key],), method=key) for key in keys)
+    """Return one row per method key, with the paper's names; the paper's own values are looked up without dagger.
+
+    A method that the paper does not know is printed under its own name.
+    """
+    return tuple(Row((method_name(key),), method=key) for key in keys)
 
 
 def encoder_rows(method: str, optional: bool = False, **labels: str) -> tuple[Row, ...]:
@@ -221,7 +228,7 @@ def encoder_rows(method: str, optional: bool = False, **labels: str) -> tuple[Ro
 def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
     """Return the rows method x encoder, grouped by method."""
     return tuple(
-        Row((METHODS[key], encoder_name(role)), method=key, encoder=role, group=key)
+        Row((method_name(key), encoder_name(role)), method=key, encoder=role, group=key)
         for key in keys
         for role in encoders
     )
