@@ -14,7 +14,7 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(SOURCE))
 
-from favor.encoders.availability import absent_encoders
+from favor.encoders.availability import absent_encoders, to_fetch
 from favor.federation.method import (
     POOLED,
     load_method,
@@ -70,6 +70,18 @@ ABSENT = absent_encoders(CONFIG["encoders"])
 if ABSENT and workflow.is_main_process:
     print(
         f"warning: left out: {'; '.join(ABSENT.values())}. Tables print a dash; fetch ids with 'hf download <id>'.",
+        file=sys.stderr,
+    )
+
+
+try:
+    TO_FETCH = to_fetch(CONFIG)
+except UserError as error:
+    stop(error)
+if TO_FETCH and workflow.is_main_process:
+    print(
+        f"warning: not on this machine, fetched when a job needs them: {', '.join(TO_FETCH)}. Without a network then, "
+        "fetch them before ('hf download <id>').",
         file=sys.stderr,
     )
 

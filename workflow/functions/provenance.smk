@@ -9,10 +9,10 @@ def recorded(has_metadata):
     """Refuse a file that nothing on record vouches for, unless parameters are not asked after."""
 
     def checked(self, job):
-        if (
-            not has_metadata(self, job)
-            and RerunTrigger.PARAMS in workflow.rerun_triggers
-        ):
+        known = has_metadata(self, job)
+        asked = RerunTrigger.PARAMS in workflow.rerun_triggers
+        # What is missing is made anyway.
+        if not known and asked and all(os.path.lexists(path) for path in job.output):
             path = next(path for path in job.output if self.metadata(path) is None)
             stop(
                 f"{path}: nothing on record says which settings it was made with (copied results, or a lost folder "
@@ -20,7 +20,7 @@ def recorded(has_metadata):
                 "the same names, or make the results anew in another folder ('results: ...'); to trust files as they are, "
                 "add --rerun-triggers mtime"
             )
-        return True
+        return known
 
     return checked
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from favor.foundation.config_checks import EMBEDDED_MINILM
 from favor.foundation.declarations import declared_texts
+from favor.foundation.errors import UserError
 
 KINDS = Path(__file__).parent / "kinds"
 
@@ -54,3 +55,25 @@ def absent_encoders(encoders: Mapping[str, Mapping[str, Any]]) -> dict[str, str]
         if missing:
             absent[name] = f"{encoder['title'] or name} ({', '.join(missing)}) is not on this machine"
     return absent
+
+
+def to_fetch(config: Mapping[str, Any]) -> list[str]:
+    """Return the Hugging Face ids that the experiments need and the machine lacks, optional encoders aside.
+
+    Raises ``UserError`` where a local folder is named that does not exist: the job that needs it comes at the very end.
+    """
+    wanted = {
+        f"base_models.{name}.source": [model["source"]]
+        for name, model in config["base_models"].items()
+        if model["source"] is not None
+    }
+    for name, encoder in config["encoders"].items():
+        wanted[f"encoders.{name}"] = [] if encoder["optional"] else sources(encoder)
+    for name, experiment in config["experiments"].items():
+        model = experiment["evaluation"]["bertscore"]["model"]
+        wanted[f"experiments.{name}.evaluation.bertscore.model"] = [model]
+    missing = [(key, source) for key, found in wanted.items() for source in found if not is_here(source)]
+    for key, source in missing:
+        if source.startswith((".", "/", "~")):
+            raise UserError(f"config key '{key}': there is no folder '{source}'; mend the path, or name an id")
+    return sorted({source for _, source in missing})
