@@ -100,7 +100,7 @@ def test_defaults_are_the_papers():
         ("experiments.demo.lora.rank", True, "expected integer, found True"),
         ("experiments.demo.lora.rank", 0, "out of range"),
         ("experiments.demo.protocol", "papr", "'papr' is not possible; did you mean 'paper'?"),
-        ("experiments.demo.seeds", [1, 1], "uniqueItems"),
+        ("experiments.demo.seeds", [1, 1], "names something twice"),
         ("experiments.demo.corpus", "dem", "there is no 'dem'; did you mean 'demo'?"),
         ("experiments.demo.federation.clients_per_round", 13, "13 clients a round, but only 12 clients"),
         ("experiments.demo.clients", 13, "lower the first or raise the second"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from favor.foundation.declarations import declared, declared_keys, declared_texts
+from favor.foundation.declarations import declared, declared_kinds, declared_texts
 
 FILE = """
 import nothing_of_this_name
 
 METRICS = (1, 2)
-DEFAULTS: dict = {"encoders": None, "source": "org/model", "seeds": list(range(3)), 4: "four"}
+DEFAULTS: dict = {"encoders": None, "source": "org/model", "seeds": list(range(3)), "share": 0.5, 4: "four"}
 
 
 def inside():
@@ -24,6 +24,6 @@ def test_top_level_assignments_are_read_without_running_the_file(tmp_path: Path)
     path.write_text(FILE)
     assert ast.literal_eval(declared(path, "METRICS")) == (1, 2)
     assert declared(path, "HIDDEN") is None
-    assert declared_keys(path, "DEFAULTS") == ["encoders", "source", "seeds"]
+    assert declared_kinds(path, "DEFAULTS") == {"encoders": None, "source": str, "seeds": list, "share": float}
     assert declared_texts(path, "DEFAULTS") == {"source": "org/model"}
-    assert declared_keys(path, "METRICS") == []
+    assert declared_kinds(path, "METRICS") == {}

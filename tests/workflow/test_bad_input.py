@@ -36,7 +36,28 @@ def refused(project, *arguments):
         ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
         ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
         ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
-        ("      favor: {}\n", "      favor: { lambda_aling: 1 }\n", "did you mean 'lambda_align'?"),
+        (
+            "      favor: {}\n",
+            "      favor: { lambda_aling: 1 }\n",
+            "'experiments.micro.methods.favor.lambda_aling'; did you mean 'lambda_align'?",
+        ),
+        (
+            "      favor: {}\n",
+            "      favor: { lambda_align: 1e-3 }\n",
+            "expected float, found '1e-3'; YAML reads 2e-4 as text, write 2.0e-4",
+        ),
+        (
+            "    evaluation:\n",
+            "    evaluation:\n      scores: { verification: { variants: abc } }\n",
+            "'experiments.micro.evaluation.scores.verification.variants': expected list, found 'abc'",
+        ),
+        (
+            "model: embedded-minilm, layer",
+            "model: ./no/such/folder, layer",
+            "'experiments.micro.evaluation.bertscore.model': there is no folder './no/such/folder'",
+        ),
+        ("lora: { rank", "lora: { target_modules: [q_prj], rank", "did you mean 'q_proj'?"),
+        ("lora: { rank", "lora: { target_modules: [q_proj, q_proj], rank", "names something twice"),
     ],
 )
 def test_a_wrong_configuration_stops_before_any_job(project, old, new, message):

@@ -38,6 +38,15 @@ def stop(error):
     os._exit(1)
 
 
+def load_row(name, row, overrides, experiment):
+    """A row's method; what is wrong with it names the whole key."""
+    try:
+        return load_method(row, overrides, experiment)
+    except UserError as error:
+        text = str(error).replace("'methods.", f"'experiments.{name}.methods.")
+        raise UserError(text) from None
+
+
 export_source(SOURCE)
 
 try:
@@ -47,10 +56,11 @@ try:
         SOURCE,
     )
     PLANS = {
-        (name, row): load_method(row, overrides, experiment)
+        (name, row): load_row(name, row, overrides, experiment)
         for name, experiment in CONFIG["experiments"].items()
         for row, overrides in experiment["methods"].items()
     }
+    TO_FETCH = to_fetch(CONFIG)
     RESULTS = CONFIG["results"]
     name_results(None if workflow.remote_exec else Path(RESULTS))
     if workflow.is_main_process and only_planning(sys.argv[1:]):
@@ -74,10 +84,6 @@ if ABSENT and workflow.is_main_process:
     )
 
 
-try:
-    TO_FETCH = to_fetch(CONFIG)
-except UserError as error:
-    stop(error)
 if TO_FETCH and workflow.is_main_process:
     print(
         f"warning: not on this machine, fetched when a job needs them: {', '.join(TO_FETCH)}. Without a network then, "

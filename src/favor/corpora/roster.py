@@ -6,6 +6,7 @@ on authors disjoint from it and from each other.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
@@ -97,6 +98,8 @@ def _clusters(
                 texts[author].append(text)
                 words[author] += count
     features = standardise(np.stack([style_features("\n".join(texts[author])) for author in eligible]))
+    if settings.clusters > len(eligible):
+        print(f"roster: {len(eligible)} authors make no {settings.clusters} style clusters", file=sys.stderr)
     kmeans = KMeans(
         n_clusters=min(settings.clusters, len(eligible)),
         n_init=10,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from favor.foundation.errors import UserError
-from favor.foundation.names import nearest
+from favor.foundation.names import nearest, number_hint
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
@@ -286,7 +286,8 @@ def _converted(row: str, key: str, value: Any, hint: Any) -> Any:
         return float(value)
     if isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
         return value
-    raise UserError(f"config key 'methods.{row}.{key}': expected {kind.__name__}, found {value!r}")
+    hint = number_hint(value) if kind in (int, float) else ""
+    raise UserError(f"config key 'methods.{row}.{key}': expected {kind.__name__}, found {value!r}{hint}")
 
 
 def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:

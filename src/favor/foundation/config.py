@@ -19,7 +19,7 @@ import yaml
 from favor.foundation.config_checks import cross_check
 from favor.foundation.errors import UserError
 from favor.foundation.extension import extend_experiments
-from favor.foundation.names import nearest
+from favor.foundation.names import nearest, number_hint
 
 
 def load_schema(path: Path) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], where
     if kinds is not None:
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not any(_is_type(value, kind) for kind in kinds):
-            hint = "; YAML reads 2e-4 as text, write 2.0e-4" if "number" in kinds and _reads_as_number(value) else ""
+            hint = number_hint(value) if "number" in kinds else ""
             raise UserError(f"config key '{where}': expected {' or '.join(kinds)}, found {value!r}{hint}")
     if isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"config key '{where}': {value!r} is no finite number")
@@ -114,20 +114,13 @@ def _check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], where
         return
     for bound, holds in _BOUNDS.items():
         if bound in schema and not holds(value, schema[bound]):
-            raise UserError(f"config key '{where}': {value!r} is out of range ({bound} {schema[bound]})")
+            wrong = "names something twice" if bound == "uniqueItems" else f"is out of range ({bound} {schema[bound]})"
+            raise UserError(f"config key '{where}': {value!r} {wrong}")
     if isinstance(value, dict):
         _check_mapping(value, schema, root, where)
     elif isinstance(value, list) and "items" in schema:
         for position, item in enumerate(value):
             _check(item, schema["items"], root, f"{where}[{position}]")
-
-
-def _reads_as_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return isinstance(value, str)
 
 
 _BOUNDS: dict[str, Any] = {

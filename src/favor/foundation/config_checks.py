@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.declarations import declared, declared_keys
+from favor.foundation.declarations import declared, declared_kinds
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.protocol import apply_protocol
 from favor.foundation.study_checks import check_outputs_of
 
 EMBEDDED_MINILM = "embedded-minilm"
+# Of the Qwen2 models that are pretrained here.
+PRETRAINED_PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")  # the paper's collaborative methods
 RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}
@@ -54,6 +56,7 @@ def cross_check(config: dict[str, Any], source_root: Path) -> None:
         except LookupError as error:
             raise UserError(f"config key 'corpora.{name}.encoding': {error}") from None
         _check_shape(f"corpora.{name}", corpus)
+        _check_columns(f"corpora.{name}", corpus)
         if corpus["tokenizer"] is None:
             users = [e["base_model"] for e in config["experiments"].values() if e["corpus"] == name]
             users += [e["base_model"] for e in config["experiments"].values() if _transfer_corpus(e) == name]
@@ -171,6 +174,16 @@ def _check_shape(where: str, corpus: Mapping[str, Any]) -> None:
         )
 
 
+def _check_columns(where: str, corpus: Mapping[str, Any]) -> None:
+    named = sorted(corpus["columns"].items())
+    for position, (role, column) in enumerate(named):
+        for other, taken in named[:position]:
+            if column == taken:
+                raise UserError(
+                    f"config key '{where}.columns': '{column}' is both {other} and {role}; name a column for each"
+                )
+
+
 def _cross_check_encoder(name: str, encoder: dict[str, Any], config: dict[str, Any], package: Path) -> None:
     where = f"encoders.{name}"
     _known(encoder["kind"], modules_in(package / "encoders" / "kinds"), f"{where}.kind")
@@ -242,6 +255,8 @@ def _cross_check_experiment(name: str, experiment: dict[str, Any], config: dict[
     pretrain = config["base_models"][experiment["base_model"]]["pretrain"]
     if pretrain is not None:
         _check_context(where, experiment, pretrain["context_length"])
+        for module in experiment["lora"]["target_modules"]:
+            _known(module, PRETRAINED_PROJECTIONS, f"{where}.lora.target_modules")
     golds, new = experiment["prompts"]["minimum_gold_tokens"], experiment["generation"]["max_new_tokens"]
     if golds > new:
         raise UserError(
@@ -305,8 +320,12 @@ def _cross_check_scores(where: str, evaluation: dict[str, Any], folder: Path) ->
     for family, settings in evaluation["scores"].items():
         families = [name for name in modules_in(folder) if declared(folder / f"{name}.py", "METRICS") is not None]
         _known(family, families, where)
-        for name in settings:
-            _known(name, declared_keys(folder / f"{family}.py", "DEFAULTS"), f"{where}.{family}")
+        kinds = declared_kinds(folder / f"{family}.py", "DEFAULTS")
+        for name, value in settings.items():
+            _known(name, kinds, f"{where}.{family}")
+            kind = kinds[name]
+            if kind is not None and not (isinstance(value, kind) or (kind is float and isinstance(value, int))):
+                raise UserError(f"config key '{where}.{family}.{name}': expected {kind.__name__}, found {value!r}")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
     evaluation["scores"].setdefault("mauve", {}).setdefault("encoders", [evaluation["semantic_encoder"]])
 

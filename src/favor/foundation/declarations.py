@@ -16,13 +16,6 @@ def declared(path: Path, name: str) -> ast.expr | None:
     return None
 
 
-def declared_keys(path: Path, name: str) -> list[str]:
-    """Return the text keys of the mapping assigned to ``name``, in order; none where there is no such mapping."""
-    value = declared(path, name)
-    keys = value.keys if isinstance(value, ast.Dict) else []
-    return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
-
-
 def declared_texts(path: Path, name: str) -> dict[str, str]:
     """Return the entries of the mapping assigned to ``name`` whose keys and values are texts."""
     value = declared(path, name)
@@ -35,3 +28,20 @@ def declared_texts(path: Path, name: str) -> dict[str, str]:
         and isinstance(item, ast.Constant)
         and isinstance(item.value, str)
     }
+
+
+def declared_kinds(path: Path, name: str) -> dict[str, type | None]:
+    """Return the kind of every value of the mapping assigned to ``name``: list, bool, int, float, str; None if open."""
+    value = declared(path, name)
+    pairs = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ()
+    return {
+        key.value: _kind(item) for key, item in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def _kind(node: ast.expr) -> type | None:
+    if isinstance(node, ast.List) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "list"):
+        return list
+    if isinstance(node, ast.Constant) and node.value is not None:
+        return type(node.value)
+    return None

@@ -79,8 +79,8 @@ def job(snakemake: Any) -> Iterator[Any]:
 
     Yields the rule's ``cfg`` dictionary (its configuration; empty if the rule has none). A :class:`UserError` ends the
     script with exit status 1 and its one line, without a traceback; so does a full disk, or a folder that is not to be
-    written, wherever it is met (the traceback is in the log). Ctrl-C ends it with a line too. Any other exception keeps its
-    traceback, in the log too.
+    written, wherever it is met (the traceback is in the log). Ctrl-C ends it with a line too. Any other exception
+    keeps its traceback, in the log too.
     """
     _compute_as_configured(snakemake)
     if not snakemake.log:

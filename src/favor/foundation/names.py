@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
@@ -13,3 +14,12 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     if near:
         return f"did you mean '{near[0]}'?"
     return f"valid: {', '.join(names) if names else 'none are configured'}"
+
+
+def number_hint(value: Any) -> str:
+    """Return what to say of a text that would be a number: YAML reads 2e-4 as text."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return ""
+    return "; YAML reads 2e-4 as text, write 2.0e-4" if isinstance(value, str) else ""

@@ -29,7 +29,8 @@ DEMO_STATEMENT = (
     "tuned to make any method win. The paper's values stand beside them for orientation only."
 )
 OWN_STATEMENT = (
-    "These numbers come from this run. The paper's values stand beside them for comparison; nothing was tuned to them."
+    "These numbers come from this run. Where values of the paper stand beside them, they are for comparison; nothing "
+    "was tuned to them."
 )
 
 

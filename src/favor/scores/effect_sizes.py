@@ -50,7 +50,8 @@ def omega_squared(vectors: np.ndarray, groups: np.ndarray, strata: np.ndarray | 
     total = ((vectors - _means(vectors, layers)[layers]) ** 2).sum(axis=0)
     between_freedom = (group.max() + 1) - (layers.max() + 1)
     mean_within = within / (len(groups) - (group.max() + 1))
-    effect: np.ndarray = (total - within - between_freedom * mean_within) / (total + mean_within)
+    with np.errstate(invalid="ignore"):  # a coordinate that never varies has no effect: NaN
+        effect: np.ndarray = (total - within - between_freedom * mean_within) / (total + mean_within)
     return effect
 
 
