@@ -260,7 +260,7 @@ def _figure(figure: Figure, file: str) -> str:
     return "\n".join(
         [
             r"\begin{figure}[H]\centering",
-            rf"\includegraphics[width=\linewidth,height=.42\textheight,keepaspectratio]{{{file}}}",
+            rf"\includegraphics[width=\linewidth,height=.8\textheight,keepaspectratio]{{{file}}}",
             rf"\caption{{{escape(figure.title)}. {escape(figure.caption)}}}",
             r"\end{figure}",
         ]
