@@ -35,13 +35,13 @@ demo-all: install
 
 # Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
 test: export OMP_NUM_THREADS := 1
+test: export FAVOR_KILLS := 4
 test: install lint
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/faults tests/test_extending.py
 
-# SIGKILL at 25 random moments, where 'make test' has 4.
+# With SIGKILL at 25 random moments, where 'make test' has 4.
 test-faults: export OMP_NUM_THREADS := 1
-test-faults: export FAVOR_KILLS := 25
 test-faults: install
 	$(BIN)/python -m pytest tests/faults
 

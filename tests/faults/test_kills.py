@@ -1,6 +1,6 @@
 """SIGKILL of a random running job, and of all of Snakemake, at random moments; then a rerun, which needs no other help.
 
-FAVOR_KILLS sets the number of moments (4; 25 in ``make test-faults``), FAVOR_KILLS_SEED their seed. A moment is a
+FAVOR_KILLS sets the number of moments (25; 4 in ``make test``), FAVOR_KILLS_SEED their seed. A moment is a
 number of jobs to let start and a time to wait then, so that it falls on the same work on a busy machine too.
 """
 
@@ -18,7 +18,7 @@ from favor.foundation.leftovers import PARTIAL, is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
 from tests.shortest import contents, fresh_project
 
-KILLS = int(os.environ.get("FAVOR_KILLS", "4"))
+KILLS = int(os.environ.get("FAVOR_KILLS", "25"))
 SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))
 MOST_JOBS, LONGEST_WAIT = 9, 4.0
 
