@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -23,13 +25,17 @@ MINIMUM_TEXTS = 20  # fewer texts than this make two buckets of noise
 
 def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tuple[list[float], int]:
     """(MAUVE for each k-means seed, number of buckets) of two samples of unit rows [n, d] and [m, d]."""
+    import faiss
     from mauve import compute_mauve  # GPL-3, and slow to import: nothing else in the package touches it
 
     buckets = max(2, round(min(len(outputs), len(human)) / 10))
     features = [rows.astype(np.float32) for rows in (outputs, human)]
     values = []
+    # ten texts a bucket are MAUVE's rule; faiss would print a line about each clustering for want of 39
+    quiet = partial(faiss.Kmeans, min_points_per_centroid=1)
     for seed in seeds:
-        found = compute_mauve(*features, num_buckets=buckets, seed=seed)
+        with patch.object(faiss, "Kmeans", quiet):
+            found = compute_mauve(*features, num_buckets=buckets, seed=seed)
         # equal histograms have MAUVE 1; the library's area under its curve may then say 0.75, as all points tie
         values.append(1.0 if np.array_equal(found.p_hist, found.q_hist) else float(found.mauve))
     return values, buckets
