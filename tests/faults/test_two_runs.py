@@ -24,8 +24,12 @@ def test_a_plan_beside_a_run_disturbs_nothing(finished, project):
     remove(project, [NAME])
     run = start(project, f"results/{NAME}")
     wait_for(lambda: jobs_of(run))
+    # The job must not end while the plan is made, which takes longer on a busy machine.
+    job = jobs_of(run)[0]
+    job.suspend()
     assert "embed_sources" in project.snakemake("-n", *ARGUMENTS, f"results/{NAME}").stdout
     assert run.poll() is None
+    job.resume()
     ended(run)
     assert run.returncode == 0
     assert contents(project) == contents(finished)
