@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,7 @@ def require_writable(results: Path) -> None:
     """
     try:
         results.mkdir(parents=True, exist_ok=True)
-        probe = results / ".writable"
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=results).close()  # nameless: two starts at once do not meet
     except OSError as error:
         raise UserError(
             f"results folder '{results}': cannot write there ({error.strerror}); "
