@@ -58,9 +58,9 @@ def absent_encoders(encoders: Mapping[str, Mapping[str, Any]]) -> dict[str, str]
 
 
 def to_fetch(config: Mapping[str, Any]) -> list[str]:
-    """Return the Hugging Face ids that the experiments need and the machine lacks, optional encoders aside.
+    """Return the Hugging Face ids that the configuration names and the machine lacks, optional encoders aside.
 
-    Raises ``UserError`` where a local folder is named that does not exist: the job that needs it comes at the very end.
+    Raises ``UserError`` where a local folder is named that does not exist: the job that needs it may come at the end.
     """
     wanted = {
         f"base_models.{name}.source": [model["source"]]

@@ -135,12 +135,7 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
-    # Of a method that the paper does not know, the configuration has the name.
-    named = [row.method in METHODS or row.stub[0] != row.method for row in rows]
-    rows = [
-        row if known else replace(row, stub=(method_name(row.method, context.display), *row.stub[1:]))
-        for row, known in zip(rows, named, strict=True)
-    ]
+    rows = [_titled(row, context) for row in rows]
     if spec.open_rows:
         declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
@@ -160,6 +155,13 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
             for stub, role in _evaluators(spec)
         ]
     return rows
+
+
+def _titled(row: Row, context: Context) -> Row:
+    """Return a row of a method that the paper does not know, declared by its key, under the configuration's name."""
+    if row.method in METHODS or row.stub[0] != row.method:
+        return row
+    return replace(row, stub=(method_name(row.method, context.display), *row.stub[1:]))
 
 
 def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str]]:
