@@ -88,9 +88,9 @@ def train(
         for waiting in _alike(plans):
             while waiting:
                 members = waiting[: min(clients_per_stack or len(waiting), widths.clients or len(waiting))]
-                given = (base, stack, members, settings, alignment, max_rows_per_forward, widths, progress)
+                given = (base, stack, members, settings, alignment, max_rows_per_forward, widths)
                 counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
-                trained = attempt(partial(_train_stack, *given))
+                trained = attempt(lambda: _StackRun(*given).train(progress))  # noqa: B023 - called at once
                 if trained is None:
                     _halve_stack(widths, members)
                     if progress is not None:  # The clients begin again.
@@ -99,19 +99,6 @@ def train(
                 results |= {result.name: result for result in trained}
                 waiting = waiting[len(members) :]
     return [results[task.name] for task in tasks]
-
-
-def _train_stack(
-    base: BaseModel,
-    stack: LoraStack,
-    plans: Sequence[Plan],
-    settings: TrainingSettings,
-    alignment: AlignmentSettings | None,
-    max_rows: int | None,
-    widths: Widths,
-    progress: Progress | None,
-) -> list[ClientResult]:
-    return _StackRun(base, stack, plans, settings, alignment, max_rows, widths).train(progress)
 
 
 def _halve_stack(widths: Widths, members: Sequence[Plan]) -> None:
