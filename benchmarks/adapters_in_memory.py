@@ -23,7 +23,7 @@ import numpy as np
 
 from favor.federation.packs import read_pack, write_pack
 from favor.federation.server import aggregate
-from favor.foundation.files import read_safetensors, write_safetensors
+from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.lora import state_shapes
 from favor.lm.settings import LoraSettings
 

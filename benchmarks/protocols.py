@@ -17,8 +17,9 @@ from typing import Any
 
 import yaml
 
-from favor.foundation.files import read_parquet
-from favor.foundation.protocol import SWITCHES
+from favor.config.protocol import SWITCHES
+from favor.foundation.parquet import read_parquet
+from favor.scores.tables import SCORES
 
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = {"fedavg": {}, "favor": {}}
@@ -95,7 +96,7 @@ def main() -> None:
     print("|---|---|" + "---|" * len(SHOWN))
     for name, title in titles.items():
         families = {
-            family: read_parquet(folder / name / "scores" / f"{family}.parquet", "scores") for family, _, _ in SHOWN
+            family: read_parquet(folder / name / "scores" / f"{family}.parquet", SCORES) for family, _, _ in SHOWN
         }
         for method in config["experiments"][name]["methods"]:
             cells = []

@@ -29,11 +29,11 @@ from typing import Any
 import yaml
 from snakemake.utils import update_config
 
+from favor.config.resolve import load_schema, resolve
 from favor.federation.method import Plan, load_method
 from favor.federation.schedule import client_names, cohorts, last_participation
-from favor.foundation.config import load_schema, resolve
 from favor.foundation.errors import UserError
-from favor.foundation.files import safetensors_bytes
+from favor.foundation.tensors import safetensors_bytes
 from favor.lm.lora import state_shapes
 from favor.lm.settings import LoraSettings
 

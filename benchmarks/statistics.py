@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
+from favor.analysis.comparisons import compare_methods
 from favor.report.specs import available, load_spec
 from favor.scores.inputs import RUN_KEYS, ScoreInputs
 from favor.statistics.bootstrap import DRAWS, auc_draws, resample_counts
-from favor.statistics.comparisons import compare_methods
 
 CLUSTERS, PAIRS_PER_CLUSTER = 150, 92
 SEEDS, AUTHORS, PROMPTS, AUTHORS_PER_TOPIC = (2026, 2027, 2028), 50, 4, 6

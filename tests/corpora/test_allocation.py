@@ -18,8 +18,9 @@ from favor.corpora.allocation import AllocationSettings, allocate, gini, rank_we
 from favor.corpora.cleaning import CleaningSettings, count_words
 from favor.corpora.materialising import ClientTexts, cut_words, materialise
 from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
+from favor.foundation.parquet import write_parquet
 
 WORD = re.compile(CleaningSettings().word_expression)
 
@@ -142,8 +143,8 @@ def test_materialise(clients: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path:
     path, splits, roster = clients
     cleaning, settings = CleaningSettings(), AllocationSettings(total_words=1000)
     made = materialise(path, splits, roster, settings, cleaning, 2026)
-    write_parquet(made.texts, tmp_path / "texts.parquet", "client_texts")
-    write_parquet(made.allocation, tmp_path / "allocation.parquet", "allocation")
+    write_parquet(made.texts, tmp_path / "texts.parquet", CLIENT_TEXTS)
+    write_parquet(made.allocation, tmp_path / "allocation.parquet", ALLOCATION)
     # 20 posts give 16 for training, 30 give 24, of 30 words each
     assert made.allocation["available_words"].tolist() == [480, 480, 720]
     assert made.allocation["target_words"].sum() == 1000

@@ -14,8 +14,9 @@ from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
 from favor.corpora.reading import open_reader
 from favor.corpora.shared_authors import MOST_SHARERS, shared_author_groups
+from favor.corpora.tables import DOCUMENTS, DROPPED
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet
+from favor.foundation.parquet import read_parquet
 
 Write = Callable[[Iterable[tuple[str, str]]], Path]
 
@@ -24,10 +25,10 @@ def build(path: Path, folder: Path, **settings: object) -> tuple[pd.DataFrame, d
     out, dropped = folder / "out" / "documents.parquet", folder / "out" / "dropped.parquet"
     cleaning = CleaningSettings(**settings)  # type: ignore[arg-type]
     counts = build_documents(path, open_reader("blog_csv"), cleaning, out, dropped)
-    table = read_parquet(dropped, "dropped")
+    table = read_parquet(dropped, DROPPED)
     assert dict(zip(table["reason"], table["rows"], strict=True)) == counts
     assert set(counts) == set(REASONS)
-    return read_parquet(out, "documents"), counts
+    return read_parquet(out, DOCUMENTS), counts
 
 
 def long_post(name: str, words: int = 50) -> str:

@@ -17,8 +17,9 @@ from favor.corpora.demo.vocabulary import SUBJECTS
 from favor.corpora.demo.writer import DemoSettings, post_counts, topic_of, write_demo
 from favor.corpora.reading import open_reader
 from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet
+from favor.foundation.parquet import read_parquet
 
 SMALL = DemoSettings(authors=24, minimum_posts=12, maximum_posts=60)
 
@@ -54,12 +55,12 @@ def test_dirt_is_there_and_goes(built: tuple[Path, dict[str, int]]) -> None:
     assert counts["duplicate_same_author"] > 0
     assert counts["shared_author"] >= 24  # one pair of accounts with twelve posts each
     assert counts["duplicate_other_author"] == 0
-    text = read_parquet(folder / "documents.parquet", "documents")["text"]
+    text = read_parquet(folder / "documents.parquet", DOCUMENTS)["text"]
     assert not text.str.contains("urlLink|&nbsp;|&amp;|  ", regex=True).any()
 
 
 def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
-    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
     volumes = frame.groupby("author").size()
     assert len(volumes) == 26  # 24 and the two tiny ones; the shared pair is dropped
     assert sorted(volumes)[:2] == [3, 3]
@@ -77,7 +78,7 @@ def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path: 
     write_demo(tmp_path / "stories.csv", settings)
     out = tmp_path / "documents.parquet"
     build_documents(tmp_path / "stories.csv", open_reader("mythos"), CleaningSettings(), out, tmp_path / "d.parquet")
-    frame = read_parquet(out, "documents")
+    frame = read_parquet(out, DOCUMENTS)
     assert frame["prompt"].str.startswith("[WP] ").all()
     assert frame["prompt"].nunique() == len(frame)  # every story answers its own prompt
     assert set(frame["topic"]) == {"indUnk"}
@@ -86,7 +87,7 @@ def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path: 
     write_demo(blog, dataclasses.replace(settings, shape="blog"))
     build_documents(blog, open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "d.parquet")
     # The same authors wrote the same texts in both shapes.
-    assert read_parquet(out, "documents")["text"].tolist() == frame["text"].tolist()
+    assert read_parquet(out, DOCUMENTS)["text"].tolist() == frame["text"].tolist()
 
 
 def test_volumes_are_long_tailed() -> None:
@@ -97,7 +98,7 @@ def test_volumes_are_long_tailed() -> None:
 
 
 def test_authors_differ_in_habits_that_others_share(built: tuple[Path, dict[str, int]]) -> None:
-    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
     texts = frame.groupby("author")["text"].agg(" ".join)
     texts = texts[frame.groupby("author").size() > 3]
     for habit, pattern in {
@@ -135,7 +136,7 @@ def test_authorship_is_neither_obvious_nor_hopeless(built: tuple[Path, dict[str,
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    frame = read_parquet(built[0] / "documents.parquet", "documents")
+    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
     frame = frame.merge(split_documents(built[0] / "documents.parquet", SplitSettings()).splits)
     frame = frame[frame["author"].isin(sorted(frame["author"].unique())[:16])]
     pieces = frame["text"].str.split(" ").map(lambda words: [" ".join(words[at : at + 60]) for at in (0, 60)])

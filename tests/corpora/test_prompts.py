@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
 from favor.corpora.prompts import PromptSettings, cut_post, select_prompts
+from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
+from favor.foundation.parquet import write_parquet
 
 SMALL = PromptSettings(prompts_per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12)
 
@@ -86,7 +87,7 @@ def test_selection(tokenizer_path: Path, tmp_path: Path) -> None:
         client_001=[letter + "bcdefghijklmnopqrst" for letter in "pqrst"], client_002=["x" * 20, "short", "y" * 12]
     )
     made = select_prompts(frame, tokenizer_path, SMALL, 2026)
-    write_parquet(made.prompts, tmp_path / "prompts.parquet", "prompts")
+    write_parquet(made.prompts, tmp_path / "prompts.parquet", PROMPTS)
     own = made.prompts[made.prompts["client"] == "client_001"]
     assert own["prompt_id"].tolist() == ["client_001-2026-1", "client_001-2026-2", "client_001-2026-3"]
     assert own["document_id"].is_unique

@@ -16,9 +16,9 @@ from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
 from favor.corpora.splits import SplitSettings, split_documents
 from favor.corpora.style_features import FEATURES, standardise, style_features
-from favor.foundation.columns import TABLES
+from favor.corpora.tables import ROSTER
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
+from favor.foundation.parquet import write_parquet
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 STYLES = ("I was VERY happy!!! and so glad", "well; it is, perhaps, rather quiet", "lol u know its ok... like whatever")
@@ -88,8 +88,8 @@ def test_roles_are_disjoint_and_named(corpus: tuple[Path, pd.DataFrame, pd.DataF
     assert names == [f"client_{number:03d}" for number in range(1, 7)]
     assert set(roster.loc[roster["role"] != "client", "client"]) == {""}
     assert roster.loc[roster["role"] == "background", "cluster"].tolist() == [-1, -1]
-    assert set(roster.columns) == set(TABLES["roster"].schema.names)
-    write_parquet(roster, tmp_path / "roster.parquet", "roster")
+    assert set(roster.columns) == set(ROSTER.names)
+    write_parquet(roster, tmp_path / "roster.parquet", ROSTER)
     overlap = measure_overlap(roster, corpus[0])
     assert len(overlap) == 6  # pairs of four roles
     assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from favor.corpora.tables import DOCUMENTS
 from favor.corpora.transfer import transfer_texts
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
+from favor.foundation.parquet import write_parquet
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def corpus(tmp_path):
         (f"u{author}", f"u{author}-{n}", "t", "", f"text {author} {n}", 2) for author in range(3) for n in range(10)
     ]
     frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words"])
-    write_parquet(frame, tmp_path / "documents.parquet", "documents")
+    write_parquet(frame, tmp_path / "documents.parquet", DOCUMENTS)
     splits = frame[["author", "document_id"]].assign(
         split=["train"] * 8 + ["test"] * 2 + ["train"] * 8 + ["test"] * 2 + ["train"] * 10
     )

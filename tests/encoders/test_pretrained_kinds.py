@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 from favor.encoders.backbones import train_tokenizer
 from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_safetensors
+from favor.foundation.tensors import write_safetensors
 
 TEXTS = ["A first text, rather short.", "Another one that goes on for a while longer than the first.", "x"]
 

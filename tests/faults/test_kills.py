@@ -14,7 +14,7 @@ import time
 import psutil
 import pytest
 
-from favor.foundation.leftovers import PARTIAL, is_truncated
+from favor.running.leftovers import PARTIAL, is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
 from tests.shortest import contents, fresh_project
 

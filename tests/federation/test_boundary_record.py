@@ -10,8 +10,9 @@ import pytest
 
 from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
 from favor.federation.packs import write_pack
-from favor.foundation.columns import TABLES
-from favor.foundation.files import safetensors_bytes, write_parquet, write_safetensors
+from favor.federation.tables import BOUNDARY, TRAFFIC
+from favor.foundation.parquet import write_parquet
+from favor.foundation.tensors import safetensors_bytes, write_safetensors
 from favor.scores.efficiency import efficiency_scores
 
 STATE = {"m.lora_A.weight": np.ones((2, 3), np.float32), "m.lora_B.weight": np.ones((4, 2), np.float32)}
@@ -48,7 +49,7 @@ def run(tmp_path):
         write_pack(uploads, {name: {"delta": STATE} for name in cohort}, {})
         frame = round_traffic(number, str(adapter), [str(uploads)], str(results))
         traffic.append(str(folder / "server" / "traffic.parquet"))
-        write_parquet(frame, traffic[-1], "traffic")
+        write_parquet(frame, traffic[-1], TRAFFIC)
     packs = results / "x" / "clients" / "batch0.safetensors"
     write_pack(packs, {"client_001": {"endpoint": STATE, "residual": STATE}}, {"round": "1"})
     made = {
@@ -156,7 +157,7 @@ def test_totals_at_the_papers_shape_are_the_papers():
             rows += [(2026, "favor", number, UP, "delta", client, "u", size)]
             rows += [(2026, "favor", number, DOWN, "shared adapter", client, "s", size)]
     rows += [(2026, "favor", 6, STAYS, "residual", f"client_{n:03d}", "r", size) for n in range(1, 51)]
-    totals = scored(pd.DataFrame(rows, columns=TABLES["boundary"].schema.names))
+    totals = scored(pd.DataFrame(rows, columns=BOUNDARY.names))
     assert round(totals["upload_round_bytes"] / GIBIBYTE, 2) == 1.34
     assert round(totals["upload_bytes"] / GIBIBYTE, 2) == 8.03
     assert round(totals["traffic_bytes"] / GIBIBYTE, 2) == 16.07

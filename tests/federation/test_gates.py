@@ -142,7 +142,7 @@ def test_a_dynamic_gate_follows_the_prompt(base, random_state):
 
 
 def test_who_generates_with_what(random_state, lora, tmp_path):
-    from favor.foundation.files import write_safetensors
+    from favor.foundation.tensors import write_safetensors
 
     own, final = random_state(1, lora), random_state(2, lora)
     write_pack(tmp_path / "batch0.safetensors", {"client_001": {"adapter": own}}, {"round": "1"})

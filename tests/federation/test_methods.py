@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from favor.config.checks import modules_in
+from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method, needs_shared, plan_values
 from favor.federation.record import run_check
-from favor.foundation.config_checks import modules_in
 from favor.foundation.errors import UserError
-from favor.foundation.protocol import apply_protocol
 
 METHODS = modules_in(Path(__file__).resolve().parents[2] / "src/favor/federation/methods")
 

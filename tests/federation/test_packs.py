@@ -11,7 +11,7 @@ from favor.federation.packs import read_pack, read_packs, write_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_safetensors
+from favor.foundation.tensors import write_safetensors
 
 KEY = "base_model.model.layers.0.q_proj.lora_A.weight"
 

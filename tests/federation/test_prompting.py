@@ -19,7 +19,7 @@ from favor.federation.retrieval import nearest_texts
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
 from favor.lm.tokenizer import train_tokenizer
-from favor.report.names import METHODS, PROMPTING
+from favor.paper.names import METHODS, PROMPTING
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
@@ -196,8 +196,8 @@ def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts
 
 
 def test_the_check_marks_are_the_papers(repository):
-    from favor.foundation.config import load_schema, resolve
-    from favor.report.paper import load_paper_values
+    from favor.config.resolve import load_schema, resolve
+    from favor.paper.values import load_paper_values
     from favor.report.specs import load_spec
 
     schema = load_schema(repository / "workflow" / "schemas" / "config.schema.yaml")

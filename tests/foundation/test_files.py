@@ -4,54 +4,56 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.foundation.columns import TABLES
+from favor.analysis import tables as analysis
+from favor.corpora import tables as corpora
+from favor.corpora.tables import DROPPED, SPLITS
+from favor.encoders import tables as encoders
+from favor.federation import tables as federation
 from favor.foundation.errors import UserError
-from favor.foundation.files import (
-    atomic_path,
-    read_json,
-    read_parquet,
-    read_safetensors,
-    write_json,
-    write_parquet,
-    write_safetensors,
-)
+from favor.foundation.files import atomic_path, read_json, write_json
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tables import Table
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.report import cell_table as cells
+from favor.scores import tables as scores
+from favor.studies import tables as studies
 
-DROPPED = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})
+ROWS = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})
 
 
 def test_parquet_round_trip_sorts_rows_and_repeats_its_bytes(tmp_path):
-    write_parquet(DROPPED, tmp_path / "a.parquet", "dropped")
-    write_parquet(DROPPED.iloc[::-1], tmp_path / "b.parquet", "dropped")
+    write_parquet(ROWS, tmp_path / "a.parquet", DROPPED)
+    write_parquet(ROWS.iloc[::-1], tmp_path / "b.parquet", DROPPED)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-    assert read_parquet(tmp_path / "a.parquet", "dropped")["reason"].tolist() == ["empty", "kept"]
+    assert read_parquet(tmp_path / "a.parquet", DROPPED)["reason"].tolist() == ["empty", "kept"]
 
 
 @pytest.mark.parametrize(
     "frame",
     [
-        DROPPED.drop(columns="rows"),
-        DROPPED.assign(more=1),
-        pd.concat([DROPPED, DROPPED]),
+        ROWS.drop(columns="rows"),
+        ROWS.assign(more=1),
+        pd.concat([ROWS, ROWS]),
     ],
 )
 def test_a_frame_that_is_not_the_declared_table_is_refused(tmp_path, frame):
     with pytest.raises(ValueError, match="table dropped"):
-        write_parquet(frame, tmp_path / "a.parquet", "dropped")
+        write_parquet(frame, tmp_path / "a.parquet", DROPPED)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_truncated_parquet_file_is_named(tmp_path):
     path = tmp_path / "a.parquet"
-    write_parquet(DROPPED, path, "dropped")
+    write_parquet(ROWS, path, DROPPED)
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(UserError, match=r"a\.parquet: not a whole Parquet file.*delete it and run again"):
-        read_parquet(path, "dropped")
+        read_parquet(path, DROPPED)
 
 
 def test_another_table_is_refused(tmp_path):
-    write_parquet(DROPPED, tmp_path / "a.parquet", "dropped")
+    write_parquet(ROWS, tmp_path / "a.parquet", DROPPED)
     with pytest.raises(UserError, match="column 'author' of table 'splits' is missing"):
-        read_parquet(tmp_path / "a.parquet", "splits")
+        read_parquet(tmp_path / "a.parquet", SPLITS)
 
 
 def test_safetensors_round_trip_and_equal_bytes(tmp_path):
@@ -103,6 +105,9 @@ def test_json_refuses_nan_and_names_broken_files(tmp_path):
 
 
 def test_every_table_is_sorted_by_columns_it_has():
-    for table in TABLES.values():
-        assert set(table.sort_by) <= set(table.schema.names), table.name
+    modules = (analysis, corpora, encoders, federation, scores, studies, cells)
+    tables = [value for module in modules for value in vars(module).values() if isinstance(value, Table)]
+    assert len({table.name for table in tables}) == len(tables) > 30
+    for table in tables:
+        assert set(table.sort_by) <= set(table.names), table.name
         assert all(column.meaning for column in table.columns), table.name

@@ -11,7 +11,6 @@ import torch
 from tests.lm import algebra
 
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
@@ -20,6 +19,7 @@ from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
+from favor.running.progress import Progress
 
 SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
 ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)

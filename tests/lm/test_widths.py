@@ -15,16 +15,16 @@ import pytest
 import torch
 from tests.lm import algebra
 
-from favor.foundation.devices import WIDTHS
 from favor.foundation.errors import UserError
-from favor.foundation.gpu_memory import attempt
-from favor.foundation.progress import Progress
 from favor.lm import cohort
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.tasks import ClientTask
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory, Widths
+from favor.running.devices import WIDTHS
+from favor.running.gpu_memory import attempt
+from favor.running.progress import Progress
 
 LORA = LoraSettings(rank=3, alpha=6, dropout=0.3)
 SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=4, accumulation=2, max_length=32, group_by_length=False)
@@ -36,7 +36,7 @@ TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 @pytest.fixture(autouse=True)
 def no_collection(monkeypatch):
     """A collection takes a second beside this many libraries, and there is no memory to give back."""
-    monkeypatch.setattr("favor.foundation.gpu_memory.gc.collect", lambda: 0)
+    monkeypatch.setattr("favor.running.gpu_memory.gc.collect", lambda: 0)
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method
-from favor.foundation.protocol import apply_protocol
 
 
 def experiment(protocol="paper", clients=2, rounds=1, cohort=2, **changes):

@@ -11,9 +11,9 @@ import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.config.protocol import SWITCHES
 from favor.federation.server import delta
 from favor.federation.stages import as_arrays
-from favor.foundation.protocol import SWITCHES
 from favor.lm.batches import cut_pieces, plan_steps
 from favor.lm.lora import initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings

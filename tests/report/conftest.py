@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import pytest
 
+from favor.paper.numbers import numbers_of
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.workflow import draw_workflow
-from favor.report.numbers import numbers_of
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 
 ENCODERS = ("asce_a", "asce_b", "minilm", "stylometry")

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table, is_control, join_sections
-from favor.report.paper import load_paper_values
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.specs import Column, Panel, Row, TableSpec, load_spec, method_rows
 from favor.scores.metric import scores_frame
 
@@ -219,9 +219,9 @@ def test_sections_join_and_survive_parquet(tmp_path, scores: pd.DataFrame, conte
     second = build_table(spec, scores, Context("other", ("favor",), "Other corpus", encoders=context.encoders))
     joined = join_sections([first, second])
     assert list(joined["section"].unique()) == ["Demo blogs", "Other corpus"]
-    assert list(joined.columns) == TABLES["table_cells"].schema.names
-    write_parquet(joined, tmp_path / "cells.parquet", "table_cells")
-    back = read_parquet(tmp_path / "cells.parquet", "table_cells")
+    assert list(joined.columns) == TABLE_CELLS.names
+    write_parquet(joined, tmp_path / "cells.parquet", TABLE_CELLS)
+    back = read_parquet(tmp_path / "cells.parquet", TABLE_CELLS)
     assert list(back["text"]) == list(joined["text"])
 
 

@@ -13,10 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet, write_safetensors
+from favor.foundation.parquet import write_parquet
+from favor.foundation.tensors import write_safetensors
 from favor.report.bundle import FOLDER, collect, installed_versions, pack, public_configuration
 from favor.report.bundle_scan import Private, scan, unsearchable
+from favor.scores.tables import SCORES
 
 matplotlib.use("agg")
 
@@ -58,7 +61,7 @@ def test_aggregates_pass(name):
 
 
 def test_aggregate_tables_pass(tmp_path):
-    assert found("scores/a.parquet", parquet(score_frame("no output"), "scores", tmp_path)) == []
+    assert found("scores/a.parquet", parquet(score_frame("no output"), SCORES, tmp_path)) == []
 
 
 QUOTATIONS = {
@@ -85,7 +88,7 @@ def test_a_continuation_that_was_generated_is_found():
 
 
 def test_a_quotation_within_a_published_table_is_found(tmp_path):
-    leak = parquet(score_frame(QUOTE), "scores", tmp_path)
+    leak = parquet(score_frame(QUOTE), SCORES, tmp_path)
     assert found("scores/a.parquet", leak) == ["8 consecutive words of a text of client_001"]
 
 
@@ -140,7 +143,7 @@ def test_an_adapter_is_found_under_any_name(tmp_path):
 def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path):
     generations = {"seed": 1, "method": "favor", "client": "client_001", "prompt_id": "p", "text": "short", "tokens": 1}
     frame = pd.DataFrame([{**generations, "words": 1, "distinct_bigram_ratio": 1.0, "passed": True}])
-    content = parquet(frame, "generations", tmp_path)
+    content = parquet(frame, GENERATIONS, tmp_path)
     assert "not for publication" in found("scores.parquet", content)[0]
     score_frame().to_parquet(tmp_path / "other.parquet")  # the right names, other types
     assert "not for publication" in found("scores.parquet", (tmp_path / "other.parquet").read_bytes())[0]

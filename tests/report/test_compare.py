@@ -7,9 +7,9 @@ import math
 import pandas as pd
 import pytest
 
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.compare import agreement, agreement_rows, differences
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 
 

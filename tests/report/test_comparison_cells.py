@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.foundation.columns import TABLES
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.cells import printed
 from favor.report.compare import agreement
 from favor.report.html import html_table
 from favor.report.latex import latex_paper_table, latex_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
+from favor.scores.tables import SCORES
 
-SCORES = TABLES["scores"].schema.empty_table().to_pandas()
+SCORES = SCORES.empty()
 LABEL = "phase1-paired-significance"
 
 

@@ -22,7 +22,6 @@ from favor.report.figures.last_participation import draw_last_participation
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.workflow import draw_workflow
-from favor.report.preparation import gini
 
 
 def training_log(rounds: int = 2) -> pd.DataFrame:
@@ -118,12 +117,6 @@ def test_empty_logs_are_named(tmp_path: Path) -> None:
 def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
     draw_retention_utility(scores, "no_such_encoder", ["favor"], tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
-
-
-def test_gini_by_hand() -> None:
-    # 1, 2, 3, 4: (-3*1 - 1*2 + 1*3 + 3*4) / (4 * 10) = 10/40
-    assert gini(np.array([4, 2, 1, 3])) == pytest.approx(0.25)
-    assert gini(np.array([5, 5, 5])) == 0
 
 
 @pytest.fixture

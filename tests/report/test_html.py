@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import DEMO_STATEMENT, Report
 from favor.report.html import html_document, html_table
 from favor.report.page import inline_svg, write_html_report
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 
 VOID = {"meta", "br"}

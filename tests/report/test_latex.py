@@ -11,10 +11,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import Report
 from favor.report.latex import PACKAGES, latex_paper_table, latex_table
-from favor.report.paper import load_paper_values
 from favor.report.pdf import compile_latex, latex_available, latex_source
 from favor.report.specs import Panel, TableSpec, available, load_spec
 

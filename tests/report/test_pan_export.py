@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
-from favor.foundation.columns import TABLES
+from favor.corpora.tables import PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.report.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
@@ -73,10 +75,10 @@ def inputs() -> ScoreInputs:
             (name, f"{name}-{kind}{i}", kind, topics[name], near()) for kind in ("train", "test") for i in range(3)
         ]
     return ScoreInputs(
-        pd.DataFrame(generations, columns=TABLES["generations"].schema.names),
-        pd.DataFrame(prompts, columns=["seed", *TABLES["prompts"].schema.names]),
-        {"e": pd.DataFrame(embeddings, columns=TABLES["generation_embeddings"].schema.names)},
-        {"e": pd.DataFrame(sources, columns=TABLES["source_embeddings"].schema.names)},
+        pd.DataFrame(generations, columns=GENERATIONS.names),
+        pd.DataFrame(prompts, columns=["seed", *PROMPTS.names]),
+        {"e": pd.DataFrame(embeddings, columns=GENERATION_EMBEDDINGS.names)},
+        {"e": pd.DataFrame(sources, columns=SOURCE_EMBEDDINGS.names)},
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method
 from favor.federation.record import run_check
-from favor.foundation.protocol import apply_protocol
+from favor.paper.names import METHODS
+from favor.paper.values import load_paper_values, paper_cell
 from favor.report.build import SEEDS, Context, build_table
-from favor.report.names import METHODS
-from favor.report.paper import load_paper_values, paper_cell
 from favor.report.specs import TableSpec, available, load_spec
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.

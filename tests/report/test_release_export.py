@@ -13,11 +13,14 @@ import pandas as pd
 import pytest
 import yaml
 
-from favor.foundation.columns import TABLES
+from favor.corpora.tables import PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.report.release_export import MINIMUM_RATIO, MINIMUM_WORDS, RELEASED_NAMES, ReleasedRun, write_release
 from favor.scores import text_quality
 from favor.scores.inputs import ScoreInputs
+from favor.scores.tables import SCORES, UTILITY
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "data" / "release_schemas"
 SETTINGS: dict[str, Any] = {
@@ -49,11 +52,11 @@ def inputs() -> ScoreInputs:
             utility.append((2026, "favor", client, prompt, 0.8, 0.4))
         sources.append((client, f"secret-{author}-t", "train", "Arts", centre))
     return ScoreInputs(
-        pd.DataFrame(generations, columns=TABLES["generations"].schema.names),
-        pd.DataFrame(prompts, columns=["seed", *TABLES["prompts"].schema.names]),
-        {"asce_a": pd.DataFrame(embeddings, columns=TABLES["generation_embeddings"].schema.names)},
-        {"asce_a": pd.DataFrame(sources, columns=TABLES["source_embeddings"].schema.names)},
-        pd.DataFrame(utility, columns=TABLES["utility"].schema.names),
+        pd.DataFrame(generations, columns=GENERATIONS.names),
+        pd.DataFrame(prompts, columns=["seed", *PROMPTS.names]),
+        {"asce_a": pd.DataFrame(embeddings, columns=GENERATION_EMBEDDINGS.names)},
+        {"asce_a": pd.DataFrame(sources, columns=SOURCE_EMBEDDINGS.names)},
+        pd.DataFrame(utility, columns=UTILITY.names),
     )
 
 
@@ -64,7 +67,7 @@ def scores() -> pd.DataFrame:
     rows += [(2026, "favor", "minilm", "author_accuracy", "", 0.1, 5, "")]
     rows += [(2026, "favor", "asce_a", "author_accuracy", "failures_wrong", 0.2, 6, "")]
     rows += [(2026, "favor", "", metric, "", value, 5, "") for metric, value in plain.items()]
-    return pd.DataFrame(rows, columns=TABLES["scores"].schema.names)
+    return pd.DataFrame(rows, columns=SCORES.names)
 
 
 @pytest.fixture(scope="module")

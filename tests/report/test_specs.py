@@ -7,9 +7,9 @@ import importlib.util
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.paper.names import CONTROLS, METHODS
+from favor.paper.values import load_paper_values, paper_cell, paper_text
 from favor.report.build import SEEDS
-from favor.report.names import CONTROLS, METHODS
-from favor.report.paper import load_paper_values, paper_cell, paper_text
 from favor.report.specs import POINT, available, load_spec, spec_module, spec_path
 from favor.report.sweeps import at_points, points_of
 from favor.scores.metric import SOURCE

@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.paper.values import load_paper_values
 from favor.report.build import Context
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.figures.sweep import draw_sweep
 from favor.report.html import html_table
 from favor.report.latex import latex_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import POINT, Column, Panel, Row, TableSpec, load_spec
 from favor.report.sweeps import at_points, build_sweep, points_of
 
@@ -64,8 +64,8 @@ def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -
     assert cells["paper_text"].tolist()[5] == "0.8154 / 0.8136"
     assert cells["n"].tolist() == [2] * 6
     assert set(cells["reason"]) == {""}
-    write_parquet(cells, tmp_path / "cells.parquet", "table_cells")
-    assert list(read_parquet(tmp_path / "cells.parquet", "table_cells").columns) == TABLES["table_cells"].schema.names
+    write_parquet(cells, tmp_path / "cells.parquet", TABLE_CELLS)
+    assert list(read_parquet(tmp_path / "cells.parquet", TABLE_CELLS).columns) == TABLE_CELLS.names
     wide = at_points(spec, POINTS)
     assert "0.720 / 0.605 (+0.115)" in html_table(wide, cells)
     assert "0.720 / 0.605 (+0.115)" in latex_table(wide, cells)

@@ -8,17 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.corpora.tables import PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
+from favor.foundation.parquet import write_parquet
 from favor.scores.inputs import ScoreInputs, shuffled_attribution
 from favor.scores.metric import Metric, Score, families, metrics_of, scores_frame
 
 
 def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
-    write_parquet(three_authors.generations, tmp_path / "g.parquet", "generations")
-    write_parquet(three_authors.prompts.drop(columns="seed"), tmp_path / "p.parquet", "prompts")
-    write_parquet(three_authors.generation_embeddings["e"], tmp_path / "ge.parquet", "generation_embeddings")
-    write_parquet(three_authors.source_embeddings["e"], tmp_path / "se.parquet", "source_embeddings")
+    write_parquet(three_authors.generations, tmp_path / "g.parquet", GENERATIONS)
+    write_parquet(three_authors.prompts.drop(columns="seed"), tmp_path / "p.parquet", PROMPTS)
+    write_parquet(three_authors.generation_embeddings["e"], tmp_path / "ge.parquet", GENERATION_EMBEDDINGS)
+    write_parquet(three_authors.source_embeddings["e"], tmp_path / "se.parquet", SOURCE_EMBEDDINGS)
     loaded = ScoreInputs.load(
         [tmp_path / "g.parquet"],
         {1: tmp_path / "p.parquet"},

@@ -9,9 +9,9 @@ import statsmodels.api as sm
 from statsmodels.formula.api import ols
 
 from favor.scores import source_space
-from favor.scores.effect_sizes import effect_sizes, omega_squared, permuted_author_effect
 from favor.scores.inputs import ScoreInputs, Sources
 from favor.scores.source_space import human_pairs, probe
+from favor.statistics.effect_sizes import effect_sizes, omega_squared, permuted_author_effect
 
 
 def labelled(seed: int, strength: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 import snakemake_executor_plugin_slurm
 
-from favor.foundation import slurm_plugin
+from favor.running import slurm_plugin
 
 KEPT = ("query_job_status", "get_min_job_age")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.foundation.columns import TABLES
+from favor.corpora.tables import CLIENT_TEXTS
 from favor.studies.human_2afc_items import AuditSettings, draw_items
 from tests.studies.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges
 
@@ -31,7 +31,7 @@ def made_texts() -> pd.DataFrame:
             row = {"client": client, "document_id": f"doc-{number}-{place}", "split": split, "topic": f"t{number // 2}"}
             row |= {"prompt": "", "text": text, "words": 40, "allocated_words": 40, "training_text": text}
             rows.append(row)
-    return pd.DataFrame(rows)[TABLES["client_texts"].schema.names]
+    return pd.DataFrame(rows)[CLIENT_TEXTS.names]
 
 
 def made_prompts() -> pd.DataFrame:

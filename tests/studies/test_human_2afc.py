@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.html import html_document
 from favor.report.latex import latex_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 from favor.studies.human_2afc import METRICS, audit_scores, missing_scores
 

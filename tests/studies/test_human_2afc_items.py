@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.studies.human_2afc_items import AuditSettings, draw_items, excerpt
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 
 def test_shares_are_the_papers() -> None:
@@ -96,10 +97,10 @@ def test_draws_depend_on_the_seed_alone(
 ) -> None:
     shuffled = (frame.sample(frac=1, random_state=1) for frame in (generations, prompts, texts))
     again = draw_items(*shuffled, settings)
-    write_parquet(items, tmp_path / "one.parquet", "human_2afc_items")
-    write_parquet(again, tmp_path / "two.parquet", "human_2afc_items")
+    write_parquet(items, tmp_path / "one.parquet", HUMAN_2AFC_ITEMS)
+    write_parquet(again, tmp_path / "two.parquet", HUMAN_2AFC_ITEMS)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
-    read = read_parquet(tmp_path / "one.parquet", "human_2afc_items").set_index("item")
+    read = read_parquet(tmp_path / "one.parquet", HUMAN_2AFC_ITEMS).set_index("item")
     assert list(read.loc["item_001", "profile_a"]) == items.set_index("item").loc["item_001", "profile_a"]
     other = draw_items(generations, prompts, texts, replace(settings, seed=8))
     assert other["candidate"].tolist() != items["candidate"].tolist()

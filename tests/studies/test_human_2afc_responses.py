@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.studies.human_2afc_responses import FORMAT, annotator_name, page_digest, page_items, read_votes
+from favor.studies.tables import HUMAN_2AFC_VOTES
 
 SEED = 7
 
@@ -43,13 +44,13 @@ def test_votes_are_joined_to_the_key(items: pd.DataFrame, tmp_path: Path) -> Non
     assert votes.groupby("source")["correct"].mean().to_dict() == {"ditto": 0.5, "favor": 0.5, "gold": 0.5}
     right = items.set_index("item")["right"]
     assert (votes["correct"] == (right[votes["item"]].to_numpy() == "A")).all()
-    write_parquet(votes, tmp_path / "votes.parquet", "human_2afc_votes")
-    assert read_parquet(tmp_path / "votes.parquet", "human_2afc_votes")["comment"].unique().tolist() == ['ü, "x"\n']
+    write_parquet(votes, tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)
+    assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].unique().tolist() == ['ü, "x"\n']
 
 
 def test_no_file_gives_an_empty_table(items: pd.DataFrame, tmp_path: Path) -> None:
-    write_parquet(read_votes([], items, 3, SEED), tmp_path / "votes.parquet", "human_2afc_votes")
-    assert read_parquet(tmp_path / "votes.parquet", "human_2afc_votes").empty
+    write_parquet(read_votes([], items, 3, SEED), tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)
+    assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES).empty
 
 
 def test_orders_differ_between_annotators_and_digests_follow_the_content(items: pd.DataFrame) -> None:

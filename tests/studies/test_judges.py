@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 from favor.scores.metric import SOURCE
 from favor.studies.judges import judge_scores, no_judge_scores

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_parquet
-from favor.foundation.leftovers import clear_leftovers
+from favor.foundation.parquet import write_parquet
+from favor.running.leftovers import clear_leftovers
 from favor.studies.judges_asking import REPEATS, AnswerCache, estimate, judge_all, question
 from favor.studies.judges_design import Design, design_requests
+from favor.studies.tables import JUDGE_REQUESTS, JUDGEMENTS
 from tests.studies.judge_server import KEY, QUALITY_ANSWER, completion, outputs
 
 METHODS = ("fedavg", "favor")
@@ -34,7 +35,7 @@ def run(endpoint, requests, folder, maximum=1000, parallel=1):
 
 def test_every_request_is_judged_in_its_random_order(server, connect, requests, tmp_path, capsys):
     table = run(connect(), requests, tmp_path / "answers")
-    write_parquet(table, tmp_path / "judgements.parquet", "judgements")
+    write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
     assert [body["messages"][1]["content"] for body in server.requests] == requests.sort_values("position")[
         "user"
     ].tolist()
@@ -186,20 +187,21 @@ def test_what_is_under_way_when_one_request_fails_is_kept(server, connect, reque
 
 def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, tmp_path):
     """SIGKILL in the middle: every answer that arrived is on disk; the one under way alone is asked for again."""
-    write_parquet(requests, tmp_path / "requests.parquet", "judge_requests")
+    write_parquet(requests, tmp_path / "requests.parquet", JUDGE_REQUESTS)
     good = server.behave
     server.behave = lambda number, body: good(number, body) if number < 7 else None
     program = textwrap.dedent(
         """
         import sys
         from pathlib import Path
-        from favor.foundation.files import read_parquet
+        from favor.foundation.parquet import read_parquet
+        from favor.studies.tables import JUDGE_REQUESTS
         from favor.studies.judges_asking import AnswerCache, judge_all
         from favor.studies.judges_endpoint import Endpoint, Limits
 
         folder = Path(sys.argv[1])
         judge = Endpoint.from_environment(Limits(per_minute=1e6))
-        judge_all(judge, read_parquet(folder / "requests.parquet", "judge_requests"),
+        judge_all(judge, read_parquet(folder / "requests.parquet", JUDGE_REQUESTS),
                   AnswerCache(folder / "answers"), 100, 200)
         """
     )
@@ -234,7 +236,7 @@ def test_parts_of_the_cache_are_bounded_and_all_are_read(server, connect, tmp_pa
 
 def test_neither_key_nor_address_reaches_a_file_or_the_log(server, connect, requests, tmp_path, capsys):
     table = run(connect(), requests, tmp_path / "answers")
-    write_parquet(table, tmp_path / "judgements.parquet", "judgements")
+    write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*.parquet"))
     texts = pd.concat([pd.read_parquet(path).astype(str).stack() for path in tmp_path.rglob("*.parquet")]).str.cat()
     for secret in (KEY, "127.0.0.1"):

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 from favor.scores.metric import Score, scores_frame
 from favor.studies.transfer import NO_CORPUS, transfer_scores

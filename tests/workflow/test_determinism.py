@@ -12,7 +12,9 @@ import pytest
 
 from favor.federation.packs import read_pack
 from favor.federation.stages import compose
-from favor.foundation.files import read_parquet, read_safetensors
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, fresh_project  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
 
@@ -41,7 +43,7 @@ def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_p
     for name in TABLES:
         assert (project.folder / name).read_bytes() == (finished.folder / name).read_bytes()
     texts = [
-        read_parquet(folder / SEED / "favor/generations.parquet", "generations").set_index("prompt_id")["text"]
+        read_parquet(folder / SEED / "favor/generations.parquet", GENERATIONS).set_index("prompt_id")["text"]
         for folder in (project.folder, finished.folder)
     ]
     assert texts[0].equals(texts[1])

@@ -36,7 +36,7 @@ rule train:
         "train.py"
 """
 SCRIPT = """
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 device = lease(snakemake)
 
@@ -113,7 +113,7 @@ def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
     for path in (repository / "workflow" / "scripts").glob("*.py"):
         statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]
         if "lease(snakemake)" in statements:
-            assert statements[:2] == ["from favor.foundation.devices import lease", "lease(snakemake)"], path.name
+            assert statements[:2] == ["from favor.running.devices import lease", "lease(snakemake)"], path.name
             leasing.add(path.stem)
     assert leasing == asking
     assert {"train_shared", "train_personal", "generate"} <= leasing

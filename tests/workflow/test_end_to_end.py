@@ -11,13 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from favor.corpora.tables import CLIENT_TEXTS, ROSTER
 from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Objective, SharedStage
 from favor.federation.packs import read_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
-from favor.foundation.files import read_parquet, read_safetensors
+from favor.federation.tables import BOUNDARY, GATES, TRAINING_LOG
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors
+from favor.report.cell_table import TABLE_CELLS
+from favor.scores.tables import SCORES
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 from tests.workflow.conftest import copy_project
 
 MICRO = ("--configfile", "micro.yaml")
@@ -55,7 +61,7 @@ def track_of(run, seed_folder, method):
 
 
 def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
-    cells = read_parquet(run.folder / "results/micro/tables/main_federated_results.parquet", "table_cells")
+    cells = read_parquet(run.folder / "results/micro/tables/main_federated_results.parquet", TABLE_CELLS)
     assert {"FedAvg", "Ditto", "FAVoR"} <= set(cells["row"])
     for cell in cells.itertuples():
         assert math.isfinite(cell.value) or cell.reason, (cell.row, cell.column)
@@ -69,8 +75,8 @@ def test_nothing_is_left_to_do(run):
 
 
 def test_no_author_and_no_text_reaches_the_report(run):
-    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", "roster")
-    texts = read_parquet(run.folder / "results/micro/clients/texts.parquet", "client_texts")
+    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", ROSTER)
+    texts = read_parquet(run.folder / "results/micro/clients/texts.parquet", CLIENT_TEXTS)
     published = (run.folder / "results/report.html").read_text()
     assert not [author for author in roster["author"] if author in published]
     assert not [text for text in texts["text"] if text[:40] in published]
@@ -113,7 +119,7 @@ def test_resolved_values_are_kept_with_the_run(run):
 
 
 def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
-    boundary = read_parquet(run.folder / "results/micro/boundary.parquet", "boundary")
+    boundary = read_parquet(run.folder / "results/micro/boundary.parquet", BOUNDARY)
     # Adapter deltas alone; the centralised reference hands over its texts.
     sent = boundary[boundary["direction"] == UP]
     assert set(sent.loc[sent["method"] != "pooled", "content"]) == {"delta"}
@@ -129,14 +135,14 @@ def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
 
 
 def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
-    static = read_parquet(seed_folder / "feddpa/gates.parquet", "gates")
-    dynamic = read_parquet(seed_folder / "feddpa_dynamic/gates.parquet", "gates")
+    static = read_parquet(seed_folder / "feddpa/gates.parquet", GATES)
+    dynamic = read_parquet(seed_folder / "feddpa_dynamic/gates.parquet", GATES)
     assert static["gate"].between(0, 1).all()
     assert (static.groupby("client")["gate"].nunique() == 1).all()
     assert dynamic["gate"].between(0, 1).all()
     assert (dynamic["gate"] != static["gate"]).all()
     assert not (seed_folder / "feddpa_dynamic" / "clients").exists()
-    assert read_parquet(seed_folder / "favor/gates.parquet", "gates").empty
+    assert read_parquet(seed_folder / "favor/gates.parquet", GATES).empty
 
 
 @pytest.mark.parametrize("method", ["favor", "feddpa"])
@@ -175,7 +181,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
 
 
 def test_training_logs_say_what_was_trained(seed_folder):
-    log = read_parquet(seed_folder / "favor/clients/last/batch0.log.parquet", "training_log")
+    log = read_parquet(seed_folder / "favor/clients/last/batch0.log.parquet", TRAINING_LOG)
     assert log["client"].nunique() == 4
     assert log["task_loss"].notna().all()
     assert log["cosine"].between(-1, 1).all()
@@ -224,7 +230,7 @@ def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(
     folder = run.folder / "results" / "micro" / "tables"
     reasons = set()
     for path in sorted(folder.glob("*.parquet")):
-        cells = read_parquet(path, "table_cells")
+        cells = read_parquet(path, TABLE_CELLS)
         assert len(cells), path.stem
         assert not cells[(cells["text"] == "–") & (cells["reason"] == "")].size, path.stem
         reasons |= set(cells["reason"])
@@ -232,18 +238,18 @@ def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(
 
 
 def test_classifier_and_stylometry_are_made_for_real(run):
-    scores = read_parquet(run.folder / "results/micro/scores/assistant.parquet", "scores").set_index(
+    scores = read_parquet(run.folder / "results/micro/scores/assistant.parquet", SCORES).set_index(
         ["method", "metric", "variant"]
     )
     assert 0 < scores.loc[("gold", "assistant_score", "all_outputs"), "value"] < 1
-    space = read_parquet(run.folder / "results/micro/scores/source_space.parquet", "scores").set_index(
+    space = read_parquet(run.folder / "results/micro/scores/source_space.parquet", SCORES).set_index(
         ["encoder", "metric", "variant"]
     )
     assert space.loc[("stylometry", "dimension", ""), "value"] > 256
 
 
 def test_the_quotations_stay_out_of_the_report(run):
-    cells = read_parquet(run.folder / "results/micro/tables/qualitative-appendix.parquet", "table_cells")
+    cells = read_parquet(run.folder / "results/micro/tables/qualitative-appendix.parquet", TABLE_CELLS)
     published = (run.folder / "results/report.html").read_text()
     assert not [text for text in cells["text"] if len(text) > 20 and text[:40] in published]
     assert "qualitative-appendix quotes texts and is not for publication" in published
@@ -251,8 +257,8 @@ def test_the_quotations_stay_out_of_the_report(run):
 
 def test_an_annotators_page_names_nobody(run):
     page = (run.folder / "results/micro/studies/human_2afc/annotator_1.html").read_text()
-    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", "roster")
-    items = read_parquet(run.folder / "results/micro/studies/human_2afc/items.parquet", "human_2afc_items")
+    roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", ROSTER)
+    items = read_parquet(run.folder / "results/micro/studies/human_2afc/items.parquet", HUMAN_2AFC_ITEMS)
     assert items["source"].value_counts().to_dict() == {"gold": 2, "ditto": 1, "favor": 1}
     shown = json.loads(page.split('id="data">')[1].split("</script>")[0])["items"]
     assert sorted(item["candidate"] for item in shown) == sorted(items["candidate"])

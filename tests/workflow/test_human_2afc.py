@@ -9,7 +9,11 @@ import shutil
 import pytest
 import yaml
 
-from favor.foundation.files import read_parquet, write_parquet
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.cell_table import TABLE_CELLS
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs
 
@@ -41,13 +45,13 @@ class Audit:
         (self.folder / "config" / "config.yaml").write_text(text)
         prompts = made_prompts()
         generations = made_generations(prompts)
-        write_parquet(made_texts(), self.folder / "results/demo/clients/texts.parquet", "client_texts")
+        write_parquet(made_texts(), self.folder / "results/demo/clients/texts.parquet", CLIENT_TEXTS)
         for seed in SEEDS:
             place = self.folder / f"results/demo/seed{seed}"
             mine = prompts[prompts["seed"] == seed].drop(columns="seed")
-            write_parquet(mine, place / "prompts.parquet", "prompts")
+            write_parquet(mine, place / "prompts.parquet", PROMPTS)
             for method, run in generations[generations["seed"] == seed].groupby("method"):
-                write_parquet(run, place / method / "generations.parquet", "generations")
+                write_parquet(run, place / method / "generations.parquet", GENERATIONS)
 
     def run(self, *arguments, check=True):
         targets = [f"results/demo/tables/{label}.tex" for label in TABLES]
@@ -58,12 +62,12 @@ class Audit:
         return planned_jobs(self.run("-n"))
 
     def cells(self, label):
-        cells = read_parquet(self.folder / f"results/demo/tables/{label}.parquet", "table_cells")
+        cells = read_parquet(self.folder / f"results/demo/tables/{label}.parquet", TABLE_CELLS)
         return cells.set_index(["row", "column"])
 
     def answer(self, number, name):
         """Let an annotator answer by the key, and leave the response file."""
-        key = read_parquet(self.folder / AUDIT / "items.parquet", "human_2afc_items").set_index("item")["right"]
+        key = read_parquet(self.folder / AUDIT / "items.parquet", HUMAN_2AFC_ITEMS).set_index("item")["right"]
         page = (self.folder / AUDIT / f"annotator_{number}.html").read_text()
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
         answers = [

@@ -115,12 +115,12 @@ FIGURES = "src/favor/report/figures"
         ),
         (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
         (
-            "src/favor/statistics/adapter_energy.py",
+            "src/favor/analysis/adapter_energy.py",
             "BLOCK_LAYERS = 6",
             "BLOCK_LAYERS = 2",
             {"measure_allocation": 1, "draw_diagnostics": 1, "report": 1},
         ),
-        ("src/favor/report/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", END),
+        ("src/favor/paper/numbers.py", "\nNUMBERS = ", "\nVERSION = 2\nNUMBERS = ", END),
     ],
 )
 def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):

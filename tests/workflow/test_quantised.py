@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from favor.foundation.files import read_parquet
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
 from tests.workflow.conftest import copy_project
 
 
@@ -17,5 +18,5 @@ def test_a_base_is_quantised_once_and_used_by_every_job(repository, tmp_path):
     folder = project.folder / "results" / "models" / "micro"
     sizes = [(folder / name / "model.safetensors").stat().st_size for name in ("quantised", "base")]
     assert sizes[0] < sizes[1]
-    assert len(read_parquet(project.folder / target, "generations")) == 4
+    assert len(read_parquet(project.folder / target, GENERATIONS)) == 4
     assert project.planned("--configfile", "micro.yaml", "--", target) == {}

@@ -8,7 +8,8 @@ import shutil
 import pandas as pd
 import pytest
 
-from favor.foundation.files import read_parquet
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
 from tests.report.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
 
@@ -38,7 +39,7 @@ def test_a_real_run_validates_against_the_releases_schemas(results, method):
             validate(record, path.stem)
     report = json.loads((folder / "quality_filter_report.json").read_text())
     validate(report, "quality_filter_report")
-    made = read_parquet(results / f"seed1/{method}/generations.parquet", "generations")
+    made = read_parquet(results / f"seed1/{method}/generations.parquet", GENERATIONS)
     assert report["passed_samples"] == made["passed"].sum() == len(lines(folder / FILES[0]))
 
 

@@ -8,7 +8,12 @@ import shutil
 
 import pytest
 
-from favor.foundation.files import read_parquet
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPTED_REQUESTS
+from favor.foundation.parquet import read_parquet
+from favor.report.cell_table import TABLE_CELLS
+from favor.scores.tables import SCORES
 from tests.workflow.conftest import copy_project, planned_jobs
 
 STUDIES = ("--configfile", "studies.yaml")
@@ -27,7 +32,7 @@ def run(repository, tmp_path_factory):
 
 
 def cells_of(run, label):
-    return read_parquet(run.folder / f"results/probes/tables/{label}.parquet", "table_cells")
+    return read_parquet(run.folder / f"results/probes/tables/{label}.parquet", TABLE_CELLS)
 
 
 def test_every_dash_of_both_tables_has_its_reason(run):
@@ -46,11 +51,11 @@ def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
     for row in ("fedavg", "favor"):
         assert (folder / "micro/seed1" / row / "generations.parquet").is_file()
         assert not (folder / "probes/seed1" / row).exists()
-    prompts = [read_parquet(folder / name / "seed1/prompts.parquet", "prompts") for name in ("micro", "probes")]
+    prompts = [read_parquet(folder / name / "seed1/prompts.parquet", PROMPTS) for name in ("micro", "probes")]
     assert prompts[0].equals(prompts[1])
-    embedded = read_parquet(folder / "probes/embeddings/asce_a.parquet", "generation_embeddings")
+    embedded = read_parquet(folder / "probes/embeddings/asce_a.parquet", GENERATION_EMBEDDINGS)
     assert set(embedded["method"]) == {"fedavg", "favor", "average_author", "sheet_retrieval"}
-    boundary = read_parquet(folder / "probes/boundary.parquet", "boundary")
+    boundary = read_parquet(folder / "probes/boundary.parquet", BOUNDARY)
     # What the federation sent is that of the other experiment; nothing crosses for prompting.
     assert set(boundary["method"]) == {"fedavg", "favor"}
 
@@ -64,29 +69,29 @@ def test_exports_of_outputs_made_elsewhere_train_nothing(run):
 
 def test_prompted_clients_read_their_own_training_texts_alone(run):
     folder = run.folder / "results/probes"
-    texts = read_parquet(folder / "clients/texts.parquet", "client_texts")
+    texts = read_parquet(folder / "clients/texts.parquet", CLIENT_TEXTS)
     owned = texts[texts["training_text"] != ""].groupby("client")["document_id"].agg(set)
-    requests = read_parquet(folder / "seed1/sheet_retrieval/clients/requests.parquet", "prompted_requests")
-    sheets = read_parquet(folder / "clients/sheets.parquet", "author_sheets").set_index("client")
+    requests = read_parquet(folder / "seed1/sheet_retrieval/clients/requests.parquet", PROMPTED_REQUESTS)
+    sheets = read_parquet(folder / "clients/sheets.parquet", AUTHOR_SHEETS).set_index("client")
     for request in requests.itertuples():
         assert len(request.documents) == 2
         assert set(request.documents) <= owned[request.client]
         assert sheets.loc[request.client, "sheet"] in request.request
         assert sheets.loc[request.client, "persona"] in request.request
-    average = read_parquet(folder / "seed1/average_author/clients/requests.parquet", "prompted_requests")
-    prompts = read_parquet(folder / "seed1/prompts.parquet", "prompts").set_index("prompt_id")["prompt_text"]
+    average = read_parquet(folder / "seed1/average_author/clients/requests.parquet", PROMPTED_REQUESTS)
+    prompts = read_parquet(folder / "seed1/prompts.parquet", PROMPTS).set_index("prompt_id")["prompt_text"]
     # Without the prompts the average author's requests are one and the same: nothing of the client is in them.
     assert len({row.request.removesuffix(prompts[row.prompt_id]) for row in average.itertuples()}) == 1
-    generations = read_parquet(folder / "seed1/sheet_retrieval/generations.parquet", "generations")
+    generations = read_parquet(folder / "seed1/sheet_retrieval/generations.parquet", GENERATIONS)
     assert generations["prompt_id"].tolist() == requests["prompt_id"].tolist()
     assert generations["tokens"].max() <= 32
 
 
 def test_transfer_rests_on_the_other_corpus(run):
-    table = read_parquet(run.folder / "results/probes/clients/transfer/asce_2.parquet", "source_embeddings")
+    table = read_parquet(run.folder / "results/probes/clients/transfer/asce_2.parquet", SOURCE_EMBEDDINGS)
     assert table.groupby("kind")["client"].nunique().to_dict() == {"test": 4, "train": 4}
     assert (table[table["kind"] == "test"].groupby("client").size() == 1).all()
-    scores = read_parquet(run.folder / "results/probes/scores/transfer.parquet", "scores")
+    scores = read_parquet(run.folder / "results/probes/scores/transfer.parquet", SCORES)
     accuracy = scores[(scores["metric"] == "transfer_accuracy") & (scores["encoder"] == "asce_2")]
     value = accuracy.set_index("variant")["value"]
     assert (value[""] * 4).is_integer()

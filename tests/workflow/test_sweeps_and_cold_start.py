@@ -10,10 +10,15 @@ import tarfile
 import numpy as np
 import pytest
 
+from favor.corpora.tables import CLIENT_TEXTS, OVERLAP, ROSTER
 from favor.federation.boundary import DOWN, STAYS, UP
 from favor.federation.packs import read_pack
 from favor.federation.stages import compose
-from favor.foundation.files import read_parquet, read_safetensors
+from favor.federation.tables import BOUNDARY, TRAINING_LOG
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors
+from favor.report.cell_table import TABLE_CELLS
+from favor.scores.tables import SWEEP_SCORES
 from tests.workflow.conftest import copy_project
 
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
@@ -33,7 +38,7 @@ def results(repository, tmp_path_factory):
 
 
 def table(results, name, label):
-    return read_parquet(results / "sweeps" / name / "tables" / f"{label}.parquet", "table_cells")
+    return read_parquet(results / "sweeps" / name / "tables" / f"{label}.parquet", TABLE_CELLS)
 
 
 def test_every_point_is_a_row_beside_the_papers(results):
@@ -41,7 +46,7 @@ def test_every_point_is_a_row_beside_the_papers(results):
     assert cells["row"].tolist() == ["33%"] * 3 + ["100%"] * 3
     assert cells["paper_text"].tolist()[0] == "0.755 / 0.685"
     assert all(cell.reason or " / " in cell.text for cell in cells.itertuples())
-    scores = read_parquet(results / "sweeps" / "volume" / "scores.parquet", "sweep_scores")
+    scores = read_parquet(results / "sweeps" / "volume" / "scores.parquet", SWEEP_SCORES)
     assert dict(zip(scores["point"], scores["experiment"], strict=True)) == {"33%": "third", "100%": "even"}
 
 
@@ -49,8 +54,8 @@ def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results):
     logs, texts = {}, {}
     for name in ("third", "even"):
         files = sorted((results / name / "seed1").glob("**/*.log.parquet"))
-        logs[name] = [read_parquet(path, "training_log").groupby(["stage", "client"]).size() for path in files]
-        texts[name] = read_parquet(results / name / "clients" / "texts.parquet", "client_texts")
+        logs[name] = [read_parquet(path, TRAINING_LOG).groupby(["stage", "client"]).size() for path in files]
+        texts[name] = read_parquet(results / name / "clients" / "texts.parquet", CLIENT_TEXTS)
         assert texts[name]["allocated_words"].sum() == {"third": 300, "even": 900}[name]
     assert len(logs["even"]) == 4  # two tracks, Ditto's and FAVoR's personal stages
     for less, more in zip(logs["third"], logs["even"], strict=True):
@@ -61,11 +66,11 @@ def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results):
 
 
 def test_unseen_authors_took_no_part_in_anything_before(results):
-    roster = read_parquet(results / "corpora" / "micro" / "roster.parquet", "roster")
-    overlap = read_parquet(results / "corpora" / "micro" / "overlap.parquet", "overlap")
+    roster = read_parquet(results / "corpora" / "micro" / "roster.parquet", ROSTER)
+    overlap = read_parquet(results / "corpora" / "micro" / "overlap.parquet", OVERLAP)
     assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0  # nor are they the style encoder's
     clients = {
-        name: set(read_parquet(results / name / "clients" / "texts.parquet", "client_texts")["client"])
+        name: set(read_parquet(results / name / "clients" / "texts.parquet", CLIENT_TEXTS)["client"])
         for name in ("federation", "unseen")
     }
     assert clients["unseen"] == {"client_004", "client_005"}
@@ -94,7 +99,7 @@ def test_a_residual_is_trained_on_the_frozen_adapter(results):
 
 
 def test_the_boundary_lists_the_adapter_that_new_clients_were_given(results):
-    boundary = read_parquet(results / "unseen" / "boundary.parquet", "boundary")
+    boundary = read_parquet(results / "unseen" / "boundary.parquet", BOUNDARY)
     assert UP not in set(boundary["direction"])
     given = boundary[boundary["direction"] == DOWN].groupby("method")["client"].nunique().to_dict()
     rows = ("cold_start", "cold_start_asce", "cold_start_random", "cold_start_shared")
@@ -110,7 +115,7 @@ def test_every_variant_has_a_row_and_every_dash_a_reason(results):
     nested = table(results, "shots", "cold-start-nested-k")
     assert nested["column"].tolist() == [f"{name} [95% CI]" for name in ("Fixed Δ Acc.", "Fixed Δ m", "K-shot Δ Acc.")]
     assert nested["paper_text"].tolist()[:2] == ["+0.119 [0.050, 0.203]", "+0.050 [0.003, 0.096]"]
-    main = read_parquet(results / "unseen" / "tables" / "cold-start-main.parquet", "table_cells")
+    main = read_parquet(results / "unseen" / "tables" / "cold-start-main.parquet", TABLE_CELLS)
     assert {"Shared only", "FAVoR shared init + private"} <= set(main["row"])
     for cells in (full, nested, main):
         assert all(cell.text != "–" or cell.reason for cell in cells.itertuples())

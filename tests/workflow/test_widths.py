@@ -7,7 +7,8 @@ import shutil
 
 from favor.federation.packs import read_pack
 from favor.federation.stages import compose
-from favor.foundation.files import read_parquet
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
 from tests.workflow.conftest import copy_project
 
 MICRO = ("--configfile", "micro.yaml", "--rerun-triggers", "mtime")
@@ -42,8 +43,7 @@ def test_a_small_gpu_gives_the_same_results(repository, tmp_path):
     assert "pretrain_base" not in output
 
     one, other = (
-        read_parquet(project.folder / TARGET, "generations").set_index("prompt_id")["text"]
-        for project in (large, small)
+        read_parquet(project.folder / TARGET, GENERATIONS).set_index("prompt_id")["text"] for project in (large, small)
     )
     assert one.equals(other[one.index])
     pack = "results/micro/seed1/favor/clients/last/batch0.safetensors"

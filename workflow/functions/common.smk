@@ -24,12 +24,12 @@ from favor.federation.method import (
 )
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
-from favor.foundation.config import canonical, load_schema, require_writable, resolve
-from favor.foundation.environment import export_source, only_planning
+from favor.config.resolve import canonical, load_schema, require_writable, resolve
+from favor.running.environment import export_source, only_planning
 from favor.foundation.errors import UserError
-from favor.foundation.fingerprint import fingerprint
-from favor.foundation.leftovers import clear_leftovers, set_aside_truncated
-from favor.foundation.occupancy import name_results, occupy, remove_stale_locks
+from favor.running.fingerprint import fingerprint
+from favor.running.leftovers import clear_leftovers, set_aside_truncated
+from favor.running.occupancy import name_results, occupy, remove_stale_locks
 
 
 def stop(error):

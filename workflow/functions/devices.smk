@@ -1,6 +1,6 @@
 # How many GPU jobs run at once on this machine. A profile is a static file, so the number is set here.
 
-from favor.foundation.devices import SHARE, WIDTHS, jobs_per_device, visible_devices
+from favor.running.devices import SHARE, WIDTHS, jobs_per_device, visible_devices
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
 os.environ[WIDTHS] = str(Path(RESULTS).absolute() / ".widths")

@@ -1,6 +1,6 @@
 # What statistics, diagnostics and figures read: functions of the configuration alone.
 
-# Tables behind the numbers of the paper's running text (favor.report.numbers).
+# Tables behind the numbers of the paper's running text (favor.paper.numbers).
 NUMBER_TABLES = (
     "main_federated_results",
     "phase1-main-external-verification",

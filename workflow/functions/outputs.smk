@@ -2,7 +2,7 @@
 
 import shutil
 
-from favor.report.names import METHODS
+from favor.paper.names import METHODS
 from favor.report.specs import load_spec
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
@@ -179,7 +179,7 @@ def run_targets():
 
 
 def paper_file(label):
-    path = SOURCE / "favor" / "report" / "paper_values" / f"{label}.csv"
+    path = SOURCE / "favor" / "paper" / "paper_values" / f"{label}.csv"
     return (
         [str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)]
         if path.is_file()

@@ -1,7 +1,7 @@
 # What rows without training read: functions of the configuration alone.
 
 from favor.federation.prompting_templates import check_context, check_sheet_context
-from favor.foundation.study_checks import check_prompted_outputs, known_context
+from favor.config.study_checks import check_prompted_outputs, known_context
 
 
 def prompted_rows(name):

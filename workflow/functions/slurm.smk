@@ -3,7 +3,7 @@
 
 from snakemake.persistence import PersistenceBase
 
-from favor.foundation.slurm_plugin import repair
+from favor.running.slurm_plugin import repair
 
 
 def recording(finished):

@@ -3,8 +3,10 @@
 from favor.federation.boundary import round_traffic
 from favor.federation.packs import read_pack
 from favor.federation.server import aggregate
-from favor.foundation.files import read_safetensors, write_parquet, write_safetensors
-from favor.foundation.job import job
+from favor.federation.tables import TRAFFIC
+from favor.foundation.parquet import write_parquet
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     shared, _ = read_safetensors(snakemake.input.adapter)
@@ -18,6 +20,6 @@ with job(snakemake) as cfg:
     round_number = int(snakemake.wildcards.next_round) - 1
     weighted = cfg["weighting"] == "words"
     traffic = round_traffic(round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"], weighted)
-    write_parquet(traffic, snakemake.output.traffic, "traffic")
+    write_parquet(traffic, snakemake.output.traffic, TRAFFIC)
     header = {"kind": "shared adapter", "seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
     write_safetensors(state, snakemake.output.adapter, header)

@@ -5,12 +5,13 @@ from pathlib import Path
 from favor.corpora.allocation import AllocationSettings
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.materialising import materialise
+from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.schedule import client_names
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
-    roster = read_parquet(snakemake.input.roster, "roster")
+    roster = read_parquet(snakemake.input.roster, ROSTER)
     roster = roster[roster["client"].isin(client_names(cfg["clients"], cfg["skip_clients"]))]
     settings = AllocationSettings(
         level=cfg["shape"],
@@ -21,8 +22,8 @@ with job(snakemake) as cfg:
         shots=cfg["shots"],
         reference_texts=cfg["reference_texts"],
     )
-    splits = read_parquet(snakemake.input.splits, "splits")
+    splits = read_parquet(snakemake.input.splits, SPLITS)
     cleaning = CleaningSettings(word_expression=cfg["word_pattern"])
     made = materialise(Path(snakemake.input.documents), splits, roster, settings, cleaning, cfg["seed"])
-    write_parquet(made.allocation, snakemake.output.allocation, "allocation")
-    write_parquet(made.texts, snakemake.output.texts, "client_texts")
+    write_parquet(made.allocation, snakemake.output.allocation, ALLOCATION)
+    write_parquet(made.texts, snakemake.output.texts, CLIENT_TEXTS)

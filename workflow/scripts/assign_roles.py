@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import AUTHORS, OVERLAP, ROSTER, SPLITS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     documents = Path(snakemake.input.documents)
@@ -16,9 +17,9 @@ with job(snakemake) as cfg:
         clusters=cfg["style_clusters"],
         seed=cfg["seed"],
     )
-    background = [name for path in snakemake.input.background for name in read_parquet(path, "authors")["author"]]
-    authors = read_parquet(snakemake.input.authors, "authors")
-    splits = read_parquet(snakemake.input.splits, "splits")
+    background = [name for path in snakemake.input.background for name in read_parquet(path, AUTHORS)["author"]]
+    authors = read_parquet(snakemake.input.authors, AUTHORS)
+    splits = read_parquet(snakemake.input.splits, SPLITS)
     roster = select_roster(authors, splits, background, documents, settings)
-    write_parquet(measure_overlap(roster, documents), snakemake.output.overlap, "overlap")
-    write_parquet(roster, snakemake.output.roster, "roster")
+    write_parquet(measure_overlap(roster, documents), snakemake.output.overlap, OVERLAP)
+    write_parquet(roster, snakemake.output.roster, ROSTER)

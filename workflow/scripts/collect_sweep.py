@@ -2,14 +2,15 @@
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.scores.tables import SCORES, SWEEP_SCORES
 
 with job(snakemake) as cfg:
     files = iter(snakemake.input.scores)
     frames = [
-        read_parquet(next(files), "scores").assign(point=point["label"], experiment=point["experiment"])
+        read_parquet(next(files), SCORES).assign(point=point["label"], experiment=point["experiment"])
         for point in cfg["points"]
         for _ in cfg["families"]
     ]
-    write_parquet(pd.concat(frames, ignore_index=True), snakemake.output.scores, "sweep_scores")
+    write_parquet(pd.concat(frames, ignore_index=True), snakemake.output.scores, SWEEP_SCORES)

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.analysis.comparisons import compare_methods
+from favor.analysis.tables import COMPARISONS
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
-from favor.statistics.comparisons import compare_methods
 
 with job(snakemake) as cfg:
     inputs = ScoreInputs.load(
@@ -19,4 +20,4 @@ with job(snakemake) as cfg:
     table = compare_methods(
         inputs, cfg["pairs"], cfg["metrics"], cfg["exact"], cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"]
     )
-    write_parquet(table, snakemake.output.comparisons, "comparisons")
+    write_parquet(table, snakemake.output.comparisons, COMPARISONS)

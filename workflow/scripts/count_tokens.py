@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from favor.corpora.authors import count_tokens
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.corpora.tables import AUTHORS
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("tokens", 0, "documents")
     authors = count_tokens(Path(snakemake.input.documents), cfg["tokenizer"], progress)
     progress.close()
-    write_parquet(authors, snakemake.output.authors, "authors")
+    write_parquet(authors, snakemake.output.authors, AUTHORS)

@@ -1,8 +1,8 @@
 """Draw the method and the pipeline."""
 
-from favor.foundation.job import job
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.workflow import draw_workflow
+from favor.running.job import job
 
 with job(snakemake):
     paths = [str(path) for path in snakemake.output]

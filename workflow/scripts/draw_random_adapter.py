@@ -1,8 +1,8 @@
 """Draw an adapter at random whose tensors are as long as those of a trained one."""
 
 from favor.federation.server import random_like
-from favor.foundation.files import read_safetensors, write_safetensors
-from favor.foundation.job import job
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed = int(snakemake.wildcards.seed)

@@ -1,15 +1,16 @@
 """Draw the scores of a sweep over its points."""
 
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet
 from favor.report.figures.sweep import draw_sweep
 from favor.report.sweeps import points_of
+from favor.running.job import job
 from favor.scores.metric import metrics_of
+from favor.scores.tables import SWEEP_SCORES
 
 with job(snakemake) as cfg:
     labels = {metric.name: metric.label for family in cfg["families"] for metric in metrics_of(family)}
     draw_sweep(
-        read_parquet(snakemake.input.scores, "sweep_scores"),
+        read_parquet(snakemake.input.scores, SWEEP_SCORES),
         points_of(cfg["points"]),
         {metric: labels.get(metric, metric) for metric in cfg["figure"]},
         cfg["style_encoder"],

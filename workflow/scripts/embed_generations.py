@@ -1,6 +1,6 @@
 """Embed the continuations of every run, and the authors' own continuations, in one encoder's space."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.corpora.tables import PROMPTS
 from favor.encoders.base import load_encoder
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(p, "generations") for p in snakemake.input.generations], ignore_index=True)
-    prompts = pd.concat([read_parquet(p, "prompts") for p in snakemake.input.prompts], ignore_index=True)
+    generations = pd.concat([read_parquet(p, GENERATIONS) for p in snakemake.input.generations], ignore_index=True)
+    prompts = pd.concat([read_parquet(p, PROMPTS) for p in snakemake.input.prompts], ignore_index=True)
     texts = generations["text"].tolist() + prompts["gold_text"].tolist()
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
@@ -25,5 +28,5 @@ with job(snakemake) as cfg:
     runs = generations[["seed", "method", "client", "prompt_id"]].assign(embedding=vectors[: len(generations)])
     golds = prompts.rename(columns={"prompt_id": "item"})[["client", "item", "topic"]]
     golds = golds.assign(kind="gold", embedding=vectors[len(generations) :])
-    write_parquet(runs, snakemake.output.embeddings, "generation_embeddings")
-    write_parquet(golds, snakemake.output.golds, "source_embeddings")
+    write_parquet(runs, snakemake.output.embeddings, GENERATION_EMBEDDINGS)
+    write_parquet(golds, snakemake.output.golds, SOURCE_EMBEDDINGS)

@@ -1,18 +1,20 @@
 """Embed the clients' own texts in one encoder's space."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
 from pathlib import Path
 
+from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
     progress = Progress(f"source embeddings, {snakemake.wildcards.encoder}", texts["text"].nunique(), "texts")
@@ -20,4 +22,4 @@ with job(snakemake) as cfg:
     progress.close()
     named = texts.rename(columns={"document_id": "item", "split": "kind"})
     frame = named[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))
-    write_parquet(frame, snakemake.output.embeddings, "source_embeddings")
+    write_parquet(frame, snakemake.output.embeddings, SOURCE_EMBEDDINGS)

@@ -1,6 +1,6 @@
 """Embed texts of another corpus's clients in one encoder's space; the encoder stays as it is."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
     splits, roster = (read_parquet(snakemake.input[name], name) for name in ("splits", "roster"))
@@ -21,4 +22,4 @@ with job(snakemake) as cfg:
     vectors = encoder.encode(texts["text"].tolist(), progress)
     progress.close()
     frame = texts.drop(columns="text").assign(embedding=list(vectors))
-    write_parquet(frame, snakemake.output.embeddings, "source_embeddings")
+    write_parquet(frame, snakemake.output.embeddings, SOURCE_EMBEDDINGS)

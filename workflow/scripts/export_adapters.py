@@ -5,8 +5,8 @@ from pathlib import Path
 from favor.federation.inference import client_adapters, exported
 from favor.federation.local import lora_settings
 from favor.foundation.errors import UserError
-from favor.foundation.job import job
 from favor.lm.lora import export_peft
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     adapters = client_adapters(snakemake.input.adapters, cfg["clients"], cfg)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from favor.foundation.job import job
 from favor.report.pan_export import pan_export, write_pan
+from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake) as cfg:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet
 from favor.report.release_export import ReleasedRun, write_release
+from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
+from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:
     run = ReleasedRun(**cfg)
@@ -18,5 +19,5 @@ with job(snakemake) as cfg:
         {run.style_encoder: (Path(snakemake.input.sources), Path(snakemake.input.golds))},
         Path(snakemake.input.utility),
     )
-    scores = pd.concat([read_parquet(path, "scores") for path in snakemake.input.scores], ignore_index=True)
+    scores = pd.concat([read_parquet(path, SCORES) for path in snakemake.input.scores], ignore_index=True)
     write_release(run, inputs, scores, Path(snakemake.output.generations).parent)

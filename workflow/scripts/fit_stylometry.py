@@ -3,14 +3,15 @@
 from pathlib import Path
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.tables import ROSTER, SPLITS
 from favor.encoders.stylometry import StylometrySettings, fit_stylometry
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
-    roster = read_parquet(snakemake.input.roster, "roster")
+    roster = read_parquet(snakemake.input.roster, ROSTER)
     clients = set(roster.loc[roster["role"] == "client", "author"])
-    splits = read_parquet(snakemake.input.splits, "splits")
+    splits = read_parquet(snakemake.input.splits, SPLITS)
     training = set(splits.loc[(splits["split"] == "train") & splits["author"].isin(clients), "document_id"])
     texts = []
     for batch in stream_documents(Path(snakemake.input.documents), ("document_id", "text")):

@@ -1,21 +1,23 @@
 """Continue every held-out prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
+from favor.corpora.tables import PROMPTS
 from favor.federation.inference import client_adapters, prompt_gates, requests
 from favor.federation.local import lora_settings
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.federation.tables import GATES, GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.generation import generate
 from favor.lm.widths import WidthMemory
+from favor.running.job import job
+from favor.running.progress import Progress
 from favor.scores.text_quality import quality_columns
 
 with job(snakemake) as cfg:
-    prompts = read_parquet(snakemake.input.prompts, "prompts")
+    prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     settings, lora = cfg["generation"], lora_settings(cfg)
     adapters = client_adapters(snakemake.input.adapters, sorted(set(prompts["client"])), cfg)
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
@@ -46,6 +48,6 @@ with job(snakemake) as cfg:
     texts = [base.tokenizer.decode(row) for row in tokens]
     frame = run.assign(text=texts, tokens=[len(row) for row in tokens])
     limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"])
-    write_parquet(frame.join(quality_columns(texts, *limits)), snakemake.output.generations, "generations")
+    write_parquet(frame.join(quality_columns(texts, *limits)), snakemake.output.generations, GENERATIONS)
     gated = run.assign(gate=run["prompt_id"].map(gates).astype("float64")).dropna(subset="gate")
-    write_parquet(gated, snakemake.output.gates, "gates")
+    write_parquet(gated, snakemake.output.gates, GATES)

@@ -1,25 +1,26 @@
 """Continue every held-out prompt with the base model and a longer prompt, and filter what comes."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.method import Prompting
 from favor.federation.prompting import Lengths, prompted_requests
-from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import LoraSettings
+from favor.running.job import job
+from favor.running.progress import Progress
 from favor.scores.text_quality import quality_columns
 
 with job(snakemake) as cfg:
     settings, prompting = cfg["generation"], Prompting(**cfg["prompting"])
-    prompts = read_parquet(snakemake.input.prompts, "prompts")
-    texts = read_parquet(snakemake.input.texts, "client_texts")
-    sheets = read_parquet(snakemake.input.sheets, "author_sheets") if snakemake.input.sheets else None
+    prompts = read_parquet(snakemake.input.prompts, PROMPTS)
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    sheets = read_parquet(snakemake.input.sheets, AUTHOR_SHEETS) if snakemake.input.sheets else None
     base = load_base(**cfg["model"])
     requests, tokens = prompted_requests(base, prompting, prompts, texts, sheets, Lengths(**cfg["lengths"]))
     run = requests[["client", "prompt_id"]].assign(
@@ -33,8 +34,8 @@ with job(snakemake) as cfg:
     made = [base.tokenizer.decode(answer) for answer in answers]
     quality = quality_columns(made, settings["minimum_words"], settings["minimum_distinct_bigram_ratio"])
     frame = run.assign(text=made, tokens=list(map(len, answers))).join(quality)
-    write_parquet(frame, snakemake.output.generations, "generations")
+    write_parquet(frame, snakemake.output.generations, GENERATIONS)
     write_parquet(
-        run.join(requests.drop(columns=["client", "prompt_id"])), snakemake.output.requests, "prompted_requests"
+        run.join(requests.drop(columns=["client", "prompt_id"])), snakemake.output.requests, PROMPTED_REQUESTS
     )
-    write_parquet(TABLES["gates"].schema.empty_table().to_pandas(), snakemake.output.gates, "gates")
+    write_parquet(GATES.empty(), snakemake.output.gates, GATES)

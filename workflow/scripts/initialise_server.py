@@ -1,11 +1,11 @@
 """Write an adapter that training starts from: PEFT's default initialisation, seeded."""
 
 from favor.federation.local import lora_settings
-from favor.foundation.files import write_safetensors
-from favor.foundation.job import job
 from favor.foundation.seeds import derive_seed
+from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed, origin = int(snakemake.wildcards.seed), snakemake.wildcards.origin

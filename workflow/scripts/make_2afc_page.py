@@ -1,10 +1,12 @@
 """Write the page of one annotator of the human audit. It quotes texts: for the annotator, not for publication."""
 
-from favor.foundation.files import read_parquet, write_text
-from favor.foundation.job import job
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet
+from favor.running.job import job
 from favor.studies.human_2afc_page import annotator_page
 from favor.studies.human_2afc_responses import annotator_name
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
-    items = read_parquet(snakemake.input.audit, "human_2afc_items")
+    items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
     write_text(annotator_page(items, annotator_name(cfg["annotator"]), cfg["seed"]), snakemake.output.page)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.demo.assistant import AssistantSettings, write_assistant
-from favor.foundation.job import job
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     write_assistant(Path(snakemake.output[0]), AssistantSettings(**cfg))

@@ -4,19 +4,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet, write_text
-from favor.foundation.job import job
+from favor.federation.tables import GENERATIONS
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.build import Context
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.excerpts import build_excerpts
 from favor.report.html import html_document
 from favor.report.latex import latex_table
 from favor.report.specs import load_spec
+from favor.running.job import job
 from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
     spec, cells = build_excerpts(load_spec("qualitative-appendix"), generations, prompts, Context(**cfg))
-    write_parquet(cells, snakemake.output.cells, "table_cells")
+    write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

@@ -1,8 +1,9 @@
 """Write which clients take part in which round, for one seed and sampling rule."""
 
 from favor.federation.schedule import client_names, cohorts, schedule_frame
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.federation.tables import SCHEDULE
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     rounds = cohorts(
@@ -12,4 +13,4 @@ with job(snakemake) as cfg:
         cfg["clients_per_round"],
         snakemake.wildcards.sampling,
     )
-    write_parquet(schedule_frame(rounds), snakemake.output.schedule, "schedule")
+    write_parquet(schedule_frame(rounds), snakemake.output.schedule, SCHEDULE)

@@ -2,25 +2,29 @@
 
 from pathlib import Path
 
-from favor.foundation.files import read_parquet, write_parquet, write_text
-from favor.foundation.job import job
+from favor.analysis.tables import COMPARISONS
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.paper.values import load_paper_values
 from favor.report.build import Context
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.html import html_document
 from favor.report.latex import latex_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
 from favor.report.sweeps import at_points, build_sweep, points_of
+from favor.running.job import job
+from favor.scores.tables import SWEEP_SCORES
 
 with job(snakemake) as cfg:
     spec, points = load_spec(snakemake.wildcards.label), points_of(cfg["points"])
     contexts = {name: Context(**values) for name, values in cfg["contexts"].items()}
     # .../{experiment}/statistics/{label}.parquet
     comparisons = {
-        Path(path).parent.parent.name: read_parquet(path, "comparisons") for path in snakemake.input.comparisons
+        Path(path).parent.parent.name: read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons
     }
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
-    scores = read_parquet(snakemake.input.scores, "sweep_scores")
+    scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
     cells = build_sweep(spec, points, scores, contexts, paper, comparisons)
-    write_parquet(cells, snakemake.output.cells, "table_cells")
+    write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(at_points(spec, points), cells), snakemake.output.tex)
     write_text(html_document(at_points(spec, points), cells), snakemake.output.html)

@@ -2,23 +2,27 @@
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet, write_text
-from favor.foundation.job import job
+from favor.analysis.tables import COMPARISONS
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.html import html_document
 from favor.report.latex import latex_table
-from favor.report.paper import load_paper_values
 from favor.report.specs import load_spec
+from favor.running.job import job
 from favor.scores.metric import scores_frame
+from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:
     spec = load_spec(snakemake.wildcards.label)
     # A table of configuration alone reads no scores.
-    families = [read_parquet(path, "scores") for path in snakemake.input.scores]
+    families = [read_parquet(path, SCORES) for path in snakemake.input.scores]
     scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
-    comparisons = [read_parquet(path, "comparisons") for path in snakemake.input.comparisons]
+    comparisons = [read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     cells = build_table(spec, scores, Context(**cfg), paper, *comparisons)
-    write_parquet(cells, snakemake.output.cells, "table_cells")
+    write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

@@ -1,6 +1,6 @@
 """Score every continuation, and the authors' own, by the assistant classifier: once a text."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -9,13 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from favor.encoders.assistant import load_assistant
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
 from favor.scores.inputs import load_prompts
+from favor.scores.tables import ASSISTANT
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
     golds = prompts.assign(method="gold", text=prompts["gold_text"])
     keys = ["seed", "method", "client", "prompt_id"]
@@ -24,4 +26,4 @@ with job(snakemake) as cfg:
     classifier = load_assistant(Path(snakemake.input.weights).parent)
     table["assistant_score"] = classifier.probabilities(table["text"].tolist(), progress)
     progress.close()
-    write_parquet(table[[*keys, "assistant_score"]], snakemake.output.assistant, "assistant")
+    write_parquet(table[[*keys, "assistant_score"]], snakemake.output.assistant, ASSISTANT)

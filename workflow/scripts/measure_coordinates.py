@@ -1,10 +1,13 @@
 """Measure how much of every coordinate of the style space, and of hand-made features, authors and topics explain."""
 
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
-from favor.statistics.coordinates import coordinate_effects
+from favor.analysis.coordinates import coordinate_effects
+from favor.analysis.tables import COORDINATE_EFFECTS
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 
 with job(snakemake):
-    embeddings = read_parquet(snakemake.input.sources, "source_embeddings")
-    texts = read_parquet(snakemake.input.texts, "client_texts")
-    write_parquet(coordinate_effects(embeddings, texts), snakemake.output.effects, "coordinate_effects")
+    embeddings = read_parquet(snakemake.input.sources, SOURCE_EMBEDDINGS)
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    write_parquet(coordinate_effects(embeddings, texts), snakemake.output.effects, COORDINATE_EFFECTS)

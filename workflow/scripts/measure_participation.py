@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.analysis.participation import by_last_round
+from favor.analysis.tables import PARTICIPATION
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
-from favor.statistics.participation import by_last_round
 
 with job(snakemake) as cfg:
     encoder = cfg["encoder"]
@@ -18,4 +19,4 @@ with job(snakemake) as cfg:
     last = {
         method: {int(seed): clients for seed, clients in seeds.items()} for method, seeds in cfg["last_rounds"].items()
     }
-    write_parquet(by_last_round(inputs, encoder, last), snakemake.output.participation, "participation")
+    write_parquet(by_last_round(inputs, encoder, last), snakemake.output.participation, PARTICIPATION)

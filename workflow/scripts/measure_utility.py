@@ -1,6 +1,6 @@
 """Compare every continuation with the author's own: BERTScore and semantic similarity, once a text."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 from favor.scores.inputs import load_prompts
+from favor.scores.tables import UTILITY
 from favor.scores.utility_table import utility
 
 with job(snakemake) as cfg:
-    frames = [read_parquet(path, "generations") for path in snakemake.input.generations]
+    frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
     settings = {
         "bertscore_source": cfg["bertscore"]["model"],
@@ -22,8 +25,8 @@ with job(snakemake) as cfg:
         "bertscore_tokens": cfg["bertscore"]["maximum_tokens"],
     }
     embeddings = (
-        read_parquet(snakemake.input.embeddings, "generation_embeddings"),
-        read_parquet(snakemake.input.golds, "source_embeddings"),
+        read_parquet(snakemake.input.embeddings, GENERATION_EMBEDDINGS),
+        read_parquet(snakemake.input.golds, SOURCE_EMBEDDINGS),
     )
     table = utility(pd.concat(frames, ignore_index=True), prompts, settings, embeddings)
-    write_parquet(table, snakemake.output.utility, "utility")
+    write_parquet(table, snakemake.output.utility, UTILITY)

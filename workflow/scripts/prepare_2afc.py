@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.human_2afc_items import AuditSettings, draw_items
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     items = draw_items(generations, prompts, texts, AuditSettings(**cfg["settings"]))
-    write_parquet(items, snakemake.output.audit, "human_2afc_items")
+    write_parquet(items, snakemake.output.audit, HUMAN_2AFC_ITEMS)

@@ -5,21 +5,24 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.judges_asking import estimate, question
 from favor.studies.judges_design import Design, design_requests
+from favor.studies.tables import JUDGE_KEY, JUDGE_REQUESTS
 
 with job(snakemake) as cfg:
     seeds, answer_tokens = cfg.pop("seeds"), cfg.pop("answer_tokens")
     methods, voice = tuple(cfg.pop("methods")), cfg.pop("voice")
     design = Design(methods, tuple(voice) if voice else None, **cfg)
-    generations = pd.concat([read_parquet(path, "generations") for path in snakemake.input.generations])
+    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(seeds, map(Path, snakemake.input.prompts), strict=True)))
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     requests, key = design_requests(design, generations, prompts, texts)
     questions = [question(row, {}, 0) for row in requests.itertuples()]
     print(estimate(len(questions), questions, answer_tokens).line("(any)"), file=sys.stderr)
-    write_parquet(requests, snakemake.output.requests, "judge_requests")
-    write_parquet(key, snakemake.output.key, "judge_key")
+    write_parquet(requests, snakemake.output.requests, JUDGE_REQUESTS)
+    write_parquet(key, snakemake.output.key, JUDGE_KEY)

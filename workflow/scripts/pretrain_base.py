@@ -4,13 +4,14 @@ import sys
 from pathlib import Path
 
 from favor.corpora.documents import stream_documents
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
-from favor.foundation.progress import Progress
+from favor.corpora.tables import AUTHORS
+from favor.foundation.parquet import read_parquet
 from favor.lm.pretrain import PretrainSettings, pretrain
+from favor.running.job import job
+from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
-    background = set(read_parquet(snakemake.input.background[0], "authors")["author"])
+    background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
     batches = stream_documents(Path(snakemake.input.documents), ("author", "text"))
     texts = [text for batch in batches for text in batch.loc[batch["author"].isin(background), "text"]]
     settings = {key: value for key, value in cfg.items() if key not in ("seed", "vocabulary_size")}

@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import run_boundary
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.federation.tables import BOUNDARY
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
-    texts = read_parquet(snakemake.input.texts, "client_texts", ["client", "prompt", "training_text"])
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS, ["client", "prompt", "training_text"])
     frames = [run_boundary(run, texts, cfg["results"]) for run in cfg["runs"]]
-    write_parquet(pd.concat(frames, ignore_index=True), snakemake.output.boundary, "boundary")
+    write_parquet(pd.concat(frames, ignore_index=True), snakemake.output.boundary, BOUNDARY)

@@ -3,21 +3,23 @@
 import sys
 from pathlib import Path
 
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
 from favor.report.bundle import collect, pack
 from favor.report.bundle_scan import Private, unsearchable
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     texts = []
     for path in snakemake.input.texts:
-        frame = read_parquet(path, "client_texts", ["client", "prompt", "text"])
+        frame = read_parquet(path, CLIENT_TEXTS, ["client", "prompt", "text"])
         texts += [(f"a text of {row.client}", f"{row.prompt}\n{row.text}") for row in frame.itertuples()]
     for path in snakemake.input.generations:
-        frame = read_parquet(path, "generations", ["client", "text"])
+        frame = read_parquet(path, GENERATIONS, ["client", "text"])
         texts += [(f"a continuation generated for {row.client}", row.text) for row in frame.itertuples()]
     authors = [
-        author for path in snakemake.input.authors for author in read_parquet(path, "authors", ["author"])["author"]
+        author for path in snakemake.input.authors for author in read_parquet(path, AUTHORS, ["author"])["author"]
     ]
     if unsearchable(authors):
         print(f"release: {unsearchable(authors)} identifiers are too short to be searched for", file=sys.stderr)

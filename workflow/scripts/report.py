@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from favor.foundation.job import job
 from favor.report.assembly import assemble
 from favor.report.page import write_html_report
 from favor.report.pdf import write_pdf_report
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     experiments = {name: cfg["experiments"][name] for name in cfg["order"]}

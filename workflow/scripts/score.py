@@ -3,9 +3,10 @@
 import importlib
 from pathlib import Path
 
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
+from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:
     inputs = ScoreInputs.load(
@@ -19,4 +20,4 @@ with job(snakemake) as cfg:
         tuple(cfg["quality_limits"]),
     )
     family = importlib.import_module(f"favor.scores.{cfg['family']}")
-    write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, "scores")
+    write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, SCORES)

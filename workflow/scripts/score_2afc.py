@@ -2,22 +2,23 @@
 
 from pathlib import Path
 
-from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.scores.tables import SCORES
 from favor.studies.human_2afc import audit_scores, missing_scores
 from favor.studies.human_2afc_items import HUMAN
 from favor.studies.human_2afc_responses import read_votes
+from favor.studies.tables import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
 
 with job(snakemake) as cfg:
     sources = [*cfg["methods"], HUMAN]
     if cfg["configured"]:
-        items = read_parquet(snakemake.input.audit, "human_2afc_items")
+        items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
         sources = [source for source in sources if source in set(items["source"])]
         votes = read_votes(list(map(Path, snakemake.input.responses)), items, cfg["annotators"], cfg["seed"])
         scores = audit_scores(votes, sources, cfg["annotators"])
     else:
-        votes = TABLES["human_2afc_votes"].schema.empty_table().to_pandas()
+        votes = HUMAN_2AFC_VOTES.empty()
         scores = missing_scores(sources, "the experiment has no human audit (studies.human_2afc)")
-    write_parquet(votes, snakemake.output.votes, "human_2afc_votes")
-    write_parquet(scores, snakemake.output.scores, "scores")
+    write_parquet(votes, snakemake.output.votes, HUMAN_2AFC_VOTES)
+    write_parquet(scores, snakemake.output.scores, SCORES)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from favor.corpora.background import BackgroundSettings, choose_background
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import AUTHORS
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     authors = choose_background(Path(snakemake.input.documents), BackgroundSettings(**cfg))
-    write_parquet(authors, snakemake.output.background, "authors")
+    write_parquet(authors, snakemake.output.background, AUTHORS)

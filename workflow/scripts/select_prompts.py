@@ -3,8 +3,9 @@
 import sys
 
 from favor.corpora.prompts import PromptSettings, select_prompts
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     settings = PromptSettings(
@@ -13,8 +14,8 @@ with job(snakemake) as cfg:
         minimum_gold_tokens=cfg["minimum_gold_tokens"],
         max_new_tokens=cfg["max_new_tokens"],
     )
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     made = select_prompts(texts, cfg["tokenizer"], settings, int(snakemake.wildcards.seed))
     for row in made.shortfall.itertuples():
         print(f"{row.client}: {row.prompts} prompts, not {row.wanted}, for want of long test posts", file=sys.stderr)
-    write_parquet(made.prompts, snakemake.output.prompts, "prompts")
+    write_parquet(made.prompts, snakemake.output.prompts, PROMPTS)

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 from favor.corpora.splits import SplitSettings, split_documents
-from favor.foundation.files import write_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import SPLITS
+from favor.foundation.parquet import write_parquet
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     settings = SplitSettings(minimum_documents=cfg["minimum_posts"], seed=cfg["seed"])
     splits, excluded = split_documents(Path(snakemake.input.documents), settings)
     print(f"{len(excluded)} authors left out: fewer than {cfg['minimum_posts']} documents", file=sys.stderr)
-    write_parquet(splits, snakemake.output.splits, "splits")
+    write_parquet(splits, snakemake.output.splits, SPLITS)

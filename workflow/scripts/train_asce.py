@@ -1,6 +1,6 @@
 """Train an Angular Style Classification Encoder on authors that have no other role."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -9,17 +9,18 @@ from pathlib import Path
 import pandas as pd
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.tables import ROSTER, SPLITS
 from favor.encoders.asce_training import AsceSettings, train_asce
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     training = cfg["training"]
-    roster = read_parquet(snakemake.input.roster, "roster")
+    roster = read_parquet(snakemake.input.roster, ROSTER)
     members = sorted(roster.loc[roster["role"] == training["role"], "author"])[: training["authors"]]
     others = roster.loc[~roster["role"].isin([training["role"], "unused", "too_small"]), "author"]
-    splits = read_parquet(snakemake.input.splits, "splits")
+    splits = read_parquet(snakemake.input.splits, SPLITS)
     batches = stream_documents(Path(snakemake.input.documents), ("author", "document_id", "text"))
     texts = pd.concat([batch[batch["author"].isin(members)] for batch in batches], ignore_index=True)
     texts = texts.merge(splits[["document_id", "split"]], on="document_id")

@@ -1,20 +1,21 @@
 """Train and calibrate the classifier behind the assistant score, on people who are no clients."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
 from pathlib import Path
 
 from favor.corpora.assistant_texts import classifier_texts, human_texts, read_assistant
+from favor.corpora.tables import ROSTER
 from favor.encoders.asce_training import AsceSettings
 from favor.encoders.assistant import train_assistant
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed, numpy_generator
+from favor.running.job import job
 
 with job(snakemake) as cfg:
-    roster = read_parquet(snakemake.input.roster, "roster")
+    roster = read_parquet(snakemake.input.roster, ROSTER)
     seed = derive_seed(cfg["seed"], "assistant classifier")
     people = sorted(roster.loc[roster["role"] == cfg["role"], "author"])
     chosen = numpy_generator(seed, "people").permutation(len(people))[: cfg["people"]]

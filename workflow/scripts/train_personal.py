@@ -1,24 +1,28 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.stages import compose, kept, personal_clients
+from favor.federation.tables import TRAINING_LOG
 from favor.federation.targets import style_targets
-from favor.foundation.files import read_parquet, read_safetensors, write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
 from favor.lm.lora import from_arrays
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
     stage, rounds = cfg["stage"], cfg["rounds"]
     names = list(rounds)
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
     if stage["start"] not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
@@ -28,7 +32,7 @@ with job(snakemake) as cfg:
         starts = {name: compose(packs[name]) if packs.get(name) else anchor for name in names}
     targets = {}
     if snakemake.input.style:
-        targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
+        targets = style_targets(read_parquet(snakemake.input.style[0], SOURCE_EMBEDDINGS), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"])
@@ -42,4 +46,4 @@ with job(snakemake) as cfg:
             pack[name] |= {"companion": anchor, "gate": gate.kept()}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)
-    write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, "training_log")
+    write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, TRAINING_LOG)

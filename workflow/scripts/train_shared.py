@@ -1,30 +1,34 @@
 """Train the shared stage of one round for the clients of one job; write what they upload and what they keep."""
 
-from favor.foundation.devices import lease
+from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
+from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
+from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.local import run_stage, training_log
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
 from favor.federation.stages import as_arrays, shared_clients, upload
+from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.federation.targets import style_targets
-from favor.foundation.files import read_parquet, read_safetensors, write_parquet
-from favor.foundation.job import job
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
+from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed, round_number = int(snakemake.wildcards.seed), int(snakemake.wildcards.round)
     stage = cfg["stage"]
-    schedule = read_parquet(snakemake.input.schedule, "schedule")
+    schedule = read_parquet(snakemake.input.schedule, SCHEDULE)
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
     names = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
-    texts = read_parquet(snakemake.input.texts, "client_texts")
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     shared, _ = read_safetensors(snakemake.input.adapter)
     previous = {name: parts["endpoint"] for name, parts in read_packs(snakemake.input.previous).items()}
     targets = {}
     if snakemake.input.style:
-        targets = style_targets(read_parquet(snakemake.input.style[0], "source_embeddings"), texts, names)
+        targets = style_targets(read_parquet(snakemake.input.style[0], SOURCE_EMBEDDINGS), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])
@@ -35,10 +39,10 @@ with job(snakemake) as cfg:
     weights = {}
     if stage["weighting"] == "words":
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
-        allocation = read_parquet(snakemake.input.allocation, "allocation").set_index("client")["allocated_words"]
+        allocation = read_parquet(snakemake.input.allocation, ALLOCATION).set_index("client")["allocated_words"]
         weights = {f"words of {name}": str(int(allocation[name])) for name in names}
     kept = {result.name: {"endpoint": as_arrays(result.state)} for result in results}
     kept = {name: parts for name, parts in kept.items() if name in cfg["keep_endpoints"]}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})
     write_pack(snakemake.output.endpoints, kept, {"kind": "shared endpoints", **header})
-    write_parquet(training_log(results, clients, "shared"), snakemake.output.training_log, "training_log")
+    write_parquet(training_log(results, clients, "shared"), snakemake.output.training_log, TRAINING_LOG)

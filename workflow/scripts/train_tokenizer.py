@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from favor.corpora.documents import stream_documents
-from favor.foundation.files import read_parquet
-from favor.foundation.job import job
+from favor.corpora.tables import AUTHORS
+from favor.foundation.parquet import read_parquet
 from favor.lm.tokenizer import train_tokenizer
+from favor.running.job import job
 
 with job(snakemake) as cfg:
-    background = set(read_parquet(snakemake.input.background[0], "authors")["author"])
+    background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
     texts = (
         text
         for batch in stream_documents(Path(snakemake.input.documents), ("author", "text"))

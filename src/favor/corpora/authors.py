@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from favor.corpora.documents import author_totals, stream_documents
-from favor.foundation.progress import Progress
 from favor.foundation.tokenizer import open_tokenizer
+from favor.running.progress import Progress
 
 
 def count_tokens(documents: Path, tokenizer: str | Path, progress: Progress | None = None) -> pd.DataFrame:

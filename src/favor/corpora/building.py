@@ -21,9 +21,11 @@ from favor.corpora.cleaning import CleaningSettings, clean_text, count_words
 from favor.corpora.documents import DocumentWriter, text_digest
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
 from favor.corpora.shared_authors import shared_author_groups
+from favor.corpora.tables import DROPPED
 from favor.foundation.errors import UserError
-from favor.foundation.files import atomic_path, write_parquet
-from favor.foundation.progress import Progress
+from favor.foundation.files import atomic_path
+from favor.foundation.parquet import write_parquet
+from favor.running.progress import Progress
 
 REASONS = ("kept", "empty", "too_short", "shared_author", "duplicate_same_author", "duplicate_other_author")
 
@@ -59,7 +61,7 @@ def build_documents(
         if not counts["kept"]:
             raise UserError(f"{path}: no post is left after cleaning ({_listed(counts)}); check the text column")
         _write(index, columns, spill, temporary)
-    write_parquet(pd.DataFrame({"reason": list(counts), "rows": list(counts.values())}), out_dropped, "dropped")
+    write_parquet(pd.DataFrame({"reason": list(counts), "rows": list(counts.values())}), out_dropped, DROPPED)
     return counts
 
 

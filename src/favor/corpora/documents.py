@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from favor.foundation.columns import TABLES
+from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError
 
 
@@ -26,7 +26,7 @@ class DocumentWriter:
     GROUP_ROWS = 20_000
 
     def __init__(self, path: Path) -> None:
-        self._schema = TABLES["documents"].schema
+        self._schema = DOCUMENTS.schema
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
         self._rows: list[tuple[str, str, str, str, str, int]] = []
         self._characters = 0

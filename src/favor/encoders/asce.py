@@ -21,8 +21,9 @@ from favor.encoders.backbones import (
 from favor.encoders.base import TextEncoder
 from favor.encoders.batches import encode_in_batches, token_ids
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json, read_safetensors, write_json, write_safetensors
-from favor.foundation.progress import Progress
+from favor.foundation.files import read_json, write_json
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.running.progress import Progress
 
 DIMENSION = 256
 DROPOUT = 0.1

@@ -19,8 +19,8 @@ from favor.encoders.asce import DIMENSION, StyleNetwork, save_asce
 from favor.encoders.backbones import Backbone, SmallBackbone, compute_device, load_backbone, make_small_backbone
 from favor.encoders.batches import padded, token_ids
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
 from favor.foundation.seeds import derive_seed, numpy_generator
+from favor.running.progress import Progress
 
 
 @dataclass(frozen=True)

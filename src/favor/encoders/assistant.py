@@ -19,8 +19,9 @@ from scipy.special import expit
 from favor.encoders.asce import load_asce
 from favor.encoders.asce_training import AsceSettings, train_asce
 from favor.encoders.base import TextEncoder
-from favor.foundation.files import read_json, read_safetensors, write_json, write_safetensors
-from favor.foundation.progress import Progress
+from favor.foundation.files import read_json, write_json
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.running.progress import Progress
 
 FORMAT = "favor-assistant-1"
 

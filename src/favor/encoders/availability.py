@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.config_checks import EMBEDDED_MINILM
-from favor.foundation.declarations import declared_texts
+from favor.config.checks import EMBEDDED_MINILM
+from favor.config.declarations import declared_texts
 from favor.foundation.errors import UserError
 
 KINDS = Path(__file__).parent / "kinds"

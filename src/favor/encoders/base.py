@@ -14,7 +14,7 @@ import numpy as np
 
 from favor.encoders import kinds
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
+from favor.running.progress import Progress
 
 
 class TextEncoder(ABC):

@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from favor.encoders.base import TextEncoder
 from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, WORD, function_word_rates, structure_rates
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json, read_safetensors, write_json, write_safetensors
-from favor.foundation.progress import Progress
+from favor.foundation.files import read_json, write_json
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.running.progress import Progress
 
 FORMAT = "favor-stylometry-1"
 _BATCH = 256

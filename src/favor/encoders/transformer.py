@@ -13,7 +13,7 @@ from favor.encoders.backbones import Backbone, compute_device
 from favor.encoders.base import TextEncoder
 from favor.encoders.batches import encode_in_batches, token_ids
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
+from favor.running.progress import Progress
 
 Pool = Callable[[Any, torch.Tensor], torch.Tensor]  # (model output, mask [b, t]) -> [b, d]
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
-from favor.foundation.files import read_parquet, safetensors_bytes, safetensors_header, safetensors_shapes
+from favor.federation.tables import TRAFFIC
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes
 
 UP, DOWN, STAYS = "client_to_server", "server_to_client", "stays_on_client"
 _NUMBER_BYTES = 8
@@ -43,7 +44,7 @@ def round_traffic(
             rows.append((round_number, DOWN, "shared adapter", client, _relative(adapter, results), broadcast))
             if weighted:
                 rows.append((round_number, UP, "word count", client, _relative(path, results), _NUMBER_BYTES))
-    return pd.DataFrame(rows, columns=TABLES["traffic"].schema.names)
+    return pd.DataFrame(rows, columns=TRAFFIC.names)
 
 
 def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> pd.DataFrame:
@@ -53,7 +54,7 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
     final shared adapter sent to ``recipients`` who generate with it (its round is one more than the last); ``pooled``:
     all training texts were handed over, which is what the centralised reference costs.
     """
-    frames = [read_parquet(path, "traffic") for path in run["traffic"]]
+    frames = [read_parquet(path, TRAFFIC) for path in run["traffic"]]
     rows: list[tuple[int, str, str, str, str, int]] = []
     if run["final"]:
         size = safetensors_bytes(safetensors_shapes(run["final"]))
@@ -72,7 +73,7 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
         # Of a client with several packs that of the last round stays.
         stays |= {owner: (_relative(path, results), size) for owner, size in pack_bytes(path).items()}
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
-    frames.append(pd.DataFrame(rows, columns=TABLES["traffic"].schema.names))
+    frames.append(pd.DataFrame(rows, columns=TRAFFIC.names))
     return pd.concat(frames, ignore_index=True).assign(seed=run["seed"], method=run["method"])
 
 

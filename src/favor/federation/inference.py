@@ -14,8 +14,8 @@ from favor.federation.gates import gate_values
 from favor.federation.method import POOLED
 from favor.federation.packs import read_packs
 from favor.federation.stages import State, compose
-from favor.foundation.files import read_safetensors
 from favor.foundation.lazy import LazyMapping
+from favor.foundation.tensors import read_safetensors
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays

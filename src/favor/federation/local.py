@@ -17,9 +17,8 @@ import torch
 from favor.federation.gates import ClientGate, language_model_text
 from favor.federation.method import POOLED
 from favor.federation.stages import StageClient, State
-from favor.foundation.columns import TABLES
+from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
 from favor.foundation.seeds import derive_seed
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
@@ -27,6 +26,7 @@ from favor.lm.lora import LoraSettings
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
 from favor.lm.widths import WidthMemory
+from favor.running.progress import Progress
 
 
 def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:
@@ -165,7 +165,7 @@ def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient]
         for result in results
         for row in result.log
     ]
-    return pd.DataFrame(rows, columns=TABLES["training_log"].schema.names)
+    return pd.DataFrame(rows, columns=TRAINING_LOG.names)
 
 
 def _tensors(state: State) -> dict[str, torch.Tensor]:

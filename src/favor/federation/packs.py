@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import open_safetensors, write_safetensors
 from favor.foundation.lazy import LazyMapping
+from favor.foundation.tensors import open_safetensors, write_safetensors
 
 State = Mapping[str, np.ndarray]
 Pack = dict[str, dict[str, State]]

@@ -21,7 +21,7 @@ from favor.federation.prompting_templates import (
     sheet_request,
 )
 from favor.federation.retrieval import nearest_texts
-from favor.foundation.columns import TABLES
+from favor.federation.tables import PROMPTED_REQUESTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.lm.base import BaseModel
@@ -119,7 +119,7 @@ def prompted_requests(
         tokens.append(ids)
         said = f"{request.system}\n\n{request.user}\n\n{request.lead}"
         rows.append((row["client"], row["prompt_id"], said, len(ids), names))
-    names = [name for name in TABLES["prompted_requests"].schema.names if name not in ("seed", "method")]
+    names = [name for name in PROMPTED_REQUESTS.names if name not in ("seed", "method")]
     return pd.DataFrame(rows, columns=names), tokens
 
 

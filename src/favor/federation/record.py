@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from favor.config.protocol import departures
 from favor.federation.method import Plan, method_departures
-from favor.foundation.protocol import departures
 
 
 def run_check(

@@ -1,1 +1,1 @@
-"""Ground floor: errors, files, table schemas, random seeds, configuration, progress."""
+"""Ground floor: errors, names, files, table declarations, random seeds."""

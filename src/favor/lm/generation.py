@@ -13,8 +13,6 @@ import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
-from favor.foundation.gpu_memory import attempt, fitting_batches
-from favor.foundation.progress import Progress
 from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.cache import growing_cache
@@ -22,6 +20,8 @@ from favor.lm.lora import LoraState
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths
+from favor.running.gpu_memory import attempt, fitting_batches
+from favor.running.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ import torch
 from torch import nn
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import safetensors_bytes, write_json, write_safetensors
+from favor.foundation.files import write_json
 from favor.foundation.lazy import LazyMapping
+from favor.foundation.tensors import safetensors_bytes, write_safetensors
 from favor.lm.randomness import torch_generator
 from favor.lm.settings import LoraSettings
 

@@ -15,13 +15,13 @@ from safetensors import SafetensorError
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY, to_disk
-from favor.foundation.progress import Progress
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.arithmetic import fast_linear_layers
 from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
 from favor.lm.settings import PretrainSettings
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer
+from favor.running.progress import Progress
 
 _ENCODE_AT_ONCE = 4096
 

@@ -17,8 +17,6 @@ from functools import partial
 import torch
 
 from favor.foundation.errors import UserError
-from favor.foundation.gpu_memory import attempt
-from favor.foundation.progress import Progress
 from favor.lm.base import BaseModel
 from favor.lm.batches import stage_steps
 from favor.lm.cohort import Cohort
@@ -30,6 +28,8 @@ from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
 from favor.lm.widths import Widths
+from favor.running.gpu_memory import attempt
+from favor.running.progress import Progress
 
 # Padded tokens of one forward pass where the caller sets no number of rows.
 _TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}

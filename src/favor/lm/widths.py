@@ -16,9 +16,9 @@ from typing import Any
 
 import torch
 
-from favor.foundation.devices import WIDTHS
 from favor.foundation.files import read_json, write_json
 from favor.lm.base import BaseModel
+from favor.running.devices import WIDTHS
 
 
 @dataclass

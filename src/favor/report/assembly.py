@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.files import read_json, read_parquet
+from favor.corpora.tables import ALLOCATION, DROPPED, OVERLAP, ROSTER, SPLITS
+from favor.foundation.files import read_json
+from favor.foundation.parquet import read_parquet
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.specs import load_spec
 from favor.report.sweeps import at_points, points_of
@@ -104,17 +107,17 @@ def _experiment(
     folder = results / "corpora" / experiment["corpus"]
     preparation = Preparation(
         **{
-            table: read_parquet(folder / f"{table}.parquet", table)
-            for table in ("dropped", "roster", "splits", "overlap")
+            table.name: read_parquet(folder / f"{table.name}.parquet", table)
+            for table in (DROPPED, ROSTER, SPLITS, OVERLAP)
         },
-        allocation=read_parquet(results / name / "clients" / "allocation.parquet", "allocation"),
+        allocation=read_parquet(results / name / "clients" / "allocation.parquet", ALLOCATION),
     )
     tables = []
     for label in values["tables"]:
         spec = load_spec(label)
         if not spec.publishable:
             continue
-        cells = read_parquet(results / name / "tables" / f"{label}.parquet", "table_cells")
+        cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
@@ -150,7 +153,7 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
     tables = []
     for label in values["tables"]:
         spec = at_points(load_spec(label), points)
-        cells = read_parquet(folder / "tables" / f"{label}.parquet", "table_cells")
+        cells = read_parquet(folder / "tables" / f"{label}.parquet", TABLE_CELLS)
         own = sorted({f"{point.experiment}/statistics/{label}.parquet" for point in points} if spec.comparisons else ())
         tables.append(ReportTable(spec, cells, ", ".join([f"sweeps/{name}/scores.parquet", *own])))
     return ExperimentReport(

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
+from favor.paper.names import CONTROLS, METHODS, encoder_name, method_name
+from favor.paper.values import paper_cell, paper_text
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
-from favor.report.names import CONTROLS, METHODS, encoder_name, method_name
-from favor.report.paper import paper_cell, paper_text
 from favor.report.specs import Column, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
 from favor.statistics.summary import KEYS, seed_summary
@@ -64,7 +64,7 @@ def build_table(
     """Return the ``table_cells`` of ``spec`` for one experiment.
 
     ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
-    (:func:`favor.report.paper.load_paper_values`), or None. ``comparisons``: the table of that name, where the
+    (:func:`favor.paper.values.load_paper_values`), or None. ``comparisons``: the table of that name, where the
     specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
@@ -114,7 +114,7 @@ def fill(
                         **_paper_cell(spec, paper, context, panel, row, column),
                     }
                 )
-    return pd.DataFrame(records, columns=TABLES["table_cells"].schema.names)
+    return pd.DataFrame(records, columns=TABLE_CELLS.names)
 
 
 def join_sections(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.report.bundle_scan import PUBLISHABLE, Private, scan
@@ -54,11 +53,11 @@ def public_configuration(value: Any, key: str = "") -> Any:
 def table_columns() -> dict[str, Any]:
     """Return columns, types, units and meaning of the tables that a bundle may hold."""
     return {
-        name: [
+        table.name: [
             {"name": column.name, "type": str(column.dtype), "unit": column.unit, "meaning": column.meaning}
-            for column in TABLES[name].columns
+            for column in table.columns
         ]
-        for name in PUBLISHABLE
+        for table in PUBLISHABLE
     }
 
 

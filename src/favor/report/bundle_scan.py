@@ -22,17 +22,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from favor.foundation.columns import TABLES
+from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
+from favor.report.cell_table import TABLE_CELLS
+from favor.scores.tables import SCORES, SWEEP_SCORES
 
-PUBLISHABLE = (
-    "table_cells",
-    "scores",
-    "sweep_scores",
-    "comparisons",
-    "adapter_energy",
-    "coordinate_effects",
-    "participation",
-)
+PUBLISHABLE = (TABLE_CELLS, SCORES, SWEEP_SCORES, COMPARISONS, ADAPTER_ENERGY, COORDINATE_EFFECTS, PARTICIPATION)
 TEXT_SUFFIXES = ("", ".cff", ".csv", ".html", ".json", ".lock", ".md", ".svg", ".tex", ".txt", ".yaml")
 SHINGLE = 8  # consecutive words that count as a quotation
 WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation
@@ -149,13 +143,15 @@ def _is_safetensors(content: bytes) -> bool:
 
 def _parquet_views(content: bytes) -> list[str] | str:
     try:
-        table = pq.read_table(io.BytesIO(content))
+        found = pq.read_table(io.BytesIO(content))
     except (pa.ArrowInvalid, OSError):
         return "a Parquet file that cannot be read"
-    schemas = {TABLES[name].schema.remove_metadata() for name in PUBLISHABLE}
-    if table.schema.remove_metadata() not in schemas:
-        return f"a Parquet table that is not for publication (those are {', '.join(PUBLISHABLE)})"
-    texts = [column for column in table.columns if pa.types.is_string(column.type)]
+    schemas = {table.schema.remove_metadata() for table in PUBLISHABLE}
+    if found.schema.remove_metadata() not in schemas:
+        return (
+            f"a Parquet table that is not for publication (those are {', '.join(table.name for table in PUBLISHABLE)})"
+        )
+    texts = [column for column in found.columns if pa.types.is_string(column.type)]
     return ["\n".join(str(value) for column in texts for value in column.to_pylist())]
 
 

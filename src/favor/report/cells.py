@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pandas as pd
 
-from favor.report.names import encoder_name, method_name
+from favor.paper.names import encoder_name, method_name
 from favor.report.specs import Column, Row, Unit
 
 DASH = "–"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from favor.report.names import encoder_name
+from favor.paper.names import encoder_name
 from favor.report.specs import Derived, Row
 
 EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.seeds import numpy_generator
+from favor.paper.names import METHODS, method_name
 from favor.report.build import Context
+from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import DASH
-from favor.report.names import METHODS, method_name
 from favor.report.specs import Row, TableSpec
 
 SEED = 4302026  # the paper's
@@ -77,6 +77,6 @@ def build_excerpts(
             "paper_deviation": np.nan,
             "paper_text": "",
         }
-    )[TABLES["table_cells"].schema.names]
+    )[TABLE_CELLS.names]
     caption = f"{spec.caption} {len(common)} prompts pass in all {len(order)} methods."
     return replace(spec, rows=tuple(row for row, _ in rows), caption=caption), cells

@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from favor.report.names import DAGGER_NOTE
+from favor.paper.names import DAGGER_NOTE
 from favor.report.specs import TableSpec
 
 MARKS = "Best of the ranked rows in bold, second-best underlined; equal printed numbers share a mark."

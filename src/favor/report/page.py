@@ -10,6 +10,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
+from favor.paper.names import method_name
 from favor.report.compare import agreement, agreement_rows
 from favor.report.content import (
     ExperimentReport,
@@ -23,7 +24,6 @@ from favor.report.content import (
 )
 from favor.report.escape import html_text
 from favor.report.html import html_table
-from favor.report.names import method_name
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, disjointness
 from favor.report.style import page

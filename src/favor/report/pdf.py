@@ -18,6 +18,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
+from favor.paper.names import method_name
 from favor.report.compare import agreement, agreement_rows
 from favor.report.content import (
     ExperimentReport,
@@ -31,7 +32,6 @@ from favor.report.content import (
 )
 from favor.report.escape import latex as escape
 from favor.report.latex import latex_paper_table, latex_table
-from favor.report.names import method_name
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, disjointness
 

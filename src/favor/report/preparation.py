@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from favor.corpora.allocation import gini
 from favor.report.content import Preparation
 
 ROLE_NAMES = {
@@ -15,17 +16,6 @@ ROLE_NAMES = {
     "unused": "Unused",
     "too_small": "Too small",
 }
-
-
-def gini(amounts: np.ndarray) -> float:
-    """Return the plain Gini coefficient of non-negative ``amounts`` [n]: 0 where all are equal.
-
-    G = sum_i (2 i - n - 1) x_(i) / (n sum x), amounts ascending, i from 1.
-    """
-    ordered = np.sort(np.asarray(amounts, dtype=float))
-    count = len(ordered)
-    weights = 2 * np.arange(1, count + 1) - count - 1
-    return float((weights * ordered).sum() / (count * ordered.sum()))
 
 
 def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:

@@ -15,7 +15,7 @@ from typing import Literal
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.report.names import METRICS, SHORT_METHODS, encoder_name, method_name
+from favor.paper.names import METRICS, SHORT_METHODS, encoder_name, method_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]

@@ -17,8 +17,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from favor.encoders.backbones import Backbone, compute_device, load_backbone
 from favor.foundation.errors import UserError
-from favor.foundation.gpu_memory import fitting_batches
-from favor.foundation.progress import Progress
+from favor.running.gpu_memory import fitting_batches
+from favor.running.progress import Progress
 
 
 class BertScorer:

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet
+from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.scores.metric import CONTROLS
+from favor.scores.tables import ASSISTANT, UTILITY
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 
 QUALITY_LIMITS = (MINIMUM_WORDS, MINIMUM_DISTINCT_BIGRAM_RATIO)
@@ -111,17 +115,17 @@ class ScoreInputs:
         The human texts of an encoder may stand in several files.
         """
         sources = {
-            name: pd.concat([read_parquet(path, "source_embeddings") for path in paths], ignore_index=True)
+            name: pd.concat([read_parquet(path, SOURCE_EMBEDDINGS) for path in paths], ignore_index=True)
             for name, paths in source_embeddings.items()
         }
         return ScoreInputs(
-            pd.concat([read_parquet(path, "generations") for path in generations], ignore_index=True),
+            pd.concat([read_parquet(path, GENERATIONS) for path in generations], ignore_index=True),
             load_prompts(prompts),
-            {name: read_parquet(path, "generation_embeddings") for name, path in generation_embeddings.items()},
+            {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in generation_embeddings.items()},
             sources,
-            read_parquet(utility, "utility") if utility is not None else None,
-            read_parquet(client_texts, "client_texts") if client_texts is not None else None,
-            read_parquet(assistant, "assistant") if assistant is not None else None,
+            read_parquet(utility, UTILITY) if utility is not None else None,
+            read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
+            read_parquet(assistant, ASSISTANT) if assistant is not None else None,
             quality_limits,
         )
 
@@ -219,7 +223,7 @@ class ScoreInputs:
 
 def load_prompts(prompts: Mapping[int, Path]) -> pd.DataFrame:
     """Read the prompts of every seed into one frame with a column seed."""
-    parts = [read_parquet(path, "prompts").assign(seed=seed) for seed, path in sorted(prompts.items())]
+    parts = [read_parquet(path, PROMPTS).assign(seed=seed) for seed, path in sorted(prompts.items())]
     return pd.concat(parts, ignore_index=True)
 
 

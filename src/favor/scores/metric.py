@@ -11,8 +11,8 @@ from typing import Literal
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
+from favor.scores.tables import SCORES
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
 SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
@@ -59,9 +59,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
     for row in rows:
         if (row["value"] != row["value"]) != bool(row["note"]):
             raise ValueError(f"score {row}: exactly the missing values carry a note")
-    return pd.DataFrame(rows, columns=list(TABLES["scores"].schema.names)).astype(
-        {"seed": "int32", "value": "float64", "n": "int64"}
-    )
+    return pd.DataFrame(rows, columns=list(SCORES.names)).astype({"seed": "int32", "value": "float64", "n": "int64"})
 
 
 def families() -> dict[str, str]:

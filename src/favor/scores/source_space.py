@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.scores.effect_sizes import effect_sizes, permuted_author_effect
 from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
 from favor.scores.verification import Pairs, auc, equal_error_rate
+from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
 
 _REFERENCE = "paper, Source-Space Controls"
 _INFINITE = float("inf")

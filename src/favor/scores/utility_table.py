@@ -9,7 +9,7 @@ import pandas as pd
 
 from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
-from favor.foundation.progress import Progress
+from favor.running.progress import Progress
 from favor.scores.bertscore import BertScorer
 from favor.scores.bertscore_canary import check_canary
 from favor.scores.inputs import read_settings, shuffled_attribution, unit_rows

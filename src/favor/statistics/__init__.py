@@ -1,1 +1,1 @@
-"""Summaries over seeds, bootstrap, paired tests, agreement."""
+"""Pure statistics: bootstrap, paired tests, agreement, effect sizes, summaries over seeds."""

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
+from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
 SIDES = ("A", "B")
@@ -85,7 +85,7 @@ def draw_items(
     order = numpy_generator(settings.seed, "2afc codes").permutation(len(rows))
     codes = {int(row): f"item_{place:03d}" for place, row in enumerate(order, start=1)}
     frame = pd.DataFrame([{"item": codes[number], **row} for number, row in enumerate(rows)])
-    return frame.astype({"seed": "int32"})[TABLES["human_2afc_items"].schema.names]
+    return frame.astype({"seed": "int32"})[HUMAN_2AFC_ITEMS.names]
 
 
 def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: AuditSettings) -> pd.DataFrame:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.studies.human_2afc_items import SIDES
+from favor.studies.tables import HUMAN_2AFC_VOTES
 
 FORMAT = "2afc-responses-1"
 CONFIDENCES = (1, 2, 3, 4, 5)
@@ -65,7 +65,7 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
             item = known[answer["item"]]
             correct = answer["choice"] == item["right"]
             votes.append({"annotator": annotator, "source": item["source"], "correct": correct, **answer})
-    names = TABLES["human_2afc_votes"].schema.names
+    names = HUMAN_2AFC_VOTES.names
     return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32"})
 
 

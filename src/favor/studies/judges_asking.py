@@ -19,11 +19,11 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_parquet, write_parquet
-from favor.foundation.progress import Progress
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.progress import Progress
 from favor.studies.judges_prompts import QUALITY, RATINGS, MalformedAnswer, parse_answer
+from favor.studies.tables import JUDGE_RESPONSES
 
 ROWS_PER_PART = 64  # answers of one file of the cache; the last file is written again with every answer
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly; for the estimate only
@@ -73,7 +73,7 @@ class AnswerCache:
         self.answers: dict[str, Answer] = {}
         parts = sorted(folder.glob("part*.parquet"))
         for path in parts:
-            for row in read_parquet(path, "judge_responses").to_dict("records"):
+            for row in read_parquet(path, JUDGE_RESPONSES).to_dict("records"):
                 digest = str(row.pop("digest"))
                 self.answers[digest] = Answer(**{str(key): value for key, value in row.items()})
         self._part = 1 + max((int(path.stem.removeprefix("part")) for path in parts), default=-1)
@@ -83,8 +83,8 @@ class AnswerCache:
         """Keep an answer."""
         self.answers[digest] = answer
         self._rows.append({"digest": digest, **asdict(answer)})
-        frame = pd.DataFrame(self._rows, columns=TABLES["judge_responses"].schema.names)
-        write_parquet(frame, self.folder / f"part{self._part:05d}.parquet", "judge_responses")
+        frame = pd.DataFrame(self._rows, columns=JUDGE_RESPONSES.names)
+        write_parquet(frame, self.folder / f"part{self._part:05d}.parquet", JUDGE_RESPONSES)
         if len(self._rows) == ROWS_PER_PART:
             self._part, self._rows = self._part + 1, []
 

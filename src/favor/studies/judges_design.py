@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from favor.foundation.columns import TABLES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.studies.judges_prompts import (
@@ -23,6 +22,7 @@ from favor.studies.judges_prompts import (
     quality_text,
     voice_text,
 )
+from favor.studies.tables import JUDGE_KEY, JUDGE_REQUESTS
 
 _GROUP = ["seed", "client"]
 
@@ -99,7 +99,7 @@ def design_requests(
     order = numpy_generator(design.seed, "order of judgements").permutation(len(asked))
     asked = asked.iloc[order].reset_index(drop=True)
     asked["position"] = range(len(asked))
-    return asked[TABLES["judge_requests"].schema.names], pd.DataFrame(key, columns=TABLES["judge_key"].schema.names)
+    return asked[JUDGE_REQUESTS.names], pd.DataFrame(key, columns=JUDGE_KEY.names)
 
 
 def _blind_names(design: Design, kind: str, count: int) -> list[str]:

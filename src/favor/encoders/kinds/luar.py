@@ -21,7 +21,7 @@ from favor.encoders.backbones import Backbone, compute_device, mean_pool
 from favor.encoders.base import TextEncoder, checked_options
 from favor.encoders.transformer import TransformerEncoder
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_safetensors
+from favor.foundation.tensors import read_safetensors
 from favor.foundation.tokenizer import open_tokenizer
 
 DEFAULTS: dict[str, Any] = {

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from favor.paper.names import MODULES
 from favor.report.drawing import drawing, save, say
-from favor.report.names import MODULES
 
 PANELS = (("personal", "Personal adapter"), ("residual", "Private residual"))
 

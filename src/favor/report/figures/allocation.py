@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.corpora.allocation import gini
 from favor.report.drawing import BLACK, BLUE, GREY, drawing, save
-from favor.report.preparation import gini
 
 CAPTION = (
     "Word units per client, largest allocation first: bars are what a client trains on, dashes what the long tail asks "

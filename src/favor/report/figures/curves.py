@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from favor.foundation.errors import UserError
+from favor.paper.names import method_name
 from favor.report.drawing import PALETTE, drawing, save
-from favor.report.names import method_name
 
 CAPTION = (
     "A line is the mean over clients, the band runs from the first to the third quartile. Shared "

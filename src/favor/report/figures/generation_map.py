@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.paper.names import method_name
 from favor.report.drawing import BLUE, GREY, VERMILION, drawing, save, say
-from favor.report.names import method_name
 
 OWN = "gold"  # the authors' own continuations of the prompts: what a method that keeps voices would look like
 COLUMNS = 4

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.paper.names import method_name
 from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
-from favor.report.names import method_name
 
 
 def draw_last_participation(

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.paper.names import REFERENCES, method_name
 from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
-from favor.report.names import REFERENCES, method_name
 
 CAPTION = (
     "A point is a method's mean over seeds, bars one sample standard "

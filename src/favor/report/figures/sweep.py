@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from favor.foundation.errors import UserError
+from favor.paper.names import method_name
 from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
-from favor.report.names import method_name
 from favor.report.sweeps import Point
 
 _COLUMNS = 3

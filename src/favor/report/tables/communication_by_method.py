@@ -1,6 +1,6 @@
 """What every method sends, keeps and trains; the paper prints FAVoR's figures only."""
 
-from favor.report.names import METHODS
+from favor.paper.names import METHODS
 from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 TABLE = TableSpec(

@@ -1,7 +1,7 @@
 """How far the annotators of the human audit agree; the paper gives these figures in its text."""
 
+from favor.paper.names import METHODS
 from favor.report.derived import audit_column
-from favor.report.names import METHODS
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
 
 TABLE = TableSpec(

@@ -1,7 +1,7 @@
 """The human two-alternative forced-choice audit: do people attribute a text to the author it was generated for?"""
 
+from favor.paper.names import METHODS
 from favor.report.derived import audit_column
-from favor.report.names import METHODS
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
 
 TABLE = TableSpec(

@@ -1,6 +1,6 @@
 """The second domain in detail: assistant phrases, and how far outputs lie from the authors' own continuations."""
 
-from favor.report.names import DAGGER_NOTE
+from favor.paper.names import DAGGER_NOTE
 from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 TABLE = TableSpec(

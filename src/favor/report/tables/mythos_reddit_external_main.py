@@ -1,6 +1,6 @@
 """The collaborative methods on a second domain: stories written to prompts."""
 
-from favor.report.names import DAGGER_NOTE
+from favor.paper.names import DAGGER_NOTE
 from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 TABLE = TableSpec(

@@ -1,0 +1,1 @@
+"""What is computed from the scores of several runs: paired tests, participation, coordinates, adapter energies."""

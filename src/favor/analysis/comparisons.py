@@ -1,0 +1,302 @@
+"""Paired comparisons of two methods on the outputs that survive in both, matched by seed, author and prompt.
+
+One resample matrix serves every metric of a comparison. Clusters are seed-author pairs, as the paper prints them, or
+authors, which hold an author's outputs of all seeds together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from favor.analysis.tables import COMPARISONS
+from favor.foundation.errors import UserError
+from favor.scores.cold_start import figures as fixed_figures
+from favor.scores.cold_start import has_references
+from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.prototypes import predict, prototypes
+from favor.scores.verification import Pairs, source_pairs
+from favor.statistics.bootstrap import (
+    DRAWS,
+    Comparison,
+    auc_draws,
+    compare,
+    eer_draws,
+    mean_draws,
+    observed,
+    resample_counts,
+)
+from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
+
+Clusters = Literal["seed-author", "author"]
+OUTPUT_METRICS = ("author_accuracy", "top1_cosine", "target_similarity", "bertscore_f1", "semantic_similarity")
+VERIFICATION_METRICS = ("generated_source_auc", "generated_source_eer")
+# Per-output metrics that not every experiment has: of an assistant classifier, of texts set aside for prototypes.
+FIXED_METRICS = ("fixed_accuracy", "fixed_margin")
+OPTIONAL_METRICS = ("assistant_score", *FIXED_METRICS)
+LOWER_IS_BETTER = frozenset({"assistant_score", "generated_source_eer"})
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """One row: observed values, the signed difference (positive favours the left) with its interval, and p-values.
+
+    ``p`` is the bootstrap's; ``p_exact`` McNemar's (accuracy) or Wilcoxon's (other per-output metrics), NaN for AUC
+    and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere). ``note``
+    says why the values are NaN.
+    """
+
+    left_method: str
+    right_method: str
+    encoder: str
+    metric: str
+    clusters: str
+    left: float
+    right: float
+    delta: float
+    low: float
+    high: float
+    p: float
+    p_exact: float
+    n: int
+    pairs: int
+    draws: int
+    cluster_count: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """The outputs of one method and seed that survive in the other method too; ``keep`` masks the run's survivors."""
+
+    run: Run
+    keep: np.ndarray
+
+
+def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
+    """One row per surviving output: client, prompt_id, a column per metric of ``OUTPUT_METRICS``, and those of
+    ``OPTIONAL_METRICS`` that the experiment has."""
+    vectors = inputs.vectors(encoder, run)
+    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
+    similarity = vectors @ prototype.T
+    own = survivors["client"].map({client: index for index, client in enumerate(inputs.clients)}).to_numpy()
+    figures = survivors.assign(
+        author_accuracy=(predict(vectors, prototype, inputs.clients) == survivors["client"].to_numpy()).astype(float),
+        top1_cosine=similarity.max(axis=1),
+        target_similarity=similarity[np.arange(len(own)), own],
+    )
+    if has_references(inputs, encoder):
+        fixed = prototypes(inputs.sources(encoder, "reference"), inputs.clients)
+        found = fixed_figures(vectors, survivors["client"].to_numpy(), fixed, inputs.clients)
+        figures = figures.assign(fixed_accuracy=found["correct"].astype(float), fixed_margin=found["margin"])
+    if inputs.utility is None:
+        raise UserError("paired comparisons need the utility table; make it first")
+    for table in (inputs.utility, inputs.assistant):
+        if table is not None:
+            rows = table[(table["seed"] == run.seed) & (table["method"] == run.method)].drop(columns=["seed", "method"])
+            figures = figures.merge(rows, on=["client", "prompt_id"], validate="one_to_one")
+    return figures
+
+
+def compare_methods(
+    inputs: ScoreInputs,
+    pairs: Sequence[tuple[str, str]],
+    metrics: Mapping[str, Sequence[str]],
+    exact: Sequence[str],
+    seed: int,
+    draws: int = DRAWS,
+) -> pd.DataFrame:
+    """Return the table ``comparisons``: every pair of methods, metric and encoder, under both kinds of clusters.
+
+    ``metrics`` names the encoders that each metric is taken in (per-output metrics without a space of their own take
+    the one their outputs are matched in). ``exact``: metrics whose printed p is McNemar's or Wilcoxon's instead of the
+    bootstrap's. Holm's correction runs over the printed p of all rows with the same clusters: the family of tests that
+    one table prints. A pair without a common surviving output is kept, with a note.
+    """
+    known = (*OUTPUT_METRICS, *VERIFICATION_METRICS, *OPTIONAL_METRICS)
+    unknown = sorted(set(metrics) - set(known))
+    if unknown:
+        raise UserError(f"comparisons: metric '{unknown[0]}' cannot be paired; choose from {', '.join(known)}")
+    metrics = {metric: encoders for metric, encoders in metrics.items() if encoders}
+    tables = [
+        _compare_pair(inputs, left, right, metrics, clusters, seed, draws)
+        for left, right in (pairs if metrics else ())
+        for clusters in get_args(Clusters)
+    ]
+    empty = COMPARISONS.empty()
+    table = pd.concat(tables, ignore_index=True) if tables else empty
+    table["test"] = np.where(table["metric"].isin(list(exact)), "exact", "bootstrap")
+    printed = table["p_exact"].where(table["test"] == "exact", table["p"])
+    table["p_holm"] = printed.groupby(table["clusters"]).transform(lambda values: holm(values.to_numpy()))
+    return table[COMPARISONS.names]
+
+
+def _compare_pair(
+    inputs: ScoreInputs,
+    left: str,
+    right: str,
+    metrics: Mapping[str, Sequence[str]],
+    clusters: Clusters,
+    seed: int,
+    draws: int,
+) -> pd.DataFrame:
+    nan = float("nan")
+    if not any(first.keep.any() for first, _ in _common(inputs, left, right)):
+        nothing = Comparison(nan, nan, nan, nan, nan, nan, 0)
+        note = "no output survives in both methods"
+        rows = [
+            replace(_row(left, right, encoder, metric, clusters, nothing, nan, 0, 0, 0), note=note)
+            for metric, encoders in metrics.items()
+            for encoder in encoders
+        ]
+        return pd.DataFrame(map(asdict, rows))
+    found = []
+    outputs = sorted(
+        {encoder for metric in metrics for encoder in metrics[metric] if _has_outputs(inputs, metric, encoder)}
+    )
+    found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
+    spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
+    found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
+    table = pd.concat([part for part in found if len(part)], ignore_index=True)
+    wanted = [
+        encoder in metrics.get(metric, ()) for encoder, metric in zip(table["encoder"], table["metric"], strict=True)
+    ]
+    return table[wanted]
+
+
+def _has_outputs(inputs: ScoreInputs, metric: str, encoder: str) -> bool:
+    if metric in FIXED_METRICS:
+        return has_references(inputs, encoder)
+    return metric in OUTPUT_METRICS or (metric == "assistant_score" and inputs.assistant is not None)
+
+
+def compare_outputs(
+    inputs: ScoreInputs,
+    left: str,
+    right: str,
+    encoder: str,
+    seed: int,
+    clusters: Clusters = "seed-author",
+    draws: int = DRAWS,
+) -> pd.DataFrame:
+    """Compare per-output metrics; accuracy and cosines in the space of ``encoder``. ``seed`` names the resamples."""
+    frames = []
+    for pair in _matched(inputs, left, right):
+        sides = [output_figures(inputs, side.run, encoder)[side.keep] for side in pair]
+        frames.append(sides[0].merge(sides[1], on=["client", "prompt_id"]).assign(seed=pair[0].run.seed))
+    table = pd.concat(frames, ignore_index=True)
+    index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
+    counts = resample_counts(number, seed, draws)
+    rows = []
+    for metric in (name for name in (*OUTPUT_METRICS, *OPTIONAL_METRICS) if f"{name}_x" in table.columns):
+        first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
+        resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
+        higher = metric not in LOWER_IS_BETTER
+        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], higher)
+        if metric in ("author_accuracy", "fixed_accuracy"):
+            exact = mcnemar_exact(first == 1.0, second == 1.0)
+        else:
+            exact = wilcoxon_signed_rank(first, second)
+        rows.append(_row(left, right, encoder, metric, clusters, result, exact, len(table), 0, number))
+    return pd.DataFrame(map(asdict, rows))
+
+
+def compare_verification(
+    inputs: ScoreInputs,
+    left: str,
+    right: str,
+    encoders: Sequence[str],
+    seed: int,
+    clusters: Clusters = "seed-author",
+    draws: int = DRAWS,
+) -> pd.DataFrame:
+    """Compare generated-source AUC and EER (same-topic negatives) over all seeds' pairs, in every encoder.
+
+    A pair belongs to the cluster of its generated text.
+    """
+    matched = _matched(inputs, left, right)
+    n = sum(int(pair[0].keep.sum()) for pair in matched)
+    rows: list[PairedRow] = []
+    for encoder in encoders:
+        sides = []
+        for side in (0, 1):
+            parts = [(pair[side].run.seed, _pairs(inputs, pair[side], encoder)) for pair in matched]
+            sides.append(
+                (
+                    np.concatenate([part.scores for _, part in parts]),
+                    np.concatenate([part.positive for _, part in parts]),
+                    np.concatenate([np.full(len(part), run_seed) for run_seed, part in parts]),
+                    np.concatenate([part.left for _, part in parts]),
+                )
+            )
+        index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
+        other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
+        counts = resample_counts(number, seed, draws)
+        for metric, statistic in zip(VERIFICATION_METRICS, (auc_draws, eer_draws), strict=True):
+            first, second = (
+                (statistic(scores, positive, own, observed(number)), statistic(scores, positive, own, counts))
+                for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
+            )
+            higher = metric not in LOWER_IS_BETTER
+            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], higher)
+            rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
+    return pd.DataFrame(map(asdict, rows))
+
+
+def _matched(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:
+    matched = _common(inputs, left, right)
+    if not any(pair[0].keep.any() for pair in matched):
+        raise UserError(f"no output survives in both '{left}' and '{right}'; look at their pass rates")
+    return matched
+
+
+def _common(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:
+    runs = {(run.seed, run.method): run for run in inputs.runs}
+    seeds = sorted(seed for seed, method in runs if method == left and (seed, right) in runs)
+    if not seeds:
+        raise UserError(f"no seed has runs of both '{left}' and '{right}'; run both under one seed")
+    matched = []
+    for seed in seeds:
+        pair = runs[seed, left], runs[seed, right]
+        common = set(pair[0].survivors["prompt_id"]) & set(pair[1].survivors["prompt_id"])
+        first, second = (_Matched(run, run.survivors["prompt_id"].isin(common).to_numpy()) for run in pair)
+        matched.append((first, second))
+    return matched
+
+
+def _pairs(inputs: ScoreInputs, side: _Matched, encoder: str) -> Pairs:
+    run = Run(side.run.seed, side.run.method, side.run.survivors[side.keep].reset_index(drop=True))
+    gold = inputs.sources(encoder, "gold", run.seed)
+    return source_pairs(inputs.vectors(encoder, side.run)[side.keep], run, gold)
+
+
+def _cluster_index(seeds: np.ndarray, clients: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, int]:
+    names = [
+        str(client) if clusters == "author" else f"{seed}\t{client}"
+        for seed, client in zip(seeds, clients, strict=True)
+    ]
+    labels, index = np.unique(names, return_inverse=True)
+    return index, len(labels)
+
+
+def _row(
+    left: str,
+    right: str,
+    encoder: str,
+    metric: str,
+    clusters: str,
+    result: Comparison,
+    exact: float,
+    n: int,
+    pairs: int,
+    number: int,
+) -> PairedRow:
+    known = result.left == result.left and result.right == result.right
+    note = "" if known else "no pairs of both classes among the matched outputs"
+    values = {"p_exact": exact, "n": n, "pairs": pairs, "cluster_count": number, "note": note}
+    return PairedRow(left, right, encoder, metric, clusters, **{**asdict(result), **values})

@@ -1,0 +1,70 @@
+"""Tables of what is computed from the scores of several runs."""
+
+from __future__ import annotations
+
+from favor.foundation.columns import METHOD, SEED
+from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
+
+COMPARISONS = Table(
+    "comparisons",
+    (
+        Column("left_method", STRING, "", "method key that a positive difference favours"),
+        Column("right_method", STRING, "", "method key it is compared with"),
+        Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+        Column("metric", STRING, "", "metric name"),
+        Column("clusters", STRING, "", "what the bootstrap draws: seed-author or author"),
+        Column("left", FLOAT, "", "value of the left method on the matched outputs; NaN where note says why"),
+        Column("right", FLOAT, "", "value of the right method on the matched outputs"),
+        Column("delta", FLOAT, "", "difference, signed so that positive favours the left method"),
+        Column("low", FLOAT, "", "lower end of the 95 % percentile interval of the difference"),
+        Column("high", FLOAT, "", "upper end of that interval"),
+        Column("p", FLOAT, "", "two-sided bootstrap tail probability"),
+        Column("p_exact", FLOAT, "", "McNemar's (accuracy) or Wilcoxon's p; NaN for AUC and EER"),
+        Column("test", STRING, "", "the p that the table prints: bootstrap (p) or exact (p_exact)"),
+        Column("p_holm", FLOAT, "", "that p, Holm-adjusted over the file's rows with the same clusters"),
+        Column("n", INT64, "outputs", "matched outputs"),
+        Column("pairs", INT64, "pairs", "verification pairs of the left method; 0 for other metrics"),
+        Column("draws", INT64, "draws", "bootstrap draws in which both values exist"),
+        Column("cluster_count", INT64, "clusters", "clusters that a draw takes with replacement"),
+        Column("note", STRING, "", "why the values are missing; empty otherwise"),
+    ),
+    ("left_method", "right_method", "encoder", "metric", "clusters"),
+)
+
+ADAPTER_ENERGY = Table(
+    "adapter_energy",
+    (
+        Column("part", STRING, "", "personal (the whole update) or residual (what the private stage added)"),
+        Column("first_layer", INT32, "", "first decoder layer of the block, from 0"),
+        Column("last_layer", INT32, "", "last decoder layer of the block"),
+        Column("module", STRING, "", "adapted projection"),
+        Column("share", FLOAT, "", "module's share of the block's update energy, mean over adapters"),
+        Column("adapters", INT32, "adapters", "adapters behind the mean"),
+    ),
+    ("part", "first_layer", "module"),
+)
+
+COORDINATE_EFFECTS = Table(
+    "coordinate_effects",
+    (
+        Column("space", STRING, "", "stylometric (hand-made features) or style (the style encoder)"),
+        Column("coordinate", STRING, "", "name or number of the coordinate"),
+        Column("author_effect", FLOAT, "", "omega squared of author within topic"),
+        Column("topic_effect", FLOAT, "", "omega squared of topic"),
+        Column("texts", INT64, "texts", "human texts behind the effects"),
+    ),
+    ("space", "coordinate"),
+)
+
+PARTICIPATION = Table(
+    "participation",
+    (
+        SEED,
+        METHOD,
+        Column("last_round", INT32, "", "round of a client's last participation, from 0; -1: never sampled"),
+        Column("clients", INT32, "clients", "clients whose last participation it was"),
+        Column("outputs", INT64, "outputs", "their outputs that passed the filter"),
+        Column("correct", INT64, "outputs", "outputs nearest to their own author's prototype"),
+    ),
+    ("seed", "method", "last_round"),
+)

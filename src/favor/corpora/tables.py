@@ -1,0 +1,94 @@
+"""Tables of corpora and clients: from documents to prompts."""
+
+from __future__ import annotations
+
+from favor.foundation.columns import AUTHOR, CLIENT, DOCUMENT, PROMPT_ID, SPLIT, TEXT, TOPIC, WORDS, WRITING_PROMPT
+from favor.foundation.tables import INT32, INT64, STRING, TOKENS, Column, Table
+
+_AUTHOR_TOTALS = (
+    Column("documents", INT32, "documents", "documents of the author after cleaning"),
+    Column("words", INT64, "words", "word units of the author after cleaning"),
+    Column("tokens", INT64, "tokens", "tokens of the author under the base model's tokenizer; -1 if not counted"),
+)
+
+
+DOCUMENTS = Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS), ("author", "document_id"))
+
+DROPPED = Table(
+    "dropped",
+    (
+        Column("reason", STRING, "", "why rows were dropped; 'kept' counts the rows that remain"),
+        Column("rows", INT64, "rows", "number of raw rows"),
+    ),
+    ("reason",),
+)
+
+AUTHORS = Table("authors", (AUTHOR, TOPIC, *_AUTHOR_TOTALS), ("author",))
+
+SPLITS = Table("splits", (AUTHOR, DOCUMENT, SPLIT), ("author", "document_id"))
+
+ROSTER = Table(
+    "roster",
+    (
+        AUTHOR,
+        Column("role", STRING, "", "client, asce_a, asce_b, background, unused or too_small"),
+        Column("client", STRING, "", "anonymous client name; empty for the other roles"),
+        TOPIC,
+        Column("cluster", INT32, "", "style cluster of the author; -1 where none was computed"),
+        *_AUTHOR_TOTALS,
+    ),
+    ("author",),
+)
+
+OVERLAP = Table(
+    "overlap",
+    (
+        Column("left", STRING, "", "role"),
+        Column("right", STRING, "", "another role"),
+        Column("shared_authors", INT32, "authors", "authors in both roles"),
+        Column("shared_documents", INT32, "documents", "identical documents in both roles"),
+    ),
+    ("left", "right"),
+)
+
+ALLOCATION = Table(
+    "allocation",
+    (
+        CLIENT,
+        Column("available_words", INT64, "words", "word units in the client's training documents"),
+        Column("target_words", INT64, "words", "word units the allocation asks for"),
+        Column("allocated_words", INT64, "words", "word units the client trains on"),
+    ),
+    ("client",),
+)
+
+CLIENT_TEXTS = Table(
+    "client_texts",
+    (
+        CLIENT,
+        DOCUMENT,
+        SPLIT,
+        TOPIC,
+        WRITING_PROMPT,
+        TEXT,
+        WORDS,
+        Column("allocated_words", INT32, "words", "word units of the text that are trained on"),
+        Column("training_text", STRING, "", "the part of the text that is trained on; empty if none"),
+    ),
+    ("client", "document_id"),
+)
+
+PROMPTS = Table(
+    "prompts",
+    (
+        CLIENT,
+        PROMPT_ID,
+        DOCUMENT,
+        TOPIC,
+        Column("prompt_text", STRING, "", "text of the prompt"),
+        Column("prompt_tokens", TOKENS, "tokens", "token ids of the prompt under the base model's tokenizer"),
+        Column("gold_text", STRING, "", "the author's own continuation"),
+        Column("gold_tokens", INT32, "tokens", "length of the author's own continuation"),
+    ),
+    ("client", "prompt_id"),
+)

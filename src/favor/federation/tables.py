@@ -1,0 +1,112 @@
+"""Tables of training and generation: schedules, traffic, training logs, continuations."""
+
+from __future__ import annotations
+
+from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SEED, TEXT
+from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, Column, Table
+
+SCHEDULE = Table(
+    "schedule",
+    (ROUND, Column("slot", INT32, "", "position in the round's cohort, from 0"), CLIENT),
+    ("round", "slot"),
+)
+
+TRAFFIC = Table(
+    "traffic",
+    (
+        ROUND,
+        Column("direction", STRING, "", "client_to_server or server_to_client"),
+        Column("content", STRING, "", "delta or shared adapter"),
+        CLIENT,
+        Column("file", STRING, "", "file it was in, relative to the results folder"),
+        BYTES,
+    ),
+    ("round", "direction", "client", "content"),
+)
+
+BOUNDARY = Table(
+    "boundary",
+    (
+        SEED,
+        METHOD,
+        ROUND,
+        Column("direction", STRING, "", "client_to_server, server_to_client or stays_on_client"),
+        Column(
+            "content",
+            STRING,
+            "",
+            "delta, word count, text, shared or final adapter; of what stays: residual, endpoint, adapter, ...",
+        ),
+        CLIENT,
+        Column("file", STRING, "", "file it was in, relative to the results folder"),
+        BYTES,
+    ),
+    ("seed", "method", "round", "direction", "client", "content"),
+)
+
+AUTHOR_SHEETS = Table(
+    "author_sheets",
+    (
+        CLIENT,
+        Column("sheet", STRING, "", "how the client's author writes, in a model's words; private to the client"),
+        Column("persona", STRING, "", "the sheet as an address to a writer; private to the client"),
+        Column("texts", INT32, "texts", "training texts the sheet was made from"),
+    ),
+    ("client",),
+)
+
+PROMPTED_REQUESTS = Table(
+    "prompted_requests",
+    (
+        SEED,
+        METHOD,
+        CLIENT,
+        PROMPT_ID,
+        Column("request", STRING, "", "what the base model was given, without its template; private to the client"),
+        Column("tokens", INT32, "tokens", "length of the request"),
+        Column("documents", TEXTS, "", "training documents that it quotes, nearest first"),
+    ),
+    ("seed", "method", "client", "prompt_id"),
+)
+
+GATES = Table(
+    "gates",
+    (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
+    ("seed", "method", "client", "prompt_id"),
+)
+
+TRAINING_LOG = Table(
+    "training_log",
+    (
+        Column("stage", STRING, "", "shared or personal"),
+        ROUND,
+        CLIENT,
+        Column("step", INT32, "steps", "optimiser step of the stage, from 0"),
+        Column("learning_rate", FLOAT, "", "rate applied at the step"),
+        Column("task_loss", FLOAT, "nats per token", "mean negative log-likelihood of the supervised tokens"),
+        Column("proximal", FLOAT, "", "proximal term added to the loss"),
+        Column("alignment_loss", FLOAT, "", "1 - cosine to the style target; NaN without alignment"),
+        Column("cosine", FLOAT, "", "cosine to the style target; NaN without alignment"),
+        Column("kappa", FLOAT, "", "warm-up coefficient of the alignment loss"),
+        Column("gradient_norm", FLOAT, "", "norm of the client's gradient before clipping"),
+        Column("alignment_gradient_share", FLOAT, "", "|g_align| / (|g_align| + |g_task|) on the LoRA factors"),
+        Column("supervised_tokens", INT32, "tokens", "supervised tokens of the step"),
+    ),
+    ("stage", "round", "client", "step"),
+)
+
+GENERATIONS = Table(
+    "generations",
+    (
+        SEED,
+        METHOD,
+        CLIENT,
+        PROMPT_ID,
+        TEXT,
+        Column("tokens", INT32, "tokens", "generated tokens"),
+        Column("words", INT32, "words", "whitespace-delimited tokens of the text"),
+        Column("distinct_bigram_ratio", FLOAT, "", "distinct bigrams over bigrams, lower-cased"),
+        Column("passed", BOOLEAN, "", "whether the text passes the quality filter"),
+    ),
+    ("seed", "method", "client", "prompt_id"),
+)

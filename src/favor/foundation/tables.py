@@ -1,0 +1,55 @@
+"""What a Parquet table of the workflow declares: its columns, their types, units and meaning, and its row order.
+
+Every stage declares its own tables (``favor.<stage>.tables``). Files are written and read only through these
+declarations (:mod:`favor.foundation.parquet`), so a column that is missing, misspelt or of another type stops the step
+that meets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+STRING = pa.string()
+INT32 = pa.int32()
+INT64 = pa.int64()
+FLOAT = pa.float64()
+BOOLEAN = pa.bool_()
+VECTOR = pa.list_(pa.float32())
+TOKENS = pa.list_(pa.int32())
+TEXTS = pa.list_(pa.string())
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, Arrow type, unit ("" where none applies) and meaning."""
+
+    name: str
+    dtype: pa.DataType
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One Parquet table: its columns in file order and the columns its rows are sorted by."""
+
+    name: str
+    columns: tuple[Column, ...]
+    sort_by: tuple[str, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the file."""
+        return pa.schema([(column.name, column.dtype) for column in self.columns])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns in file order."""
+        return [column.name for column in self.columns]
+
+    def empty(self) -> pd.DataFrame:
+        """Return the table without rows."""
+        return self.schema.empty_table().to_pandas()

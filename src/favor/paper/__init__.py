@@ -1,0 +1,1 @@
+"""The paper itself: the values and names it prints, and the numbers of its running text."""

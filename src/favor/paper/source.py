@@ -1,0 +1,237 @@
+"""Reads the result tables out of the paper's LaTeX source, to make and to check the values shipped in ``paper_values``.
+
+Only numbers and short labels are taken. A row of the result is one cell as the paper prints it, with the line of the
+source it stands on. ``python -m favor.paper.source favor.tex`` writes the shipped CSV files anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_text
+
+PAPER_COLUMNS = ("panel", "section", "row", "column", "value", "deviation", "mark", "text", "line")
+
+# Leading columns that name a row. A table whose first of them is a corpus ("section") is listed in SECTIONED.
+STUB_COLUMNS: dict[str, int] = {
+    "signature-space-main": 1,
+    "signature-space-native": 1,
+    "main_federated_results": 2,
+    "phase1-main-external-verification": 1,
+    "phase1-main-results": 1,
+    "phase1-external-evaluator-details": 2,
+    "phase1-legacy-comparison": 1,
+    "phase1-topic-audit": 1,
+    "phase1-external-agreement": 2,
+    "phase1-7b-base-sensitivity": 1,
+    "asce-leakage-free-gensource": 1,
+    "asce-leakage-free-pairwise": 1,
+    "asce-b-audit": 1,
+    "asce-scale-transfer": 1,
+    "mythos-reddit-external-main": 1,
+    "mythos-reddit-external-details": 1,
+    "phase1-ablation-full-meanstd": 1,
+    "phase1-ablation-paired-tests": 2,
+    "phase1-ablation-external-paired": 3,
+    "phase1-ablation-run-audit": 1,
+    "phase1-paired-significance": 2,
+    "phase1-external-paired-auc": 3,
+    "feddpa-gate-sensitivity": 1,
+    "efficiency_communication": 1,
+    "k100-scale-stress": 1,
+    "text-volume-sweep": 1,
+    "imbalance-sweep": 1,
+    "cold-start-main": 1,
+    "cold-start-full": 2,
+    "cold-start-nested-k": 1,
+    "prompting_retrieval_baselines": 1,
+    "qwen-generic-quality": 1,
+    "human_2afc_audit": 1,
+}
+SECTIONED = frozenset({"main_federated_results"})
+
+_SYMBOLS = (
+    (r"\yesmark", "✓"),
+    (r"\nomark", "✗"),
+    (r"\datasetmain", "BlogText"),
+    (r"\textsuperscript{\dag}", "†"),
+    (r"\dag", "†"),
+    (r"\rightarrow", "→"),
+    (r"\uparrow", ""),
+    (r"\downarrow", ""),
+    (r"\kappa", "κ"),
+    (r"\omega", "ω"),
+    (r"\Delta", "Δ"),
+    (r"\alpha", "α"),
+    (r"\geq", "≥"),
+    (r"\times", "×"),
+    (r"\pm", "±"),
+    (r"\%", "%"),
+    (r"\&", "&"),
+    (r"\ ", " "),
+    (r"\,", " "),
+    ("{,}", ","),
+    ("^2", "²"),
+    ("^{-4}", "⁻⁴"),
+    ("---", "—"),
+    ("--", "–"),
+    ("~", " "),
+)
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_MEAN_DEVIATION = re.compile(r"([+-]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class _Cell:
+    source: str
+    line: int
+
+
+def read_paper_table(source: Path, label: str) -> pd.DataFrame:
+    """Return the cells of table ``label`` (without "tab:") in reading order, with the columns PAPER_COLUMNS.
+
+    ``value`` and ``deviation`` are NaN where the cell is not one number; ``text`` is the cell without markup.
+    Raises ``UserError`` where the source has no such table.
+    """
+    text = source.read_text(encoding="utf-8")
+    end = text.find(rf"\label{{tab:{label}}}")
+    if end < 0 or label not in STUB_COLUMNS:
+        raise UserError(f"{source}: no table labelled 'tab:{label}'; known tables are {', '.join(STUB_COLUMNS)}")
+    start = text.rfind(r"\begin{table", 0, end)
+    records: list[dict[str, object]] = []
+    for panel, rows in _panels(text, start, end):
+        records += _records(label, panel, rows)
+    return pd.DataFrame(records, columns=list(PAPER_COLUMNS))
+
+
+def _panels(text: str, start: int, end: int) -> Iterator[tuple[str, list[list[_Cell]]]]:
+    for body in re.finditer(r"\\toprule(.*?)\\bottomrule", text[start:end], flags=re.DOTALL):
+        heading = re.findall(r"\\textit\{Panel ([^}]*)\}", text[start : start + body.start()])
+        panel = f"Panel {heading[-1]}" if heading else ""
+        yield panel, _split_rows(text, start + body.start(1), start + body.end(1))
+
+
+def _split_rows(text: str, start: int, end: int) -> list[list[_Cell]]:
+    """Split tabular source into rows of cells at the double backslashes and ampersands outside braces."""
+    rows: list[list[_Cell]] = [[]]
+    depth, begin, position = 0, start, start
+    while position < end:
+        two = text[position : position + 2]
+        if two == r"\\" and depth == 0:
+            rows[-1].append(_cell(text, begin, position))
+            rows.append([])
+            begin = position = position + 2
+        elif text[position] == "\\":
+            position += 2
+        elif text[position] == "&" and depth == 0:
+            rows[-1].append(_cell(text, begin, position))
+            begin = position = position + 1
+        else:
+            depth += {"{": 1, "}": -1}.get(text[position], 0)
+            position += 1
+    return [row for row in rows if row]
+
+
+def _cell(text: str, begin: int, end: int) -> _Cell:
+    source = re.sub(r"\\(?:midrule|addlinespace|cmidrule\S*)", "", text[begin:end])
+    leading = len(text[begin:end]) - len(text[begin:end].lstrip())
+    skipped = re.match(r"\s*\\midrule\s*", text[begin:end])
+    offset = begin + (skipped.end() if skipped else leading)
+    return _Cell(source.strip(), text.count("\n", 0, offset) + 1)
+
+
+def _records(label: str, panel: str, rows: Sequence[Sequence[_Cell]]) -> list[dict[str, object]]:
+    stubs = STUB_COLUMNS[label]
+    headers = [plain(cell.source) for cell in rows[0]]
+    records: list[dict[str, object]] = []
+    section = ""
+    for row in rows[1:]:
+        names = [plain(cell.source) for cell in row[:stubs]]
+        if label in SECTIONED:
+            section = names[0] or section
+            names = names[1:]
+        for header, cell in zip(headers[stubs:], row[stubs:], strict=True):
+            for column, source in _split_pair(header, cell.source):
+                fields = (panel, section, " · ".join(names), column, *_values(source), cell.line)
+                records.append(dict(zip(PAPER_COLUMNS, fields, strict=True)))
+    return records
+
+
+def _split_pair(header: str, source: str) -> list[tuple[str, str]]:
+    # The ablation table prints "AUC/EER" as one column of "a/b" cells; every other table gives them a column each.
+    if "AUC/EER" not in header:
+        return [(header, source)]
+    means, deviations = _arguments(source, r"\meanstd")
+    evaluator = header.replace("AUC/EER", "").replace("/", "").strip()
+    pairs = zip(("AUC", "EER"), _slash(means), _slash(deviations), strict=True)
+    return [(f"{evaluator} {name}", rf"\meanstd{{{mean}}}{{{deviation}}}") for name, mean, deviation in pairs]
+
+
+def _slash(text: str) -> list[str]:
+    return text.split("/")
+
+
+def _arguments(source: str, command: str) -> list[str]:
+    """Return the brace arguments that follow ``command``, braces balanced."""
+    position = source.index(command) + len(command)
+    arguments: list[str] = []
+    while position < len(source) and source[position] == "{":
+        depth, begin = 0, position + 1
+        while True:
+            depth += {"{": 1, "}": -1}.get(source[position], 0)
+            position += 1
+            if depth == 0:
+                break
+        arguments.append(source[begin : position - 1])
+    return arguments
+
+
+def _values(source: str) -> tuple[float, float, str, str]:
+    """Return (value, deviation, mark, text) of one cell."""
+    mark = "best" if r"\textbf" in source else "second" if r"\underline" in source else ""
+    text = plain(source)
+    pair = _MEAN_DEVIATION.fullmatch(text)
+    if pair:
+        return float(pair[1]), float(pair[2]), mark, text
+    if _NUMBER.fullmatch(text):
+        return float(text), float("nan"), mark, text
+    return float("nan"), float("nan"), mark, text
+
+
+def plain(source: str) -> str:
+    """Return LaTeX cell ``source`` as plain Unicode text: no markup, arrows of direction left out, lines joined."""
+    text = re.sub(r"(?<!\\)%.*", "", source)
+    if r"\meanstd" in text:
+        mean, deviation = _arguments(text, r"\meanstd")
+        text = f"{mean} ± {deviation}"
+    text = re.sub(r"\\makecell(?:\[\w\])?", "", text)
+    text = re.sub(r"-\\\\(?:\[[^\]]*\])?", "-", text)
+    text = re.sub(r"\\\\(?:\[[^\]]*\])?", " ", text)
+    for symbol, replacement in _SYMBOLS:
+        text = text.replace(symbol, replacement)
+    text = re.sub(r"\\(?:textbf|underline|textit|texttt|text)\b", "", text)
+    text = re.sub(r"[{}$]", "", text)
+    text = re.sub(r"/$", "", re.sub(r"\s+", " ", text).strip())
+    return text.strip()
+
+
+def to_csv(table: pd.DataFrame) -> str:
+    """Return ``table`` as the CSV text shipped with the project (deterministic; numbers as the paper prints them)."""
+    return table.to_csv(index=False, lineterminator="\n")
+
+
+def main(source: Path, folder: Path) -> None:
+    """Write one CSV file per known table of ``source`` into ``folder``."""
+    for label in STUB_COLUMNS:
+        write_text(to_csv(read_paper_table(source, label)), folder / f"{label}.csv")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(__file__).parent / "paper_values")

@@ -1,0 +1,59 @@
+"""Tables of scores, and of what is measured once per text."""
+
+from __future__ import annotations
+
+from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, SEED
+from favor.foundation.tables import FLOAT, INT64, STRING, Column, Table
+
+_SCORE_COLUMNS = (
+    SEED,
+    Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
+    Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
+    Column("metric", STRING, "", "metric name"),
+    Column("variant", STRING, "", "variant of the metric; empty for the default"),
+    Column("value", FLOAT, "", "value; NaN where note says why"),
+    Column("n", INT64, "", "texts or pairs behind the value"),
+    Column("note", STRING, "", "why the value is missing; empty otherwise"),
+)
+
+
+UTILITY = Table(
+    "utility",
+    (
+        SEED,
+        METHOD,
+        CLIENT,
+        PROMPT_ID,
+        Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation"),
+        Column("semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"),
+    ),
+    ("seed", "method", "client", "prompt_id"),
+)
+
+ASSISTANT = Table(
+    "assistant",
+    (
+        SEED,
+        Column("method", STRING, "", "method key of the configuration; gold: the author's own continuation"),
+        CLIENT,
+        PROMPT_ID,
+        Column("assistant_score", FLOAT, "", "probability that an assistant wrote the text"),
+    ),
+    ("seed", "method", "client", "prompt_id"),
+)
+
+SCORES = Table(
+    "scores",
+    _SCORE_COLUMNS,
+    ("seed", "method", "encoder", "metric", "variant"),
+)
+
+SWEEP_SCORES = Table(
+    "sweep_scores",
+    (
+        Column("point", STRING, "", "point of the sweep"),
+        Column("experiment", STRING, "", "experiment behind the point"),
+        *_SCORE_COLUMNS,
+    ),
+    ("point", "seed", "method", "encoder", "metric", "variant"),
+)

@@ -1,0 +1,196 @@
+"""Paired comparisons of methods on matched survivors."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
+from favor.foundation.errors import UserError
+from favor.scores.inputs import ScoreInputs
+from favor.scores.verification import auc, equal_error_rate, source_pairs
+from favor.statistics.paired import holm
+
+KEYS = ["seed", "method", "client", "prompt_id"]
+GOLD = " ".join(f"word{index}" for index in range(25))
+
+
+@pytest.fixture(scope="module")
+def inputs() -> ScoreInputs:
+    """Two seeds, six authors of two topics, three prompts; "near" outputs lie closer to their author than "far" ones.
+
+    One output of "far" failed the filter.
+    """
+    generator = np.random.default_rng(1)
+    clients = [f"c{index}" for index in range(6)]
+    centres = generator.normal(size=(6, 8))
+    topics = dict(zip(clients, ["s", "s", "s", "t", "t", "t"], strict=True))
+    prompts, generations, made, human = [], [], [], []
+    for index, client in enumerate(clients):
+        human += [
+            (client, f"{client}-d{d}", "train", topics[client], centres[index] + generator.normal(size=8) * 0.3)
+            for d in range(5)
+        ]
+        for seed in (1, 2):
+            for number in range(3):
+                prompt = f"{client}-{seed}-{number}"
+                prompts.append((seed, client, prompt, prompt + "d", topics[client], "p", [1], GOLD, 25))
+                human.append((client, prompt, "gold", topics[client], centres[index] + generator.normal(size=8) * 0.5))
+                for method, noise in (("near", 0.6), ("far", 2.5)):
+                    passed = not (method == "far" and prompt == "c0-1-0")
+                    generations.append((seed, method, client, prompt, "text", 5, 30, 0.9, passed))
+                    made.append((seed, method, client, prompt, centres[index] + generator.normal(size=8) * noise))
+    generated = pd.DataFrame(generations, columns=[*KEYS, "text", "tokens", "words", "distinct_bigram_ratio", "passed"])
+    utility = generated[KEYS].assign(
+        bertscore_f1=generator.normal(0.8, 0.02, len(generated)), semantic_similarity=generator.random(len(generated))
+    )
+    return ScoreInputs(
+        generated,
+        pd.DataFrame(
+            prompts,
+            columns=[
+                "seed",
+                "client",
+                "prompt_id",
+                "document_id",
+                "topic",
+                "prompt_text",
+                "prompt_tokens",
+                "gold_text",
+                "gold_tokens",
+            ],
+        ),
+        {"e": pd.DataFrame(made, columns=[*KEYS, "embedding"])},
+        {"e": pd.DataFrame(human, columns=["client", "item", "kind", "topic", "embedding"])},
+        utility,
+    )
+
+
+def test_outputs_are_matched(inputs: ScoreInputs) -> None:
+    table = compare_outputs(inputs, "near", "far", "e", seed=3, draws=500).set_index("metric")
+    assert (table["n"] == 35).all()  # 36 prompts, one of which failed for "far"
+    both = inputs.utility.pivot_table(index=["seed", "prompt_id"], columns="method", values="bertscore_f1")
+    both = both.drop(index=(1, "c0-1-0"))
+    row = table.loc["bertscore_f1"]
+    assert row["left"] == pytest.approx(both["near"].mean())
+    assert row["right"] == pytest.approx(both["far"].mean())
+    assert row["delta"] == pytest.approx((both["near"] - both["far"]).mean())
+    assert row["low"] < row["delta"] < row["high"]
+    accuracy = table.loc["author_accuracy"]
+    assert accuracy["delta"] > 0.2
+    assert accuracy["p"] < 0.05
+    assert accuracy["p_exact"] < 0.05
+
+
+def test_verification_uses_matched_outputs(inputs: ScoreInputs) -> None:
+    table = compare_verification(inputs, "near", "far", ["e"], seed=3, draws=300).set_index("metric")
+    scores, positive = [], []
+    for run in inputs.runs:
+        if run.method == "near":
+            pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", run.seed))
+            # c0's first output of seed 1 is the first survivor: its pairs are 2 positives and 6 negatives
+            keep = slice(8, None) if run.seed == 1 else slice(None)
+            scores.append(pairs.scores[keep])
+            positive.append(pairs.positive[keep])
+    value, flags = np.concatenate(scores), np.concatenate(positive)
+    assert table.loc["generated_source_auc", "left"] == pytest.approx(auc(value, flags))
+    assert table.loc["generated_source_eer", "left"] == pytest.approx(equal_error_rate(value, flags))
+    assert (table["pairs"] == 35 * 8).all()
+    assert table.loc["generated_source_auc", "delta"] > 0
+    assert table.loc["generated_source_eer", "delta"] > 0  # lower error favours the left: still positive
+    assert table["p_exact"].isna().all()
+
+
+def test_author_clusters_hold_all_seeds(inputs: ScoreInputs) -> None:
+    printed = compare_outputs(inputs, "near", "far", "e", seed=3, draws=400)
+    coarse = compare_outputs(inputs, "near", "far", "e", seed=3, draws=400, clusters="author")
+    np.testing.assert_allclose(printed["delta"], coarse["delta"])
+    assert (printed["low"] != coarse["low"]).any()
+    swapped = compare_outputs(inputs, "far", "near", "e", seed=3, draws=400)
+    np.testing.assert_allclose(swapped["delta"], -printed["delta"])
+    np.testing.assert_allclose(swapped["low"], -printed["high"])
+    np.testing.assert_allclose(swapped["p"], printed["p"])
+
+
+def test_unknown_method(inputs: ScoreInputs) -> None:
+    with pytest.raises(UserError, match="no seed has runs of both 'near' and 'favor'"):
+        compare_outputs(inputs, "near", "favor", "e", seed=3)
+
+
+def test_one_family_of_tests_is_corrected_together(inputs: ScoreInputs) -> None:
+    metrics = {"author_accuracy": ["e"], "bertscore_f1": ["e"], "generated_source_auc": ["e"], "assistant_score": ["e"]}
+    pairs = [("near", "far"), ("far", "near")]
+    table = compare_methods(inputs, pairs, metrics, ["author_accuracy"], seed=3, draws=300)
+    assert len(table) == 2 * 3 * 2  # pairs x metrics that can be computed x kinds of clusters
+    for clusters, number in (("seed-author", 12), ("author", 6)):
+        rows = table[table["clusters"] == clusters]
+        assert (rows["cluster_count"] == number).all()
+        printed = [row.p_exact if row.metric == "author_accuracy" else row.p for row in rows.itertuples()]
+        np.testing.assert_allclose(rows["p_holm"], holm(printed))
+        assert (rows["p_holm"] >= printed).all()
+    single = compare_verification(inputs, "near", "far", ["e"], seed=3, draws=300).set_index("metric")
+    chosen = table.query("left_method == 'near' and clusters == 'seed-author'").set_index("metric")
+    for name in ("left", "right", "delta", "low", "high", "p", "pairs"):
+        assert chosen.loc["generated_source_auc", name] == single.loc["generated_source_auc", name]
+
+
+def test_a_lower_assistant_score_favours_its_method(inputs: ScoreInputs) -> None:
+    scores = inputs.generations[KEYS].assign(assistant_score=(inputs.generations["method"] == "far") * 0.5 + 0.1)
+    scored = dataclasses.replace(inputs, assistant=scores)
+    table = compare_outputs(scored, "near", "far", "e", seed=3, draws=100).set_index("metric")
+    row = table.loc["assistant_score"]
+    assert (row["left"], row["right"]) == (pytest.approx(0.1), pytest.approx(0.6))
+    assert row["delta"] == pytest.approx(0.5)
+    assert row["low"] == pytest.approx(0.5)
+
+
+def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs: ScoreInputs) -> None:
+    lost = inputs.generations.assign(passed=inputs.generations["passed"] & (inputs.generations["method"] == "near"))
+    empty = ScoreInputs(lost, inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings, inputs.utility)
+    metrics = {"author_accuracy": ["e"], "generated_source_eer": ["e"]}
+    table = compare_methods(empty, [("near", "far")], metrics, [], seed=3, draws=100)
+    assert len(table) == 4
+    assert table["left"].isna().all()
+    assert table["p_holm"].isna().all()
+    assert set(table["note"]) == {"no output survives in both methods"}
+
+
+def test_nothing_to_compare_is_an_empty_table(inputs: ScoreInputs) -> None:
+    assert compare_methods(inputs, [], {"author_accuracy": ["e"]}, [], seed=1).empty
+    assert compare_methods(inputs, [("near", "far")], {"generated_source_auc": []}, [], seed=1).empty
+    with pytest.raises(UserError, match="metric 'mauve' cannot be paired"):
+        compare_methods(inputs, [("near", "far")], {"mauve": ["e"]}, [], seed=1)
+
+
+def test_the_assistant_score_favours_the_lower_side(inputs: ScoreInputs) -> None:
+    level = {"near": 0.2, "far": 0.5}
+    scored = inputs.generations[KEYS].assign(assistant_score=inputs.generations["method"].map(level))
+    table = compare_methods(
+        replace(inputs, assistant=scored), [("near", "far")], {"assistant_score": ["e"]}, [], seed=3, draws=100
+    )
+    row = table[table["clusters"] == "seed-author"].iloc[0]
+    assert (row["left"], row["right"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.5), 35)
+    # the same difference in every output, so in every resample
+    assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.3, 0.3, 0.3))
+
+
+def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs: ScoreInputs) -> None:
+    metrics = {"author_accuracy": ["e"], "fixed_accuracy": ["e"], "fixed_margin": ["e"]}
+    without = compare_methods(inputs, [("near", "far")], metrics, [], 7, 200)
+    assert set(without["metric"]) == {"author_accuracy"}
+    train = inputs.source_embeddings["e"].query("kind == 'train'")
+    aside = train.assign(kind="reference", item=train["item"] + "r")
+    sources = {"e": pd.concat([inputs.source_embeddings["e"], aside], ignore_index=True)}
+    table = compare_methods(
+        replace(inputs, source_embeddings=sources, _cache={}), [("near", "far")], metrics, [], 7, 200
+    )
+    rows = table[table["clusters"] == "author"].set_index("metric")
+    # The texts set aside are the training texts again, so fixed prototypes are the usual ones.
+    shared = ["left", "right", "delta", "low", "high", "p", "n", "cluster_count"]
+    assert rows.loc["fixed_accuracy", shared].tolist() == rows.loc["author_accuracy", shared].tolist()
+    assert rows.loc["fixed_margin", "delta"] > 0
+    assert rows.loc["fixed_margin", "low"] <= rows.loc["fixed_margin", "delta"] <= rows.loc["fixed_margin", "high"]

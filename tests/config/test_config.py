@@ -1,0 +1,263 @@
+"""A configuration is completed, or refused in one line that names the key and the nearest valid one."""
+
+import copy
+import dataclasses
+import re
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from favor.config.resolve import load_schema, resolve
+from favor.foundation.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+def resolved(config):
+    return resolve(config, SCHEMA, ROOT / "src")
+
+
+def changed(path, value):
+    config = copy.deepcopy(DEMO)
+    place = config
+    *parents, key = path.split(".")
+    for parent in parents:
+        place = place.setdefault(parent, {})
+    place[key] = value
+    return config
+
+
+def test_the_demo_resolves_and_is_left_as_it_was():
+    before = copy.deepcopy(DEMO)
+    config = resolved(DEMO)
+    assert before == DEMO
+    assert config["experiments"]["demo"]["training"]["clip_norm"] == 1.0
+    assert config["experiments"]["demo"]["protocol"] == "paper"
+
+
+def test_defaults_are_the_papers():
+    experiment = {"corpus": "c", "base_model": "m", "style_encoder": "e"}
+    config = resolved(
+        {
+            "corpora": {"c": {"demo": {}}},
+            "base_models": {"m": {"source": "owner/model"}},
+            "encoders": {
+                "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}},
+                "s": {"kind": "sentence", "source": "embedded-minilm"},
+            },
+            "experiments": {"x": experiment},
+        }
+    )["experiments"]["x"]
+    # Table efficiency_communication and section 4 of the paper.
+    assert config["federation"]["rounds"] == 6
+    assert config["federation"]["clients_per_round"] == 12
+    assert (config["lora"]["rank"], config["lora"]["alpha"], config["lora"]["dropout"]) == (16, 32, 0.05)
+    assert (config["training"]["micro_batch"], config["training"]["accumulation"]) == (4, 8)
+    assert config["training"]["learning_rate"] == 2e-4
+    assert config["prompts"]["prefix_tokens"] == 96
+    assert config["generation"]["max_new_tokens"] == 220
+    assert config["clients"] == 50
+    assert config["evaluation"]["semantic_encoder"] == "s"
+    assert config["evaluation"]["scores"] == {"mauve": {"encoders": ["s"]}}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("experimets", {}, "unknown config key 'experimets'; did you mean 'experiments'?"),
+        (
+            "experiments.demo.training.learning_rat",
+            1,
+            "unknown config key 'experiments.demo.training.learning_rat'; did you mean 'learning_rate'?",
+        ),
+        ("experiments.demo.lora.rank", "8", "config key 'experiments.demo.lora.rank': expected integer, found '8'"),
+        ("experiments.demo.training.learning_rate", "2e-4", "write 2.0e-4"),
+        ("experiments.demo.training.learning_rate", float("inf"), "no finite number"),
+        ("experiments.demo.allocation.total_words", -5, "out of range"),
+        ("experiments.logs", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
+        ("experiments.sweeps", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
+        ("sweeps.s", {"points": [{"label": "1", "experiment": "dem"}]}, "there is no 'dem'; did you mean 'demo'?"),
+        ("sweeps.s", {"points": [{"label": "1", "experiment": "demo"}] * 2}, "two points have one label"),
+        (
+            "sweeps.s",
+            {"points": [{"label": "1", "experiment": "demo"}], "tables": ["imbalance-swep"]},
+            "config key 'sweeps.s.tables': there is no 'imbalance-swep'; did you mean 'imbalance_sweep'?",
+        ),
+        (
+            "sweeps.s",
+            {"points": [{"label": "1", "experiment": "demo"}], "figure": ["generated_auc"]},
+            "a figure draws what the sweep's tables score",
+        ),
+        ("experiments.demo.methods", {"shared": {"method": "favor"}}, "the name is taken"),
+        ("corpora.demo.word_pattern", "[", "no regular expression"),
+        ("corpora.demo.encoding", "utf-99", "unknown encoding"),
+        ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
+        ("results", "a{b}", "cannot be a results folder"),
+        ("experiments.demo.lora.rank", True, "expected integer, found True"),
+        ("experiments.demo.lora.rank", 0, "out of range"),
+        ("experiments.demo.protocol", "papr", "'papr' is not possible; did you mean 'paper'?"),
+        ("experiments.demo.seeds", [1, 1], "names something twice"),
+        ("experiments.demo.corpus", "dem", "there is no 'dem'; did you mean 'demo'?"),
+        ("experiments.demo.federation.clients_per_round", 13, "13 clients a round, but only 12 clients"),
+        ("experiments.demo.clients", 13, "lower the first or raise the second"),
+        ("experiments.demo.prompts.prefix_tokens", 384, "does not fit the model's context of 384"),
+        ("experiments.demo.generation.max_new_tokens", 380, "exceed the model's context of 384"),
+        ("experiments.demo.training.max_length", 32, "leave nothing to learn after a prefix of 32"),
+        ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
+        ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
+        ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
+        ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
+        ("encoders.asce_a.training.authors", 100, "100 authors wanted"),
+        ("encoders.asce_a.kind", "asci", "'asci'"),
+        ("experiments.demo.studies.human_2afc", {"methods": ["favour"]}, "did you mean 'favor'?"),
+        ("experiments.demo.studies.human_2afc", {"items": 9, "human_items": 2}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"items": 10, "human_items": 10}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"responses": "/no/folder"}, "no folder /no/folder; make it"),
+        ("experiments.demo.studies.human_2afc", {"annotator": 3}, "did you mean 'annotators'?"),
+        ("corpora.demo.demo", None, "--config corpus_path="),
+        ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
+        ("corpora.demo.roles.background", 0, "has no background authors"),
+        ("base_models.tiny.source", "a/b", "give either 'source' or 'pretrain'"),
+        ("base_models.Tiny", {"source": "a/b"}, "a name is lower-case"),
+    ],
+)
+def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message):
+    started = time.monotonic()
+    with pytest.raises(UserError) as caught:
+        resolved(changed(path, value))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert time.monotonic() - started < 5  # the promise is made to the user, not a benchmark
+
+
+def test_a_missing_corpus_file_is_named(tmp_path):
+    config = changed("corpora.demo.demo", None)
+    config["corpus_path"] = str(tmp_path / "missing.csv")
+    with pytest.raises(UserError, match=r"missing\.csv does not exist"):
+        resolved(config)
+
+
+def walk(schema, where=""):
+    schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+    for option in schema.get("oneOf", [schema]):
+        for key, child in option.get("properties", {}).items():
+            yield f"{where}.{key}", child
+            yield from walk(child, f"{where}.{key}")
+
+
+def test_every_mapping_is_closed_and_every_leaf_is_described():
+    for name, definition in [("", SCHEMA), *SCHEMA["$defs"].items()]:
+        assert definition["additionalProperties"] is False, name
+        for where, child in walk(definition, name):
+            if child.get("type") == "object" and "properties" in child:
+                assert child["additionalProperties"] is False, where
+            if "properties" not in child and "oneOf" not in child:
+                assert child.get("description") or child.get("type") == "object", where
+
+
+def test_schema_defaults_equal_the_packages_own():
+    from favor.config.protocol import SWITCHES
+    from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+
+    own_values = {
+        "training": dataclasses.asdict(TrainingSettings()),
+        "alignment": dataclasses.asdict(AlignmentSettings()),
+    }
+    for switch in SWITCHES:
+        section, key = switch.key.split(".")
+        assert SCHEMA["$defs"]["experiment"]["properties"][section]["properties"][key]["default"] is None
+        assert own_values.get(section, {}).get(key, switch.paper) == switch.paper
+    sections = SCHEMA["$defs"]["experiment"]["properties"]
+    for section, settings in (("lora", LoraSettings()), ("training", TrainingSettings())):
+        own = dataclasses.asdict(settings)
+        for key, child in sections[section]["properties"].items():
+            if key in own and child["default"] is not None:
+                expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
+                assert child["default"] == expected, f"{section}.{key}"
+
+
+def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto():
+    assert resolved(DEMO)["experiments"]["demo"]["studies"]["judges"] is None
+    judges = resolved(changed("experiments.demo.studies.judges", {}))["experiments"]["demo"]["studies"]["judges"]
+    assert judges["methods"] == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
+    assert judges["voice"] == ["favor", "ditto"]
+    assert judges["judgements"] == 2
+    assert judges["base_model"] == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"voice": ["favor", "dito"]}, "judges.voice': there is no 'dito'; did you mean 'ditto'"),
+        ({"voice": ["favor", "favor"]}, "name two rows"),
+        ({"methods": ["fedavg", "ditto"]}, "ratings compare row 'favor' with others"),
+        ({"model": "local", "base_model": "small"}, "judges.base_model': there is no 'small'"),
+        ({"model": "remote"}, "'remote' is not possible"),
+        ({"api_key": "sk-1"}, "unknown config key 'experiments.demo.studies.judges.api_key'"),
+        ({"maximum_requests": -1}, "out of range"),
+    ],
+)
+def test_impossible_judges_are_named(judges, message):
+    with pytest.raises(UserError, match=message):
+        resolved(changed("experiments.demo.studies.judges", judges))
+
+
+def test_the_audits_defaults_are_the_packages_own():
+    from favor.studies.human_2afc_items import AuditSettings
+
+    (audit,) = [
+        option
+        for option in SCHEMA["$defs"]["experiment"]["properties"]["studies"]["properties"]["human_2afc"]["oneOf"]
+        if option["type"] == "object"
+    ]
+    keys = {key: child["default"] for key, child in audit["properties"].items()}
+    own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
+    assert {key: value for key, value in keys.items() if key in own} == {
+        key: value for key, value in own.items() if key in keys
+    }
+    assert keys.keys() - own.keys() == {"annotators", "responses"}
+
+
+def cold(**changes):
+    """The demo with a cold start of four clients after the first eight."""
+    config = copy.deepcopy(DEMO)
+    source = {"extends": "demo", "clients": 8}
+    config["experiments"]["source"] = source
+    config["experiments"]["cold"] = {
+        "extends": "demo",
+        "skip_clients": 8,
+        "clients": 4,
+        "cold_start": {"shared_from": "source"},
+        "federation": {"clients_per_round": 4},
+        "methods": {"cold_start": {}},
+        **changes,
+    }
+    return config
+
+
+def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
+    experiments = resolved(cold())["experiments"]
+    assert experiments["cold"]["cold_start"] == {"shared_from": "source", "row": "favor", "seed": 2026}
+    assert (experiments["cold"]["skip_clients"], experiments["cold"]["clients"]) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"skip_clients": 6}, "cold_start.shared_from': 2 clients here trained that adapter; leave them out"),
+        ({"skip_clients": 10}, "4 clients after the first 10, but corpora.demo.roles.clients is 12"),
+        ({"cold_start": {"shared_from": "sorce"}}, "there is no 'sorce'; did you mean 'source'?"),
+        ({"cold_start": {"shared_from": "source", "row": "favour"}}, "did you mean 'favor'?"),
+        ({"cold_start": {"shared_from": "source", "seed": 1}}, "'source' has no seed 1"),
+        ({"lora": {"rank": 4}}, "'source' has another 'lora'; make them equal"),
+        ({"allocation": {"reference_texts": 4}}, "set aside beside 'allocation.shots' only"),
+        ({"prompts": {"minimum_gold_tokens": 65}}, "65 tokens, but continuations have 64 at most"),
+    ],
+)
+def test_impossible_cold_starts_are_refused(changes, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        resolved(cold(**changes))

@@ -1,0 +1,63 @@
+"""An experiment that extends another takes over its settings, and not what the other is about."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from favor.config.resolve import load_schema, resolve
+from favor.foundation.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+def experiments(**added):
+    config = copy.deepcopy(DEMO)
+    config["experiments"].update(added)
+    return resolve(config, SCHEMA, ROOT / "src")["experiments"]
+
+
+def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over():
+    found = experiments(study={"extends": "demo", "federation": {"rounds": 5}, "clients": 9})
+    demo, study = found["demo"], found["study"]
+    assert study["federation"] == {**demo["federation"], "rounds": 5, "clients_per_job": 9}
+    assert study["lora"] == demo["lora"]
+    assert study["evaluation"] == demo["evaluation"]
+    assert study["methods"] == demo["methods"]
+    assert (study["title"], study["tables"]) == ("Experiment", ["main_federated_results"])
+    assert study["studies"]["human_2afc"] is None
+    assert demo["studies"]["human_2afc"] is not None
+    assert demo["federation"]["rounds"] == 2
+
+
+def test_methods_are_replaced_together():
+    found = experiments(study={"extends": "demo", "methods": {"favor": {}, "ditto": None}})
+    assert list(found["study"]["methods"]) == ["favor", "ditto"]
+
+
+def test_an_experiment_extends_one_that_extends_another():
+    found = experiments(
+        a={"extends": "b", "seeds": [7]}, b={"extends": "demo", "seeds": [5], "prompts": {"per_client": 1}}
+    )
+    assert found["a"]["seeds"] == [7]
+    assert found["a"]["prompts"]["per_client"] == 1
+    assert found["a"]["prompts"]["prefix_tokens"] == found["demo"]["prompts"]["prefix_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ({"a": {"extends": "dem"}}, "experiments.a.extends': there is no experiment 'dem'; did you mean 'demo'"),
+        ({"a": {"extends": "a"}}, "experiments.a.extends': 'a' extends 'a' in turn"),
+        ({"a": {"extends": "b"}, "b": {"extends": "a"}}, "'a' extends 'b' in turn; cut the circle"),
+        ({"a": {"extends": ["demo"]}}, "experiments.a.extends': expected the name of an experiment, found ['demo']"),
+    ],
+)
+def test_an_impossible_extension_is_refused_in_one_line(added, message):
+    with pytest.raises(UserError) as error:
+        experiments(**added)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,133 @@
+"""The shipped values of the paper: against hand-typed numbers, and against the paper's source where it is at hand."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.paper.source import STUB_COLUMNS, plain, read_paper_table, to_csv
+from favor.paper.values import load_paper_values, paper_cell, paper_labels
+
+# Read off the printed paper by eye, so that they check the parser too.
+TYPED = [
+    ("main_federated_results", "", "BlogText", "FAVoR", "EER", 0.245, None),
+    ("main_federated_results", "", "Mythos-Reddit", "FedDPA†", "SemSim", 0.488, None),
+    ("phase1-main-external-verification", "", "", "Local-only + ASCE", "MiniLM AUC", 0.685, None),
+    ("phase1-main-results", "", "", "Ditto + ASCE", "Author Acc.", 0.318, None),
+    ("asce-leakage-free-gensource", "", "", "Pooled PEFT", "Gen→Src EER", 0.363, 0.016),
+    ("asce-leakage-free-pairwise", "", "", "FAVoR w/o ASCE", "Silhouette", -0.036, 0.008),
+    ("asce-b-audit", "", "", "FedDPA", "Source-prototype Acc.", 0.242, 0.034),
+    ("signature-space-main", "", "", "ASCE", "AUC", 0.863, None),
+    ("signature-space-native", "", "", "StyleDistance", "Author-in-topic ω²", 0.2357, None),
+    (
+        "phase1-ablation-full-meanstd",
+        "Panel B: ASCE-independent external verification",
+        "",
+        "FAVoR",
+        "MiniLM EER",
+        0.378,
+        0.006,
+    ),
+    ("phase1-external-evaluator-details", "", "", "FedDPA† · Stylometry", "Gen→Gen AUC", 0.652, 0.007),
+    ("phase1-paired-significance", "", "", "FAVoR vs. FedDPA · Asst. score", "Directional Δ", 0.159, None),
+    ("k100-scale-stress", "", "", "FedAvg shared", "Silhouette", -0.176, 0.010),
+    ("feddpa-gate-sensitivity", "", "", "BERTScore", "Dynamic - summary", -0.0013, None),
+]
+
+
+@pytest.mark.parametrize(("label", "panel", "section", "row", "column", "value", "deviation"), TYPED)
+def test_typed_values(
+    label: str, panel: str, section: str, row: str, column: str, value: float, deviation: float | None
+) -> None:
+    found = paper_cell(load_paper_values(label), panel, section, row, column)
+    assert found[0] == value
+    assert (found[1] == deviation) if deviation is not None else found[1] != found[1]
+
+
+def test_marks_of_the_main_table() -> None:
+    values = load_paper_values("main_federated_results").set_index(["section", "row", "column"])
+    assert values.loc[("BlogText", "FedAvg", "BERTScore"), "mark"] == "best"
+    assert values.loc[("BlogText", "Ditto", "EER"), "mark"] == "second"
+    assert values.loc[("BlogText", "FAVoR", "EER"), "line"] == 492
+
+
+def test_a_table_the_paper_does_not_have_is_empty() -> None:
+    assert load_paper_values("my-own-table").empty
+    assert paper_labels() == sorted(STUB_COLUMNS)
+
+
+@pytest.fixture
+def paper_source() -> Path:
+    """The paper's LaTeX source, named by FAVOR_PAPER; tests that want it skip without it."""
+    source = Path(os.environ.get("FAVOR_PAPER", "favor.tex"))
+    if not source.is_file():
+        pytest.skip("FAVOR_PAPER does not name the paper's LaTeX source")
+    return source
+
+
+@pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
+def test_shipped_values_are_the_papers(label: str, paper_source: Path) -> None:
+    shipped = Path(__file__).parents[2] / "src/favor/paper/paper_values" / f"{label}.csv"
+    assert to_csv(read_paper_table(paper_source, label)) == shipped.read_text(encoding="utf-8")
+
+
+def test_every_table_of_the_paper_is_shipped(paper_source: Path) -> None:
+    labels = re.findall(r"\\label\{tab:([^}]+)\}", paper_source.read_text(encoding="utf-8"))
+    assert sorted(labels) == sorted([*paper_labels(), "qualitative-appendix"])  # that one quotes texts
+
+
+def _figures(text: str) -> list[str]:
+    """Every number of a text as it is printed, sorted; a superscript is a number of its own."""
+    lowered = text.translate(str.maketrans("⁰¹³⁴⁵⁶⁷⁸⁹⁻", "013456789-")).replace("--", " ")
+    return sorted(re.findall(r"[+-]?\d+(?:\.\d+)?", re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d{3})", "", lowered)))
+
+
+@pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
+def test_every_number_of_a_row_is_shipped_and_no_other(label: str, paper_source: Path) -> None:
+    """A second reading that shares nothing with the parser: the numbers and marks of every row of the source."""
+    text = re.sub(r"(?<!\\)%.*", "", paper_source.read_text(encoding="utf-8"))
+    end = text.index(rf"\label{{tab:{label}}}")
+    table = text[text.rindex(r"\begin{table", 0, end) : end]
+    bodies = [body.split(r"\midrule", 1)[1] for body in re.findall(r"\\toprule(.*?)\\bottomrule", table, re.DOTALL)]
+    rows = [row for body in bodies for row in body.split(r"\\") if "&" in row]
+    shipped = list(load_paper_values(label).groupby(["panel", "section", "row"], sort=False))
+    assert len(rows) == len(shipped)
+    for source, ((_, _, name), cells) in zip(rows, shipped, strict=True):
+        assert _figures(source) == _figures(" ".join([name, *cells["text"]])), name
+        marks = cells["mark"].tolist()
+        assert (source.count(r"\textbf"), source.count(r"\underline")) == (marks.count("best"), marks.count("second"))
+        # and what is printed as text is what is kept as number
+        for cell in cells[cells["value"].notna()].to_dict("records"):
+            kept = [cell["value"]] + ([cell["deviation"]] if cell["deviation"] == cell["deviation"] else [])
+            assert [float(number) for number in cell["text"].replace("±", " ").split()] == kept
+
+
+def test_a_table_parses_by_hand(tmp_path: Path) -> None:
+    source = tmp_path / "paper.tex"
+    source.write_text(
+        "\\begin{table}\n\\toprule\nVariant & \\makecell{Author\\\\Acc. $\\uparrow$} & \\makecell{Macro-\\\\F1} "
+        "& BERTScore & X \\\\\n\\midrule\n"
+        "A\\textsuperscript{\\dag} & \\textbf{0.342 $\\pm$ 0.023} & \\meanstd{\\underline{-0.1}}{0.02} & -- & 1 \\\\\n"
+        "\\bottomrule\n\\label{tab:phase1-main-results}\n",
+        encoding="utf-8",
+    )
+    cells = read_paper_table(source, "phase1-main-results")
+    assert list(cells["column"]) == ["Author Acc.", "Macro-F1", "BERTScore", "X"]
+    assert list(cells["row"].unique()) == ["A†"]
+    assert list(cells["value"])[:2] == [0.342, -0.1]
+    assert list(cells["deviation"])[:2] == [0.023, 0.02]
+    assert list(cells["mark"]) == ["best", "second", "", ""]
+    assert list(cells["text"])[2:] == ["–", "1"]
+    assert list(cells["line"]) == [5] * 4
+    with pytest.raises(UserError, match="no table labelled 'tab:asce-b-audit'"):
+        read_paper_table(source, "asce-b-audit")
+
+
+def test_plain_text() -> None:
+    assert plain(r"\makecell{Gen$\rightarrow$Src\\AUC $\uparrow$}") == "Gen→Src AUC"
+    assert plain(r"$<.001$") == "<.001"
+    assert plain(r"$+0.086$ $[-0.081,\ 0.244]$") == "+0.086 [-0.081, 0.244]"

@@ -1,0 +1,42 @@
+"""Times ahead of the clock are brought back without changing which file is newer."""
+
+import os
+import time
+
+from favor.running.clock import order_future_files
+
+HOUR = 3600 * 10**9
+
+
+def set_time(path, time_ns):
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    os.utime(path, ns=(time_ns, time_ns))
+
+
+def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys):
+    now = time.time_ns()
+    times = {"a": now - HOUR, "sub/b": now - HOUR // 2, "c": now + HOUR, "sub/d": now + HOUR, "e": now + 3 * HOUR}
+    for name, found in times.items():
+        set_time(tmp_path / name, found)
+    assert order_future_files(tmp_path) == 3
+    after = {name: (tmp_path / name).stat().st_mtime_ns for name in times}
+    assert (after["a"], after["sub/b"]) == (times["a"], times["sub/b"])
+    assert after["sub/b"] < after["c"] == after["sub/d"] < after["e"] <= time.time_ns()
+    assert "3 files were newer than now, by up to 10,80" in capsys.readouterr().err
+
+
+def test_a_folder_without_such_files_is_left_alone(tmp_path, capsys):
+    assert order_future_files(tmp_path) == 0
+    set_time(tmp_path / "a", time.time_ns() - HOUR)
+    assert order_future_files(tmp_path) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_folder_of_such_files_alone_is_ordered_too(tmp_path):
+    for number in range(3):
+        set_time(tmp_path / str(number), time.time_ns() + (number + 1) * HOUR)
+    assert order_future_files(tmp_path) == 3
+    found = [(tmp_path / str(number)).stat().st_mtime_ns for number in range(3)]
+    assert found == sorted(set(found))
+    assert found[-1] <= time.time_ns()
