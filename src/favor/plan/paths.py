@@ -1,0 +1,168 @@
+"""Every file of a results folder, once: as a template with wildcards for a rule, and as the path of one job's file."""
+
+from __future__ import annotations
+
+from string import Formatter
+
+
+class Template(str):
+    """A path with ``{wildcards}``. A rule takes it as it is; :meth:`of` fills it in."""
+
+    def of(self, key: object = None, /, **values: object) -> str:
+        """Return the path with every wildcard taken from ``values``, or else from the attribute of ``key``.
+
+        Raises ``AttributeError`` (a defect of the caller) where neither has it.
+        """
+        return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the wildcards."""
+        return list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self) if name))
+
+    def beside(self, file: str) -> Template:
+        """Return the template of another file in the same folder."""
+        return Template(f"{self.rsplit('/', 1)[0]}/{file}")
+
+
+# What tells the jobs of a rule apart, as their logs and benchmarks are named.
+_SEED = "{experiment}-seed{seed}"
+_RUN = f"{_SEED}-{{method}}"
+JOBS = {
+    **dict.fromkeys(
+        ("make_demo_corpus", "build_documents", "split_documents", "select_background", "count_tokens", "assign_roles"),
+        "{corpus}",
+    ),
+    **dict.fromkeys(("train_tokenizer", "pretrain_base", "quantise_base"), "{model}"),
+    **dict.fromkeys(("train_asce", "fit_stylometry"), "{encoder}"),
+    **dict.fromkeys(("make_demo_assistant", "train_assistant"), "{assistant}"),
+    **dict.fromkeys(("embed_sources", "embed_generations", "embed_transfer"), "{experiment}-{encoder}"),
+    **dict.fromkeys(
+        (
+            *("allocate_texts", "record_boundary", "record_settings", "measure_assistant", "measure_utility"),
+            *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
+            *("distil_sheets", "score_transfer", "prepare_2afc", "score_2afc"),
+            *("prepare_judgements", "judge", "score_judges", "make_excerpts", "draw_figures", "draw_diagnostics"),
+        ),
+        "{experiment}",
+    ),
+    "select_prompts": _SEED,
+    "make_schedule": f"{_SEED}-{{sampling}}",
+    "initialise_server": f"{_SEED}-{{origin}}",
+    "draw_random_adapter": _SEED,
+    "train_shared": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
+    "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
+    "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
+    **dict.fromkeys(("generate", "generate_prompted", "export_adapters"), _RUN),
+    "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
+    "export_release": "{experiment}-{method}-seed{seed}",
+    "score": "{experiment}-{family}",
+    **dict.fromkeys(("compare_methods", "make_table"), "{experiment}-{label}"),
+    "make_2afc_page": "{experiment}-{annotator}",
+    **dict.fromkeys(("collect_sweep", "draw_sweep"), "{sweep}"),
+    "make_sweep_table": "{sweep}-{label}",
+    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release"), ""),
+}
+
+
+class Paths:
+    """The files under one results folder."""
+
+    def __init__(self, results: str) -> None:
+        self.results = results
+        at = self._at
+        # Corpora
+        self.raw_corpus = at("corpora/{corpus}/raw.csv")
+        self.documents = at("corpora/{corpus}/documents.parquet")
+        self.dropped = at("corpora/{corpus}/dropped.parquet")
+        self.splits = at("corpora/{corpus}/splits.parquet")
+        self.background = at("corpora/{corpus}/background.parquet")
+        self.authors = at("corpora/{corpus}/authors.parquet")
+        self.roster = at("corpora/{corpus}/roster.parquet")
+        self.overlap = at("corpora/{corpus}/overlap.parquet")
+        # Base models, encoders, assistant classifiers
+        self.base_folder = at("models/{model}/base")
+        self.quantised_folder = at("models/{model}/quantised")
+        self.tokenizer_folder = at("models/{model}/tokenizer")
+        self.tokenizer = at("models/{model}/tokenizer/tokenizer.json")
+        self.tokenizer_settings = at("models/{model}/tokenizer/tokenizer_config.json")
+        self.encoder_folder = at("encoders/{encoder}")
+        self.encoder_weights = at("encoders/{encoder}/encoder.safetensors")
+        self.encoder_manifest = at("encoders/{encoder}/encoder.json")
+        self.assistant_texts = at("assistants/{assistant}/texts.csv")
+        self.assistant_weights = at("assistants/{assistant}/encoder.safetensors")
+        self.assistant_manifest = at("assistants/{assistant}/encoder.json")
+        self.assistant_prototypes = at("assistants/{assistant}/assistant.safetensors")
+        self.assistant_calibration = at("assistants/{assistant}/assistant.json")
+        # Clients of an experiment: what is under clients/ stays with them
+        self.texts = at("{experiment}/clients/texts.parquet")
+        self.allocation = at("{experiment}/clients/allocation.parquet")
+        self.sheets = at("{experiment}/clients/sheets.parquet")
+        self.judge_requests = at("{experiment}/clients/judge_requests.parquet")
+        self.source_embeddings = at("{experiment}/clients/embeddings/{encoder}.parquet")
+        self.transfer_embeddings = at("{experiment}/clients/transfer/{encoder}.parquet")
+        # Training
+        self.prompts = at("{experiment}/seed{seed}/prompts.parquet")
+        self.schedule = at("{experiment}/seed{seed}/schedule/{sampling}.parquet")
+        self.initial_adapter = at("{experiment}/seed{seed}/server/{origin}/round0/adapter.safetensors")
+        self.random_adapter = at("{experiment}/seed{seed}/server/random/adapter.safetensors")
+        track = "{experiment}/seed{seed}/shared/{track}"
+        self.upload = at(f"{track}/uploads/round{{round}}/batch{{batch}}.safetensors")
+        self.endpoints = at(f"{track}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors")
+        self.shared_log = at(f"{track}/clients/round{{round}}/batch{{batch}}.log.parquet")
+        self.server_adapter = at(f"{track}/server/round{{next_round}}/adapter.safetensors")
+        self.traffic = at(f"{track}/server/round{{next_round}}/traffic.parquet")
+        run = "{experiment}/seed{seed}/{method}"
+        self.personal_pack = at(f"{run}/clients/{{phase}}/batch{{batch}}.safetensors")
+        self.personal_log = at(f"{run}/clients/{{phase}}/batch{{batch}}.log.parquet")
+        self.boundary = at("{experiment}/boundary.parquet")
+        self.settings = at("{experiment}/settings.json")
+        # Generation, and what is measured once per text
+        self.generations = at(f"{run}/generations.parquet")
+        self.gates = at(f"{run}/gates.parquet")
+        self.prompted_requests = at(f"{run}/clients/requests.parquet")
+        self.peft_folder = at(f"{run}/clients/peft")
+        self.generation_embeddings = at("{experiment}/embeddings/{encoder}.parquet")
+        self.gold_embeddings = at("{experiment}/embeddings/{encoder}.gold.parquet")
+        self.utility = at("{experiment}/utility.parquet")
+        self.assistant_scores = at("{experiment}/assistant.parquet")
+        # Scores, paired tests, diagnostics
+        self.scores = at("{experiment}/scores/{family}.parquet")
+        self.comparisons = at("{experiment}/statistics/{label}.parquet")
+        self.adapter_energy = at("{experiment}/diagnostics/adapter_energy.parquet")
+        self.coordinate_effects = at("{experiment}/diagnostics/coordinate_effects.parquet")
+        self.participation = at("{experiment}/diagnostics/participation.parquet")
+        # Tables, figures, report
+        self.table = at("{experiment}/tables/{label}.{kind}")
+        self.figure = at("{experiment}/figures/{figure}.{kind}")
+        self.overview = at("figures/{figure}.{kind}")
+        self.numbers = at("numbers.json")
+        self.report = at("report.{kind}")
+        self.sweep_scores = at("sweeps/{sweep}/scores.parquet")
+        self.sweep_table = at("sweeps/{sweep}/tables/{label}.{kind}")
+        self.sweep_figure = at("sweeps/{sweep}/figures/points.{kind}")
+        # Studies
+        self.audit_items = at("{experiment}/studies/human_2afc/items.parquet")
+        self.audit_page = at("{experiment}/studies/human_2afc/annotator_{annotator}.html")
+        self.audit_votes = at("{experiment}/studies/human_2afc/votes.parquet")
+        self.judge_key = at("{experiment}/studies/judges/key.parquet")
+        self.judgements = at("{experiment}/studies/judges/judgements.parquet")
+        # Exports
+        self.pan_export = at("{experiment}/exports/pan/{encoder}/{method}-seed{seed}/{file}")
+        self.release_export = at("{experiment}/exports/release/{method}-seed{seed}/{file}")
+        self.release = at("release.tar.gz")
+
+    def _at(self, place: str) -> Template:
+        return Template(f"{self.results}/{place}")
+
+    def log(self, rule: str) -> Template:
+        """Return where a rule's jobs write their logs."""
+        return self._of_job("logs", rule, "log")
+
+    def benchmark(self, rule: str) -> Template:
+        """Return where Snakemake keeps the time and memory of a rule's jobs."""
+        return self._of_job("benchmarks", rule, "tsv")
+
+    def _of_job(self, folder: str, rule: str, suffix: str) -> Template:
+        jobs = JOBS[rule]
+        return self._at(f"{folder}/{rule}/{jobs}.{suffix}" if jobs else f"{folder}/{rule}.{suffix}")

@@ -1,0 +1,320 @@
+"""The configuration as the planner uses it: rows with their plans; base models, encoders and corpora with their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from favor.config.models import Configuration, Experiment
+from favor.encoders.availability import absent_encoders
+from favor.federation.method import Plan, load_method, row_title
+from favor.foundation.errors import UserError
+from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
+from favor.plan.paths import Paths
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an experiment: the module of its method, its plan, and its resolved hyper-parameters."""
+
+    module: str
+    plan: Plan
+    hyperparameters: dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """Return sections of the configuration, and what holds them, as plain values."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def pick(section: BaseModel, *keys: str) -> dict[str, Any]:
+    """Return the named keys of a section as plain values."""
+    return {key: plain(getattr(section, key)) for key in keys}
+
+
+def without(section: BaseModel, *keys: str) -> dict[str, Any]:
+    """Return a section as plain values, without the named keys."""
+    return {key: value for key, value in plain(section).items() if key not in keys}
+
+
+def parameter(**values: Any) -> dict[str, Any]:
+    """Return what a rule reads of the configuration as one canonical dictionary: plain JSON types, sorted keys."""
+    canonical: dict[str, Any] = json.loads(json.dumps(plain(values), sort_keys=True))
+    return canonical
+
+
+def unique(files: Iterable[str]) -> list[str]:
+    """Return files in their order, each once."""
+    return list(dict.fromkeys(files))
+
+
+class Project:
+    """A resolved configuration, and the rows of its experiments.
+
+    ``root`` is the folder of the checkout. Raises ``UserError`` for a row whose method or hyper-parameters are wrong, and
+    for an experiment that needs an encoder which is not on this machine.
+    """
+
+    def __init__(self, config: Configuration, root: Path) -> None:
+        self.config = config
+        self.root = root
+        self.paths = Paths(config.results)
+        self.rows = {
+            (name, row): _load_row(name, row, overrides, experiment)
+            for name, experiment in config.experiments.items()
+            for row, overrides in experiment.methods.items()
+        }
+        self.absent = absent_encoders(config.encoders)
+        for name, experiment in config.experiments.items():
+            for encoder in (experiment.style_encoder, experiment.evaluation.semantic_encoder):
+                if encoder in self.absent:
+                    raise UserError(f"experiment '{name}' needs encoder '{encoder}': {self.absent[encoder]}")
+
+    def experiment(self, key: InExperiment) -> Experiment:
+        """Return the experiment that a job or file belongs to."""
+        return self.config.experiments[key.experiment]
+
+    def plan(self, key: InRun) -> Plan:
+        """Return the plan of a run's row."""
+        return self.rows[key.experiment, key.method].plan
+
+    def plans(self, experiment: str) -> dict[str, Plan]:
+        """Return the plans of an experiment's rows."""
+        return {row: self.rows[experiment, row].plan for row in self.config.experiments[experiment].methods}
+
+    def titles(self, experiment: str) -> dict[str, str]:
+        """Return the printed names of an experiment's rows."""
+        methods = self.config.experiments[experiment].methods
+        return {row: row_title(row, overrides, self.rows[experiment, row].plan) for row, overrides in methods.items()}
+
+    # Base models: made here, or found where the configuration says.
+
+    def plain_folder(self, name: str) -> str:
+        """Return the folder or Hugging Face id that holds a base model as it was pretrained."""
+        source = self.config.base_models[name].source
+        return self.paths.base_folder.of(model=name) if source is None else source
+
+    def model_folder(self, name: str) -> str:
+        """Return what training and generation load: the quantised copy where the model is quantised."""
+        if self.config.base_models[name].quantisation == "none":
+            return self.plain_folder(name)
+        return self.paths.quantised_folder.of(model=name)
+
+    def tokenizer_folder(self, name: str) -> str:
+        """Return the folder or Hugging Face id that holds a base model's tokenizer."""
+        source = self.config.base_models[name].source
+        return self.paths.tokenizer_folder.of(model=name) if source is None else source
+
+    def tokenizer_files(self, name: str) -> list[str]:
+        """Return the files of a tokenizer that is trained here."""
+        return [self.paths.tokenizer.of(model=name)] if self.config.base_models[name].pretrain else []
+
+    def plain_files(self, name: str) -> list[str]:
+        """Return the files of a base model that is pretrained here."""
+        return _weights(self.plain_folder(name)) if self.config.base_models[name].pretrain else []
+
+    def model_files(self, name: str) -> list[str]:
+        """Return the files that a job which loads the base model waits for."""
+        if self.config.base_models[name].quantisation == "none":
+            return self.plain_files(name)
+        return _weights(self.model_folder(name))
+
+    def model_settings(self, name: str) -> dict[str, Any]:
+        """Return how a job loads a base model."""
+        model = self.config.base_models[name]
+        return {"source": self.model_folder(name), **pick(model, "quantisation", "device", "dtype")}
+
+    def asked_model_settings(self, name: str) -> dict[str, Any]:
+        """Return the same for a model that is asked in words."""
+        return self.model_settings(name) | pick(self.config.base_models[name], "chat")
+
+    def model_title(self, name: str) -> str:
+        """Return the printed name of a base model; never a path of this machine."""
+        model = self.config.base_models[name]
+        return model.title or (Path(model.source).name if model.source else name)
+
+    def base_files(self, key: InExperiment) -> list[str]:
+        """Return the files of an experiment's base model."""
+        return self.model_files(self.experiment(key).base_model)
+
+    def pretraining_documents(self, key: OfModel) -> str:
+        """Return the documents that a base model is pretrained on."""
+        return self.paths.documents.of(corpus=self._pretraining_corpus(key))
+
+    def pretraining_background(self, key: OfModel) -> list[str]:
+        """Return the background authors whose documents those are."""
+        return self.background(self._pretraining_corpus(key))
+
+    def _pretraining_corpus(self, key: OfModel) -> str:
+        pretrain = self.config.base_models[key.model].pretrain
+        assert pretrain is not None
+        return pretrain.corpus
+
+    # Encoders and assistant classifiers
+
+    def made_here(self, name: str) -> bool:
+        """Return whether the workflow trains or fits the encoder."""
+        encoder = self.config.encoders[name]
+        return encoder.training is not None or encoder.fitting is not None
+
+    def encoder_files(self, key: OfEncoder) -> list[str]:
+        """Return the files that a job which loads the encoder waits for."""
+        if not self.made_here(key.encoder):
+            return []
+        return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
+
+    def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
+        """Return what an encoder is, for the jobs that use it (not how it was trained)."""
+        encoder = self.config.encoders[key.encoder]
+        spec = {"kind": encoder.kind, **encoder.options}
+        if encoder.training is None and encoder.source is not None:
+            spec["source"] = encoder.source
+        folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
+        return {"spec": spec, "folder": folder}
+
+    def encoder_module(self, key: OfEncoder) -> str:
+        """Return the module of the encoder's kind."""
+        return f"favor.encoders.kinds.{self.config.encoders[key.encoder].kind}"
+
+    def encoder_documents(self, key: OfEncoder) -> str:
+        """Return the documents that an encoder is trained or fitted on."""
+        return self.paths.documents.of(corpus=self._encoder_corpus(key))
+
+    def encoder_splits(self, key: OfEncoder) -> str:
+        """Return the splits of those documents."""
+        return self.paths.splits.of(corpus=self._encoder_corpus(key))
+
+    def encoder_roster(self, key: OfEncoder) -> str:
+        """Return the roles of their authors."""
+        return self.paths.roster.of(corpus=self._encoder_corpus(key))
+
+    def _encoder_corpus(self, key: OfEncoder) -> str:
+        encoder = self.config.encoders[key.encoder]
+        section = encoder.training or encoder.fitting
+        assert section is not None
+        return section.corpus
+
+    def encoders_of(self, experiment: str) -> list[str]:
+        """Return the encoders whose spaces an experiment is measured in, the style encoder first, absent ones left out."""
+        section = self.config.experiments[experiment]
+        wanted = [section.style_encoder, *section.evaluation.encoders, section.evaluation.semantic_encoder]
+        return [encoder for encoder in dict.fromkeys(wanted) if encoder not in self.absent]
+
+    def independent_encoder(self, experiment: str) -> dict[str, str]:
+        """Return the second style encoder, trained on authors of role asce_b, where an experiment has one."""
+        for encoder in self.config.experiments[experiment].evaluation.encoders:
+            training = self.config.encoders[encoder].training
+            if training is not None and training.role == "asce_b":
+                return {"independent": encoder}
+        return {}
+
+    def encoders_with(self, section: str) -> str:
+        """Return an expression that matches the encoders whose configuration has ``section``."""
+        return alternatives(name for name, encoder in self.config.encoders.items() if getattr(encoder, section))
+
+    def assistant_training(self, key: OfAssistant) -> dict[str, Any]:
+        """Return how the encoder behind an assistant classifier is trained."""
+        classifier = self.config.assistants[key.assistant]
+        training: dict[str, Any] = plain(classifier.training)
+        return training if classifier.source is None else {**training, "backbone": classifier.source}
+
+    def assistant_texts(self, key: OfAssistant) -> str:
+        """Return the texts of assistants that a classifier learns from: yours, or generated ones."""
+        return self.config.assistants[key.assistant].path or self.paths.assistant_texts.of(key)
+
+    def assistant_documents(self, key: OfAssistant) -> str:
+        """Return the documents of people that a classifier learns from."""
+        return self.paths.documents.of(corpus=self.config.assistants[key.assistant].corpus)
+
+    def assistant_roster(self, key: OfAssistant) -> str:
+        """Return the roles of their authors."""
+        return self.paths.roster.of(corpus=self.config.assistants[key.assistant].corpus)
+
+    def assistant_files(self, name: str) -> list[str]:
+        """Return the files of a trained assistant classifier, the weights of its encoder first."""
+        paths = self.paths
+        kinds = (
+            *(paths.assistant_weights, paths.assistant_manifest),
+            *(paths.assistant_prototypes, paths.assistant_calibration),
+        )
+        return [kind.of(assistant=name) for kind in kinds]
+
+    # Corpora
+
+    def raw_corpus(self, key: InCorpus) -> str:
+        """Return the file of a corpus as it comes."""
+        corpus = self.config.corpora[key.corpus]
+        if corpus.demo:
+            return self.paths.raw_corpus.of(key)
+        assert corpus.path is not None
+        return corpus.path
+
+    def reader_module(self, key: InCorpus) -> str:
+        """Return the module that reads a corpus."""
+        return f"favor.corpora.readers.{self.config.corpora[key.corpus].reader}"
+
+    def background(self, corpus: str) -> list[str]:
+        """Return the background authors of a corpus, where it has any."""
+        return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []
+
+    def documents(self, key: InExperiment) -> str:
+        """Return the documents of an experiment's corpus."""
+        return self.paths.documents.of(corpus=self.experiment(key).corpus)
+
+    def splits(self, key: InExperiment) -> str:
+        """Return the splits of an experiment's corpus."""
+        return self.paths.splits.of(corpus=self.experiment(key).corpus)
+
+    def roster(self, key: InExperiment) -> str:
+        """Return the roster of an experiment's corpus."""
+        return self.paths.roster.of(corpus=self.experiment(key).corpus)
+
+    @cached_property
+    def wildcards(self) -> dict[str, str]:
+        """What every wildcard may be."""
+        config = self.config
+        return {
+            "corpus": alternatives(config.corpora),
+            "model": alternatives(config.base_models),
+            "encoder": alternatives(config.encoders),
+            "assistant": alternatives(config.assistants),
+            "experiment": alternatives(config.experiments),
+            "sweep": alternatives(config.sweeps),
+            "seed": r"\d+",
+            "round": r"\d+",
+            "batch": r"\d+",
+            "phase": r"last|round\d+",
+            "track": r"[a-z0-9-]+",
+            "method": r"(?!shared/)[a-z][a-z0-9_]*",
+            "family": r"[a-z][a-z0-9_]*",
+            "label": r"[a-z][a-z0-9_-]*",
+        }
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Return an expression that matches the names, and nothing that occurs where there are none."""
+    return "|".join(names) or "none"
+
+
+def _weights(folder: str) -> list[str]:
+    return [f"{folder}/{file}" for file in ("model.safetensors", "config.json", "tokenizer.json")]
+
+
+def _load_row(name: str, row: str, overrides: dict[str, Any], experiment: Experiment) -> Row:
+    try:
+        return Row(*load_method(row, overrides, experiment))
+    except UserError as error:
+        # What is wrong names the whole key.
+        raise UserError(str(error).replace("'methods.", f"'experiments.{name}.methods.")) from None
