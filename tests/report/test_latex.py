@@ -15,8 +15,9 @@ from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import Report
 from favor.report.latex import PACKAGES, latex_paper_table, latex_table
-from favor.report.pdf import compile_latex, latex_available, latex_source
+from favor.report.pdf import compile_latex, latex_source
 from favor.report.specs import Panel, TableSpec, available, load_spec
+from favor.running.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
 

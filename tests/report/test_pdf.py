@@ -12,7 +12,8 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.report import pdf
 from favor.report.content import Report
-from favor.report.pdf import compile_latex, latex_available, write_pdf_report
+from favor.report.pdf import compile_latex, write_pdf_report
+from favor.running.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
 

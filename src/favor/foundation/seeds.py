@@ -7,8 +7,10 @@ stream, and the same tuple gives the same stream on every machine and Python ver
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def derive_seed(seed: int, purpose: str, *ids: str | int) -> int:
@@ -25,4 +27,6 @@ def derive_seed(seed: int, purpose: str, *ids: str | int) -> int:
 
 def numpy_generator(seed: int, purpose: str, *ids: str | int) -> np.random.Generator:
     """Return a NumPy generator for the stream named by ``seed``, ``purpose`` and ``ids``."""
+    import numpy as np  # here, because the planner reads this module
+
     return np.random.Generator(np.random.PCG64(derive_seed(seed, purpose, *ids)))

@@ -11,13 +11,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from favor.paper.names import METHODS
 from favor.paper.source import SECTIONED
 from favor.paper.values import load_paper_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
 FAVOR = METHODS["favor"]
@@ -271,6 +272,7 @@ def _costs() -> Iterator[Number]:
 
 
 NUMBERS = _declared()
+NUMBER_TABLES = frozenset(number.table for number in NUMBERS)
 
 
 def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str, whole: bool = True) -> list[dict[str, Any]]:

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAPER_COLUMNS = ("panel", "section", "row", "column", "value", "deviation", "mark", "text", "line")
 
@@ -108,6 +110,8 @@ def read_paper_table(source: Path, label: str) -> pd.DataFrame:
     records: list[dict[str, object]] = []
     for panel, rows in _panels(text, start, end):
         records += _records(label, panel, rows)
+    import pandas as pd  # here, because the planner reads this module
+
     return pd.DataFrame(records, columns=list(PAPER_COLUMNS))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from favor.paper.source import PAPER_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FOLDER = Path(__file__).parent / "paper_values"
 
@@ -16,13 +18,20 @@ def paper_labels() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.csv"))
 
 
+def paper_file(label: str) -> Path:
+    """Return the file with the values of table ``label``; it need not exist."""
+    return FOLDER / f"{label}.csv"
+
+
 def load_paper_values(label: str) -> pd.DataFrame:
     """Return the paper's cells of table ``label``: panel, section, row, column, value, deviation, mark, text, line.
 
     Empty where the paper has no such table (a user's own). ``value`` and ``deviation`` are NaN where the paper
     prints text, or no deviation.
     """
-    path = FOLDER / f"{label}.csv"
+    import pandas as pd  # here, because the planner reads this module
+
+    path = paper_file(label)
     if not path.is_file():
         return pd.DataFrame(columns=list(PAPER_COLUMNS))
     text = dict.fromkeys(("panel", "section", "row", "column", "mark", "text"), str)

@@ -1,1 +1,37 @@
-"""The planner: which job reads and writes what, and at what cost. Typed, without Snakemake, numpy, pandas or pyarrow."""
+"""The planner: which job reads and writes what, and at what cost. It needs no Snakemake, numpy, pandas or pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from favor.config.configuration import Configuration
+from favor.plan.costs import Costs
+from favor.plan.evaluation import Evaluation
+from favor.plan.preparation import Preparation
+from favor.plan.project import Project
+from favor.plan.publication import Publication
+from favor.plan.records import Records
+from favor.plan.studies import Studies
+from favor.plan.sweeps import Sweeps
+from favor.plan.tables import Tables
+from favor.plan.targets import Targets
+from favor.plan.training import Training
+
+
+class Planner:
+    """Every part of the planner over one configuration. Raises ``UserError`` for what no plan can be made of."""
+
+    def __init__(self, config: Configuration, root: Path) -> None:
+        self.config = config
+        self.project = project = Project(config, root)
+        self.paths = project.paths
+        self.preparation = Preparation(project)
+        self.training = training = Training(project)
+        self.records = records = Records(project, training)
+        self.studies = studies = Studies(project, training)
+        self.tables = tables = Tables(project, studies, records)
+        self.evaluation = evaluation = Evaluation(project, training, tables)
+        self.sweeps = sweeps = Sweeps(project, tables)
+        self.publication = Publication(project, training, records, tables, evaluation, sweeps)
+        self.targets = Targets(project, training, studies, tables, evaluation, sweeps, self.publication)
+        self.costs = Costs(project, training, studies)

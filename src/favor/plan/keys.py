@@ -110,12 +110,32 @@ class OfFamily(InExperiment, Protocol):
         """Name of the family."""
 
 
+class OfTable(Protocol):
+    """Something of one table, of an experiment or of a sweep."""
+
+    @property
+    def label(self) -> str:
+        """Label of the table."""
+
+
 class OfLabel(InExperiment, Protocol):
     """One table of an experiment."""
 
     @property
     def label(self) -> str:
         """Label of the table."""
+
+
+class OfEncoderIn(InExperiment, OfEncoder, Protocol):
+    """Something of one experiment in the space of one encoder."""
+
+
+class OfAnnotator(InExperiment, Protocol):
+    """Something of one annotator of an experiment's human audit."""
+
+    @property
+    def annotator(self) -> str:
+        """The annotator's number, from 1."""
 
 
 class InSweep(Protocol):
@@ -171,3 +191,18 @@ class SweepTable:
 
     sweep: str
     label: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of an experiment."""
+
+    experiment: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """One encoder."""
+
+    encoder: str

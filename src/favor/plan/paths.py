@@ -15,6 +15,10 @@ class Template(str):
         """
         return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
 
+    def where(self, **values: object) -> Template:
+        """Return the template with some wildcards filled in; the others stay."""
+        return Template(self.format(**{name: values.get(name, f"{{{name}}}") for name in self.names}))
+
     @property
     def names(self) -> list[str]:
         """Names of the wildcards."""

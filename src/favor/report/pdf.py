@@ -34,6 +34,7 @@ from favor.report.escape import latex as escape
 from favor.report.latex import latex_paper_table, latex_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, disjointness
+from favor.running.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
 EPOCH = "1767225600"
@@ -50,11 +51,6 @@ _PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.9}\renewcommand{\textfraction}{.05}
 \sloppy
 """
-
-
-def latex_available() -> bool:
-    """Whether latexmk and pdflatex are on this machine."""
-    return shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 
 
 def latex_source(report: Report) -> str:

@@ -10,12 +10,13 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
 from favor.paper.names import METRICS, SHORT_METHODS, encoder_name, method_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]

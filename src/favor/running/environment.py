@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +38,11 @@ def export_source(source_root: Path) -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait take a core from whatever else runs, and slow all of it several times over.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def latex_available() -> bool:
+    """Whether latexmk and pdflatex are on this machine."""
+    return shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 
 
 def only_planning(arguments: Sequence[str]) -> bool:

@@ -7,12 +7,12 @@ import importlib.util
 import pkgutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
-from favor.scores.tables import SCORES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
 SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
@@ -55,6 +55,10 @@ class Score:
 
 def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
     """Return the scores table. A NaN without a note, or a note beside a value, is a defect and raises."""
+    import pandas as pd  # here, because the planner reads this module
+
+    from favor.scores.tables import SCORES
+
     rows = [asdict(score) for score in scores]
     for row in rows:
         if (row["value"] != row["value"]) != bool(row["note"]):

@@ -1,0 +1,259 @@
+"""What is measured, scored and compared: the tables of a project, the metric families behind them, and what those read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run
+from favor.plan.paths import Template
+from favor.plan.project import Project, parameter, pick
+from favor.plan.tables import Tables
+from favor.plan.training import Training
+
+FIGURE_FAMILIES = ("prototypes", "utility", "quality", "copying")
+
+
+class Evaluation:
+    """The measurements, scores and paired tests of a project's experiments."""
+
+    def __init__(self, project: Project, training: Training, tables: Tables) -> None:
+        self.project = project
+        self.training = training
+        self.tables = tables
+        self.paths = project.paths
+
+    # What is evaluated
+
+    def families(self, experiment: str) -> list[str]:
+        """Return the metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
+        section = self.project.config.experiments[experiment]
+        owners = (section, *self.tables.sweeps_of(experiment))
+        families = {family for owner in owners for label in owner.tables for family in self.tables.specs[label].sources}
+        return sorted(families.union(FIGURE_FAMILIES if section.figures else ()))
+
+    def is_measured(self, experiment: str) -> bool:
+        """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
+        section = self.project.config.experiments[experiment]
+        return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
+
+    def shown(self) -> list[str]:
+        """Return the experiments with something to show: a table or figures. The others are parts of a study."""
+        experiments = self.project.config.experiments
+        return [name for name, experiment in experiments.items() if experiment.tables or experiment.figures]
+
+    # What every run generated
+
+    def run_generations(self, key: InRun) -> str:
+        """Return what a run generated."""
+        return self.paths.generations.of(self.training.home(key))
+
+    def run_gates(self, key: InRun) -> str:
+        """Return the gates that a run generated with."""
+        return self.paths.gates.of(self.training.home(key))
+
+    def generations(self, key: InExperiment) -> list[str]:
+        """Return what every run of an experiment generated."""
+        return [self.run_generations(run) for run in self.training.runs(key.experiment)]
+
+    def prompts(self, key: InExperiment) -> list[str]:
+        """Return the prompts of every seed of an experiment."""
+        return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
+
+    # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
+
+    def sources(self, key: InExperiment) -> list[str]:
+        """Return the clients' human texts in every space of an experiment."""
+        return self._in_spaces(self.paths.source_embeddings, key, self.project.encoders_of(key.experiment))
+
+    def golds(self, key: InExperiment) -> list[str]:
+        """Return their continuations of the prompts in every space."""
+        return self._in_spaces(self.paths.gold_embeddings, key, self.project.encoders_of(key.experiment))
+
+    def embeddings(self, key: InExperiment) -> list[str]:
+        """Return every output in every space."""
+        return self._in_spaces(self.paths.generation_embeddings, key, self.project.encoders_of(key.experiment))
+
+    def style_sources(self, key: InExperiment) -> str:
+        """Return the clients' human texts in the style space."""
+        return self.paths.source_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
+
+    def style_golds(self, key: InExperiment) -> str:
+        """Return their continuations of the prompts in the style space."""
+        return self.paths.gold_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
+
+    def style_generations(self, key: InExperiment) -> str:
+        """Return every output in the style space, whether it passed the filter or not."""
+        return self.paths.generation_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
+
+    def semantic_golds(self, key: InExperiment) -> str:
+        """Return the clients' continuations of the prompts in the semantic space."""
+        return self.paths.gold_embeddings.of(key, encoder=self.project.experiment(key).evaluation.semantic_encoder)
+
+    def semantic_generations(self, key: InExperiment) -> str:
+        """Return every output in the semantic space."""
+        encoder = self.project.experiment(key).evaluation.semantic_encoder
+        return self.paths.generation_embeddings.of(key, encoder=encoder)
+
+    # What is measured once per text
+
+    def _classifier_files(self, key: InExperiment) -> list[str]:
+        classifier = self.project.experiment(key).evaluation.assistant
+        assert classifier is not None
+        return self.project.assistant_files(classifier)
+
+    def classifier(self, key: InExperiment) -> list[str]:
+        """Return what describes an experiment's assistant classifier."""
+        return self._classifier_files(key)[1:]
+
+    def classifier_weights(self, key: InExperiment) -> str:
+        """Return the weights of its encoder."""
+        return self._classifier_files(key)[0]
+
+    def assistant_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the assistant scores of texts depend on."""
+        return parameter(seeds=self.project.experiment(key).seeds)
+
+    def assistant_scores(self, key: InExperiment) -> str | list[str]:
+        """Return the assistant scores of an experiment's texts, where it has a classifier."""
+        classifier = self.project.experiment(key).evaluation.assistant
+        return [] if classifier is None else self.paths.assistant_scores.of(key)
+
+    def utility_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the utility of texts depends on."""
+        experiment = self.project.experiment(key)
+        return parameter(bertscore=experiment.evaluation.bertscore, seeds=experiment.seeds)
+
+    # Scores
+
+    def family_module(self, key: OfFamily) -> str:
+        """Return the module of a metric family."""
+        return f"favor.scores.{key.family}"
+
+    def score_settings(self, key: OfFamily) -> dict[str, Any]:
+        """Return what the scores of a metric family depend on."""
+        experiment = self.project.experiment(key)
+        evaluation, limits = experiment.evaluation, ("minimum_words", "minimum_distinct_bigram_ratio")
+        settings = evaluation.scores.get(key.family, {})
+        if key.family == "utility":
+            settings = {"bertscore": pick(evaluation.bertscore, "model", "layer"), **settings}
+        return parameter(
+            family=key.family,
+            encoders=self.project.encoders_of(key.experiment),
+            style_encoder=experiment.style_encoder,
+            seeds=experiment.seeds,
+            settings=settings,
+            quality_limits=list(pick(experiment.generation, *limits).values()),
+        )
+
+    def efficiency_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
+        runs = []
+        for run in map(self.training.home, self.training.runs(key.experiment)):
+            plan, jobs = self.project.plan(run), self.training.logged_jobs(run)
+            runs.append(
+                {
+                    "seed": int(run.seed),
+                    "method": run.method,
+                    "logs": [log for log, _ in jobs],
+                    "benchmarks": [benchmark for _, benchmark in jobs],
+                    "trains": plan.shared is not None or plan.personal is not None,
+                }
+            )
+        return parameter(seeds=self.project.experiment(key).seeds, runs=runs)
+
+    # Paired tests
+
+    def _compared(self, key: OfLabel) -> dict[str, Any]:
+        """Return what a table compares, as far as the experiment has it: pairs of methods, encoders by metric, exact tests."""
+        declared = self.tables.specs[key.label].comparisons
+        assert declared is not None
+        roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
+        present = self.project.encoders_of(key.experiment)
+        metrics = {
+            metric: [roles.get(role, role) for role in chosen if roles.get(role, role) in present]
+            for metric, chosen in declared.metrics.items()
+        }
+        pairs = [pair for pair in declared.pairs if set(pair) <= set(rows)]
+        return {"pairs": pairs, "metrics": metrics, "exact": declared.exact}
+
+    def _compared_encoders(self, key: OfLabel) -> list[str]:
+        return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
+
+    def compared_sources(self, key: OfLabel) -> list[str]:
+        """Return the clients' human texts in the spaces that a table's paired tests read."""
+        return self._in_spaces(self.paths.source_embeddings, key, self._compared_encoders(key))
+
+    def compared_golds(self, key: OfLabel) -> list[str]:
+        """Return their continuations of the prompts in these spaces."""
+        return self._in_spaces(self.paths.gold_embeddings, key, self._compared_encoders(key))
+
+    def compared_embeddings(self, key: OfLabel) -> list[str]:
+        """Return every output in these spaces."""
+        return self._in_spaces(self.paths.generation_embeddings, key, self._compared_encoders(key))
+
+    def comparison_settings(self, key: OfLabel) -> dict[str, Any]:
+        """Return what the paired tests behind a table depend on."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            encoders=self._compared_encoders(key),
+            seeds=experiment.seeds,
+            bootstrap=experiment.evaluation.bootstrap,
+            **self._compared(key),
+        )
+
+    # Diagnostics
+
+    def _residual_row(self, experiment: str) -> str | None:
+        """Return the row whose private residuals are looked into: FAVoR, or else the first with a residual stage."""
+        plans = self.project.plans(experiment)
+        rows = [row for row, plan in plans.items() if plan.personal is not None and plan.personal.residual]
+        return min(rows, key=lambda row: row != "favor", default=None)
+
+    def energy_bundles(self, key: InExperiment) -> list[str]:
+        """Return the personal adapters of that row's first seed (the paper looks into one run)."""
+        row = self._residual_row(key.experiment)
+        if row is None:
+            return []
+        run = self.training.home(Run(key.experiment, str(self.project.experiment(key).seeds[0]), row))
+        return [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
+
+    def participation_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return the round of every client's last participation, by method that federates and by seed."""
+        experiment, name = self.project.experiment(key), key.experiment
+        last_rounds = {
+            row: {
+                str(seed): self.training.last_rounds(name, str(seed), plan.shared.sampling) for seed in experiment.seeds
+            }
+            for row, plan in self.project.plans(name).items()
+            if plan.shared is not None
+        }
+        return parameter(encoder=experiment.style_encoder, seeds=experiment.seeds, last_rounds=last_rounds)
+
+    # Exports
+
+    def pan_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the export of a run to PAN's evaluator depends on."""
+        return parameter(method=key.method, seed=int(key.seed))
+
+    def release_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the released layout says of a run beside its tables."""
+        experiment, row = self.project.experiment(key), self.project.rows[key.experiment, key.method]
+        model = self.project.config.base_models[experiment.base_model]
+        stages = [stage for stage in (row.plan.shared, row.plan.personal) if stage is not None]
+        sections = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
+        return parameter(
+            dataset=self.project.config.corpora[experiment.corpus].paper_dataset or "",
+            method=key.method,
+            seed=int(key.seed),
+            style_encoder=experiment.style_encoder,
+            base_model=model.title or experiment.base_model,
+            quantisation=model.quantisation,
+            hyperparameters=row.hyperparameters,
+            settings=pick(experiment, *sections, "clients"),
+            private_residual=row.plan.personal is not None and row.plan.personal.residual,
+            asce_alignment=any(stage.objective.alignment > 0 for stage in stages),
+        )
+
+    @staticmethod
+    def _in_spaces(kind: Template, key: InExperiment, encoders: list[str]) -> list[str]:
+        return [kind.of(key, encoder=encoder) for encoder in encoders]

@@ -1,0 +1,210 @@
+"""What is read and published at the end: the report, the numbers of the paper's running text, and the release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.paper.numbers import NUMBER_TABLES
+from favor.plan.evaluation import Evaluation
+from favor.plan.keys import Run, SweepTable, Table
+from favor.plan.project import Project, parameter, plain, unique, without
+from favor.plan.records import Records
+from favor.plan.sweeps import Sweeps
+from favor.plan.tables import TABLE_KINDS, Tables
+from favor.plan.training import Training
+from favor.report.specs import spec_module
+from favor.running.environment import latex_available
+
+
+class Publication:
+    """The report, the numbers and the release of a project."""
+
+    def __init__(
+        self,
+        project: Project,
+        training: Training,
+        records: Records,
+        tables: Tables,
+        evaluation: Evaluation,
+        sweeps: Sweeps,
+    ) -> None:
+        self.project = project
+        self.training = training
+        self.records = records
+        self.tables = tables
+        self.evaluation = evaluation
+        self.sweeps = sweeps
+        self.paths = project.paths
+        self.latex = latex_available()
+
+    # The report
+
+    def report(self) -> list[str]:
+        """Return the report: a page and, where LaTeX is installed, a PDF."""
+        return [self.paths.report.of(kind=kind) for kind in ("html", "pdf") if kind == "html" or self.latex]
+
+    def report_tables(self, key: object = None) -> list[str]:
+        """Return the cells of every table."""
+        return [*self.tables.files("parquet"), *self.sweeps.table_files("parquet")]
+
+    def report_figures(self, key: object = None) -> list[str]:
+        """Return every figure of an experiment or a sweep."""
+        return [*self.tables.figures("svg"), *self.sweeps.figures("svg")]
+
+    def _corpora(self) -> list[str]:
+        """Return the corpora of the experiments that the report shows."""
+        return unique(self.project.config.experiments[name].corpus for name in self.evaluation.shown())
+
+    def dropped(self, key: object = None) -> list[str]:
+        """Return the documents that were left out of every corpus shown."""
+        return [self.paths.dropped.of(corpus=corpus) for corpus in self._corpora()]
+
+    def rosters(self, key: object = None) -> list[str]:
+        """Return the roles of the authors of every corpus shown."""
+        return [self.paths.roster.of(corpus=corpus) for corpus in self._corpora()]
+
+    def splits(self, key: object = None) -> list[str]:
+        """Return the splits of every corpus shown."""
+        return [self.paths.splits.of(corpus=corpus) for corpus in self._corpora()]
+
+    def overlaps(self, key: object = None) -> list[str]:
+        """Return what the roles of every corpus shown have in common."""
+        return [self.paths.overlap.of(corpus=corpus) for corpus in self._corpora()]
+
+    def allocations(self, key: object = None) -> list[str]:
+        """Return the allocation of words of every experiment shown."""
+        return [self.paths.allocation.of(experiment=name) for name in self.evaluation.shown()]
+
+    def report_modules(self) -> list[str]:
+        """Return the modules that declare the tables."""
+        return sorted(map(spec_module, self.tables.specs))
+
+    def report_settings(self, key: object) -> dict[str, Any]:
+        """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine."""
+        return parameter(
+            results=self.paths.results,
+            experiments={name: self._printed(name) for name in self.evaluation.shown()},
+            order=self.evaluation.shown(),
+            sweeps=self.sweeps.report_settings(),
+        )
+
+    def _printed(self, name: str) -> dict[str, Any]:
+        experiment = self.project.config.experiments[name]
+        sections = without(experiment, "methods", "tables", "studies")
+        return {
+            "experiment": sections | {"studies": self.records.printed_studies(name)},
+            "rows": list(experiment.methods),
+            "methods": {row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
+            "display": self.project.titles(name),
+            "tables": experiment.tables,
+            "never_sampled": self._never_sampled(name),
+            "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
+            "base_model": self.project.model_title(experiment.base_model),
+        }
+
+    def _never_sampled(self, name: str) -> dict[str, int]:
+        """Return how many clients no round samples, by seed; they generate with the final shared adapter."""
+        experiment = self.project.config.experiments[name]
+        return {
+            str(seed): experiment.clients - len(self.training.last_rounds(name, str(seed), "coverage_first"))
+            for seed in experiment.seeds
+        }
+
+    # The numbers of the paper's running text
+
+    def number_settings(self, key: object) -> dict[str, Any]:
+        """Return what the numbers are taken from, by experiment."""
+        return parameter(experiments=self._number_sources())
+
+    def number_files(self, key: object = None) -> list[str]:
+        """Return the files behind the numbers."""
+        return [
+            file
+            for source in self._number_sources().values()
+            for file in (
+                *source["tables"].values(),
+                *source["gates"],
+                *source["encoders"].values(),
+                source["allocation"],
+                *source["effects"],
+                *source["judges"],
+            )
+        ]
+
+    def _number_sources(self) -> dict[str, dict[str, Any]]:
+        return {name: self._number_source(name) for name in self.evaluation.shown()}
+
+    def _number_source(self, name: str) -> dict[str, Any]:
+        experiment, config, paths = self.project.config.experiments[name], self.project.config, self.paths
+        labels = [label for label in experiment.tables if label in NUMBER_TABLES]
+        gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
+        roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
+        trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
+        participations = experiment.federation.rounds * experiment.federation.clients_per_round
+        return {
+            "tables": {label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
+            "gates": [
+                self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated
+            ],
+            "allocation": paths.allocation.of(experiment=name),
+            "effects": [paths.coordinate_effects.of(experiment=name)] if experiment.figures else [],
+            "judges": [paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
+            "participations": participations / experiment.clients,
+            "encoders": {role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
+            "paper_dataset": config.corpora[experiment.corpus].paper_dataset or "",
+            # The paper's running text is about experiments with the main table; a study has the numbers of its own tables.
+            "whole": "main_federated_results" in experiment.tables,
+        }
+
+    # The release
+
+    def public_files(self, key: object = None) -> list[str]:
+        """Return what a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
+        files = [self.paths.report.of(kind="html"), self.paths.numbers.of()]
+        files += [*self.tables.overviews("svg"), *self.tables.figures("svg")]
+        for name, experiment in self.project.config.experiments.items():
+            for label in experiment.tables:
+                if self.tables.specs[label].publishable:
+                    files += [self.paths.table.of(Table(name, label), kind=kind) for kind in TABLE_KINDS]
+                    files += self.tables.comparisons(Table(name, label))
+            files += [self.paths.scores.of(experiment=name, family=family) for family in self.evaluation.families(name)]
+            files.append(self.paths.settings.of(experiment=name))
+        files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg")]
+        for name, sweep in self.project.config.sweeps.items():
+            files.append(self.paths.sweep_scores.of(sweep=name))
+            for label in sweep.tables:
+                files += self.sweeps.comparisons(SweepTable(name, label))
+        return unique(files)
+
+    def private_texts(self, key: object = None) -> list[str]:
+        """Return the clients' texts of every experiment, to search what is released for."""
+        return [self.paths.texts.of(experiment=name) for name in self.project.config.experiments]
+
+    def private_generations(self, key: object = None) -> list[str]:
+        """Return what every run generated, to search what is released for."""
+        measured = filter(self.evaluation.is_measured, self.project.config.experiments)
+        runs = (run for name in measured for run in self.training.runs(name))
+        return unique(map(self.evaluation.run_generations, runs))
+
+    def private_authors(self, key: object = None) -> list[str]:
+        """Return the authors of every corpus that a client comes from, or a model or encoder is trained on."""
+        return [self.paths.authors.of(corpus=corpus) for corpus in self.project.config.corpora]
+
+    def project_files(self) -> list[str]:
+        """Return what a release says of the project itself, beside the lock file."""
+        root = self.project.root
+        described = (root / "LICENSE", root / "CITATION.cff", root / "workflow" / "schemas" / "config.schema.yaml")
+        return [str(path) for path in (*described, *sorted((root / "envs").glob("*.yaml")))]
+
+    def lock_file(self) -> str:
+        """Return the lock file of the environment."""
+        return str(self.project.root / "requirements.lock")
+
+    def release_settings(self, key: object) -> dict[str, Any]:
+        """Return what a release prints of the configuration, and what it may hold although it looks private."""
+        config = self.project.config
+        return parameter(
+            results=self.paths.results,
+            configuration=without(config, "release"),
+            exempt=plain(config.release.exempt),
+        )

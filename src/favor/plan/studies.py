@@ -1,0 +1,293 @@
+"""What studies read and write: prompted rows, the human audit, language models as judges, transfer of style encoders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from favor.config.studies import HumanAudit, Judges
+from favor.federation.method import plan_values
+from favor.federation.prompting_templates import check_context, check_sheet_context
+from favor.foundation.errors import UserError
+from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
+from favor.plan.project import Project, alternatives, parameter, pick
+from favor.plan.training import Training
+
+TRANSFER_TABLE = "asce-scale-transfer"
+
+
+class Studies:
+    """The studies of a project's experiments.
+
+    Raises ``UserError`` for a prompted row that cannot fit its model's context, for one that shares its name with a trained
+    row, for a transfer without encoders, and for a response file whose name Snakemake cannot read.
+    """
+
+    def __init__(self, project: Project, training: Training) -> None:
+        self.project = project
+        self.training = training
+        self.paths = project.paths
+        for experiment in project.config.experiments:
+            self._check_prompted(experiment)
+            self._check_transfer(experiment)
+            self._check_responses(experiment)
+        self.prompted_rows = self._prompted_rows()
+        self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows})/)[a-z][a-z0-9_]*"
+
+    # Prompted rows: continuations without training
+
+    def prompted(self, experiment: str) -> list[str]:
+        """Return the rows of an experiment whose base model is prompted instead of trained."""
+        return [row for row, plan in self.project.plans(experiment).items() if plan.prompting is not None]
+
+    def _prompted_rows(self) -> str:
+        """Return an expression that matches the prompted rows of every experiment."""
+        by_experiment = {name: self.prompted(name) for name in self.project.config.experiments}
+        prompted = {row for rows in by_experiment.values() for row in rows}
+        for name, row in self.project.rows:
+            if row in prompted and row not in by_experiment[name]:
+                raise UserError(
+                    f"config key 'experiments.{name}.methods.{row}': the row of this name is a prompting baseline in "
+                    "another experiment; give one of them another name"
+                )
+        return alternatives(sorted(prompted))
+
+    def _check_prompted(self, name: str) -> None:
+        """Refuse rows that cannot fit the context of their models, as far as it is known here, and outputs made otherwise."""
+        experiment, models = self.project.config.experiments[name], self.project.config.base_models
+        for row in self.prompted(name):
+            self._check_archived(name, row)
+            prompting = self.project.rows[name, row].plan.prompting
+            assert prompting is not None
+            context = models[experiment.base_model].known_context()
+            if context is not None:
+                check_context(f"config key 'experiments.{name}.methods.{row}'", prompting, experiment, context)
+            distilling = models[experiment.prompting.model or experiment.base_model].known_context()
+            if prompting.sheet and distilling is not None:
+                check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
+
+    def _check_archived(self, name: str, row: str) -> None:
+        """Refuse a prompted row whose outputs are taken from another experiment that prompted otherwise.
+
+        Only such rows read ``prompting``, so that an experiment may set its own beside trained rows of another.
+        """
+        experiments = self.project.config.experiments
+        archive = experiments[name].outputs_of
+        if archive is None or row not in experiments[archive].methods:
+            return
+        own, other = experiments[name].prompting, experiments[archive].prompting
+        for key in type(own).model_fields:
+            mine, theirs = getattr(own, key), getattr(other, key)
+            if mine != theirs:
+                raise UserError(
+                    f"config key 'experiments.{name}.prompting.{key}': {mine!r}, but '{archive}' made the outputs of row "
+                    f"'{row}' with {theirs!r}; leave it as there, or give the row another name"
+                )
+
+    def sheet_model(self, key: InExperiment) -> str:
+        """Return the base model that distils author sheets."""
+        experiment = self.project.experiment(key)
+        return experiment.prompting.model or experiment.base_model
+
+    def sheet_model_files(self, key: InExperiment) -> list[str]:
+        """Return the files of that model, where it is made here."""
+        return self.project.model_files(self.sheet_model(key))
+
+    def sheet_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what author sheets and personas depend on."""
+        experiment = self.project.experiment(key)
+        lengths = ("sheet_texts", "sheet_text_tokens", "sheet_tokens", "persona_tokens", "seed")
+        return parameter(
+            model=self.project.asked_model_settings(self.sheet_model(key)),
+            lengths=pick(experiment.prompting, *lengths),
+            **pick(experiment.generation, "repetition_penalty", "rows_per_batch"),
+        )
+
+    def sheets(self, key: InRun) -> list[str]:
+        """Return the clients' author sheets, where a row shows them."""
+        prompting = self.project.plan(key).prompting
+        return [self.paths.sheets.of(key)] if prompting is not None and prompting.sheet else []
+
+    def prompted_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what a prompted row reads of the configuration."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            model=self.project.asked_model_settings(experiment.base_model),
+            prompting=plan_values(self.project.plan(key))["prompting"],
+            lengths=pick(experiment.prompting, "passages", "passage_tokens"),
+            generation=experiment.generation,
+        )
+
+    # The human audit
+
+    def _audit(self, key: InExperiment) -> HumanAudit:
+        audit = self.project.experiment(key).studies.human_2afc
+        assert audit is not None
+        return audit
+
+    def _check_responses(self, experiment: str) -> None:
+        for path in self._responses(self.project.config.experiments[experiment].studies.human_2afc):
+            if set(path) & set("{}"):  # Snakemake would take them for wildcards
+                raise UserError(f"{path}: a name with braces cannot be read; rename the file")
+
+    @staticmethod
+    def _responses(audit: HumanAudit | None) -> list[str]:
+        if audit is None or audit.responses is None:
+            return []
+        return sorted(str(path) for path in Path(audit.responses).glob("*.json"))
+
+    def audited_generations(self, key: InExperiment) -> list[str]:
+        """Return the outputs that items may be drawn from."""
+        seeds, methods = self.project.experiment(key).seeds, self._audit(key).methods
+        runs = [Run(key.experiment, str(seed), method) for seed in seeds for method in methods]
+        return [self.paths.generations.of(self.training.home(run)) for run in runs]
+
+    def audit_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the items of the audit depend on."""
+        experiment, audit = self.project.experiment(key), self._audit(key)
+        own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "seed")
+        limits = ("minimum_words", "minimum_distinct_bigram_ratio")
+        return parameter(seeds=experiment.seeds, settings=pick(audit, *own) | pick(experiment.generation, *limits))
+
+    def page_settings(self, key: OfAnnotator) -> dict[str, Any]:
+        """Return what an annotator's page depends on."""
+        return parameter(annotator=int(key.annotator), seed=self._audit(key).seed)
+
+    def audit_items(self, key: InExperiment) -> str | list[str]:
+        """Return the items of the audit; none without an audit."""
+        audit = self.project.experiment(key).studies.human_2afc
+        return [] if audit is None else self.paths.audit_items.of(key)
+
+    def responses(self, key: InExperiment) -> list[str]:
+        """Return the response files that have come back."""
+        return self._responses(self.project.experiment(key).studies.human_2afc)
+
+    def audit_score_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
+        audit = self.project.experiment(key).studies.human_2afc
+        if audit is None:
+            return parameter(methods=["ditto", "favor"], configured=False)
+        return parameter(configured=True, **pick(audit, "methods", "annotators", "seed"))
+
+    def pages(self) -> list[str]:
+        """Return the pages of every audit."""
+        return [
+            self.paths.audit_page.of(experiment=name, annotator=number)
+            for name, experiment in self.project.config.experiments.items()
+            if experiment.studies.human_2afc is not None
+            for number in range(1, experiment.studies.human_2afc.annotators + 1)
+        ]
+
+    # Language models as judges
+
+    def _judges(self, key: InExperiment) -> Judges:
+        judges = self.project.experiment(key).studies.judges
+        assert judges is not None
+        return judges
+
+    def judgement_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the requests to a judge depend on."""
+        keys = ("methods", "voice", "judgements", "profile_texts", "profile_words", "answer_tokens", "seed")
+        return parameter(seeds=self.project.experiment(key).seeds, **pick(self._judges(key), *keys))
+
+    def judge_module(self, key: InExperiment) -> str:
+        """Return the module that asks the judge."""
+        return f"favor.studies.judges_{self._judges(key).model}"
+
+    def judge_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return how the judge is asked, and for a local one which model it is."""
+        judges = self._judges(key)
+        asked = pick(judges, "model", "answer_tokens", "maximum_requests")
+        if judges.model == "endpoint":
+            keys = ("temperature", "requests_per_minute", "parallel", "timeout", "tries")
+            return parameter(**asked, **pick(judges, *keys))
+        title, base = self.project.model_title(judges.base_model), self.project.asked_model_settings(judges.base_model)
+        return parameter(**asked, title=title, base=base)
+
+    def judge_files(self, key: InExperiment) -> list[str]:
+        """Return the files of a local judge that is made here."""
+        judges = self._judges(key)
+        return self.project.model_files(judges.base_model) if judges.model == "local" else []
+
+    def judgements(self, key: InExperiment) -> list[str]:
+        """Return the judgements and their key; none where the experiment has no judges."""
+        if self.project.experiment(key).studies.judges is None:
+            return []
+        return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
+
+    def judge_score_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scores of judgements are about."""
+        experiment = self.project.experiment(key)
+        judges = experiment.studies.judges
+        return parameter(
+            methods=list(experiment.methods) if judges is None else judges.methods,
+            voice=None if judges is None else judges.voice,
+            seeds=experiment.seeds,
+            bootstrap=experiment.evaluation.bootstrap,
+        )
+
+    def judge_scores(self) -> list[str]:
+        """Return the scores of judgements of every experiment that has judges."""
+        return [
+            self.paths.scores.of(experiment=name, family="judges")
+            for name, experiment in self.project.config.experiments.items()
+            if experiment.studies.judges is not None
+        ]
+
+    # Transfer of frozen style encoders to another corpus
+
+    def _transfer_corpus(self, key: InExperiment) -> str:
+        transfer = self.project.experiment(key).evaluation.transfer
+        assert transfer is not None
+        return transfer.corpus
+
+    def _check_transfer(self, name: str) -> None:
+        if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self._transferred(name):
+            raise UserError(
+                f"config key 'experiments.{name}.evaluation.encoders': table {TRANSFER_TABLE} compares style encoders that "
+                "are trained here, beside the style encoder; name at least one"
+            )
+
+    def _transferred(self, name: str) -> list[str]:
+        """Return the encoders that are compared: those of the evaluation that are trained here, but the style encoder."""
+        experiment, encoders = self.project.config.experiments[name], self.project.config.encoders
+        return [
+            encoder
+            for encoder in experiment.evaluation.encoders
+            if encoders[encoder].training is not None and encoder != experiment.style_encoder
+        ]
+
+    def transfer_documents(self, key: InExperiment) -> str:
+        """Return the documents of the second corpus."""
+        return self.paths.documents.of(corpus=self._transfer_corpus(key))
+
+    def transfer_splits(self, key: InExperiment) -> str:
+        """Return their splits."""
+        return self.paths.splits.of(corpus=self._transfer_corpus(key))
+
+    def transfer_roster(self, key: InExperiment) -> str:
+        """Return the roles of their authors."""
+        return self.paths.roster.of(corpus=self._transfer_corpus(key))
+
+    def transfer_embedding_settings(self, key: OfEncoderIn) -> dict[str, Any]:
+        """Return what the embeddings of the second corpus depend on."""
+        transfer = self.project.experiment(key).evaluation.transfer
+        assert transfer is not None
+        return parameter(encoder=self.project.encoder_settings(key), **pick(transfer, "texts", "seed"))
+
+    def transfer_embeddings(self, key: InExperiment) -> list[str]:
+        """Return the embeddings of the second corpus, where an experiment names one."""
+        if self.project.experiment(key).evaluation.transfer is None:
+            return []
+        return [
+            self.paths.transfer_embeddings.of(key, encoder=encoder) for encoder in self._transferred(key.experiment)
+        ]
+
+    def transfer_manifests(self, key: InExperiment) -> list[str]:
+        """Return the descriptions of the encoders that are compared."""
+        return [self.paths.encoder_manifest.of(encoder=encoder) for encoder in self._transferred(key.experiment)]
+
+    def transfer_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scores of the transfer depend on."""
+        bootstrap = self.project.experiment(key).evaluation.bootstrap
+        return parameter(encoders=self._transferred(key.experiment), bootstrap=bootstrap)

@@ -1,0 +1,102 @@
+"""Sweeps: experiments that differ in one setting, side by side; their scores, tables and figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.plan.keys import InSweep, SweepLabel, Table
+from favor.plan.project import Project, parameter, pick, unique
+from favor.plan.tables import Tables
+
+
+class Sweeps:
+    """The sweeps of a project."""
+
+    def __init__(self, project: Project, tables: Tables) -> None:
+        self.project = project
+        self.tables = tables
+        self.paths = project.paths
+
+    def families(self, sweep: str) -> list[str]:
+        """Return the metric families behind the tables of a sweep."""
+        labels = self.project.config.sweeps[sweep].tables
+        return sorted({family for label in labels for family in self.tables.specs[label].sources})
+
+    def experiments(self, sweep: str) -> list[str]:
+        """Return the experiments behind the points of a sweep, each once."""
+        return unique(point.experiment for point in self.project.config.sweeps[sweep].points)
+
+    def _methods(self, sweep: str) -> list[str]:
+        """Return the rows of these experiments, each once."""
+        experiments = self.project.config.experiments
+        return unique(row for name in self.experiments(sweep) for row in experiments[name].methods)
+
+    def scores(self, key: InSweep) -> list[str]:
+        """Return the scores of every point, one after another."""
+        return [
+            self.paths.scores.of(experiment=point.experiment, family=family)
+            for point in self.project.config.sweeps[key.sweep].points
+            for family in self.families(key.sweep)
+        ]
+
+    def score_settings(self, key: InSweep) -> dict[str, Any]:
+        """Return what the scores of a sweep depend on."""
+        return parameter(points=self.project.config.sweeps[key.sweep].points, families=self.families(key.sweep))
+
+    def comparisons(self, key: SweepLabel) -> list[str]:
+        """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
+        experiments = self.experiments(key.sweep)
+        return [file for name in experiments for file in self.tables.comparisons(Table(name, key.label))]
+
+    def table_settings(self, key: SweepLabel) -> dict[str, Any]:
+        """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
+        contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
+        return parameter(points=self.project.config.sweeps[key.sweep].points, contexts=contexts)
+
+    def figure_settings(self, key: InSweep) -> dict[str, Any]:
+        """Return what the figure of a sweep shows."""
+        sweep, experiments = self.project.config.sweeps[key.sweep], self.experiments(key.sweep)
+        return parameter(
+            **pick(sweep, "axis", "points", "figure"),
+            methods=self._methods(key.sweep),
+            families=self.families(key.sweep),
+            style_encoder=self.project.config.experiments[experiments[0]].style_encoder,
+            display={row: title for name in experiments for row, title in self.tables.titles(name).items()},
+        )
+
+    def family_modules(self, key: InSweep) -> list[str]:
+        """Return the modules of the metric families behind a sweep."""
+        return [f"favor.scores.{family}" for family in self.families(key.sweep)]
+
+    def table_files(self, *kinds: str) -> list[str]:
+        """Return the tables of all sweeps, as ``kinds``: "parquet", "tex", "html"."""
+        return [
+            self.paths.sweep_table.of(sweep=name, label=label, kind=kind)
+            for name, sweep in self.project.config.sweeps.items()
+            for label in sweep.tables
+            for kind in kinds
+        ]
+
+    def figures(self, kind: str) -> list[str]:
+        """Return the figures of all sweeps that have one, as ``kind``: "svg" or "pdf"."""
+        sweeps = self.project.config.sweeps
+        return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
+
+    def report_settings(self) -> dict[str, dict[str, Any]]:
+        """Return what the report prints of every sweep."""
+        settings = {}
+        config = self.project.config
+        for name, sweep in config.sweeps.items():
+            experiments = self.experiments(name)
+            first = config.experiments[experiments[0]]
+            corpus = config.corpora[first.corpus]
+            settings[name] = {
+                **pick(sweep, "title", "axis", "points", "tables", "figure"),
+                "methods": self._methods(name),
+                "display": {row: title for entry in experiments for row, title in self.project.titles(entry).items()},
+                "seeds": sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),
+                "dataset": corpus.title,
+                "demo": bool(corpus.demo),
+                "base_model": self.project.model_title(first.base_model),
+            }
+        return settings

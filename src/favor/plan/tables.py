@@ -1,0 +1,169 @@
+"""What is printed and drawn: the tables of a project by label, and what the jobs of tables and figures read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from favor.config.experiments import Experiment
+from favor.config.sweeps import Sweep
+from favor.federation.record import recipe
+from favor.foundation.errors import UserError
+from favor.paper.names import METHODS
+from favor.paper.values import paper_file
+from favor.plan.keys import InExperiment, OfLabel, OfTable
+from favor.plan.project import Project, parameter
+from favor.plan.records import Records
+from favor.plan.studies import Studies
+from favor.report.specs import TableSpec, load_spec, spec_module
+
+FIGURES = ("training_curves", "retention_utility", "allocation")
+DIAGNOSTICS = ("generation_map", "signature_space_discriminability", "favor_lora_allocation", "last_participation")
+OVERVIEWS = ("favor_overview", "pipeline")
+TABLE_KINDS = ("parquet", "tex", "html")
+
+
+class Tables:
+    """The tables and figures of a project.
+
+    Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
+    """
+
+    def __init__(self, project: Project, studies: Studies, records: Records) -> None:
+        self.project = project
+        self.studies = studies
+        self.records = records
+        self.paths = project.paths
+        config = project.config
+        self.specs = _specs(config.experiments.values(), False) | _specs(config.sweeps.values(), True)
+
+    def sweeps_of(self, experiment: str) -> list[Sweep]:
+        """Return the sweeps that an experiment is a point of."""
+        sweeps = self.project.config.sweeps.values()
+        return [sweep for sweep in sweeps if any(point.experiment == experiment for point in sweep.points)]
+
+    def titles(self, experiment: str) -> dict[str, str]:
+        """Return the printed names of an experiment's rows, where they are not the paper's own."""
+        plans = self.project.plans(experiment)
+        return {
+            row: title
+            for row, title in self.project.titles(experiment).items()
+            if row not in METHODS or title != plans[row].display
+        }
+
+    def encoder_roles(self, experiment: str) -> dict[str, str]:
+        """Return the encoders of an experiment by role."""
+        section = self.project.config.experiments[experiment]
+        return {
+            "style": section.style_encoder,
+            "semantic": section.evaluation.semantic_encoder,
+            **self.project.independent_encoder(experiment),
+        }
+
+    def context(self, experiment: str) -> dict[str, Any]:
+        """Return what a table prints besides scores."""
+        section = self.project.config.experiments[experiment]
+        corpus = self.project.config.corpora[section.corpus]
+        return {
+            "experiment": experiment,
+            "methods": list(section.methods),
+            "dataset": corpus.title,
+            "paper_dataset": corpus.paper_dataset or "",
+            "encoders": self.encoder_roles(experiment),
+            "display": self.titles(experiment),
+            "seeds": section.seeds,
+            "absences": self.project.absent,
+            "references": [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative],
+        }
+
+    def _printed_settings(self, key: OfLabel) -> dict[str, Any]:
+        """Return what each row ran with, for a table that prints it."""
+        spec, experiment = self.specs[key.label], self.project.experiment(key)
+        columns = [column for panel in spec.panels for column in panel.columns]
+        if not any(entry.setting for entry in (*columns, *spec.rows)):
+            return {}
+        title, settings = self.project.model_title(experiment.base_model), {}
+        quantisation = self.project.config.base_models[experiment.base_model].quantisation
+        for row, plan in self.project.plans(key.experiment).items():
+            settings[row] = self.records.checked(key.experiment, row) | recipe(plan, experiment, title, quantisation)
+            if plan.prompting is not None and plan.prompting.sheet:
+                settings[row]["sheet_model"] = self.project.model_title(self.studies.sheet_model(key))
+        return {"settings": settings}
+
+    # Tables
+
+    def module(self, key: OfTable) -> str:
+        """Return the module that declares a table."""
+        return spec_module(key.label)
+
+    def scores(self, key: OfLabel) -> list[str]:
+        """Return the scores that a table prints."""
+        return [self.paths.scores.of(key, family=family) for family in self.specs[key.label].sources]
+
+    def comparisons(self, key: OfLabel) -> list[str]:
+        """Return the paired tests behind a table, where it prints any."""
+        return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
+
+    def paper_values(self, key: OfTable) -> list[str]:
+        """Return the file of the paper's values of a table, where the paper has it."""
+        path, here = paper_file(key.label), Path.cwd()
+        if not path.is_file():
+            return []
+        return [str(path.relative_to(here) if path.is_relative_to(here) else path)]
+
+    def files(self, *kinds: str) -> list[str]:
+        """Return the tables of every experiment, as ``kinds``: "parquet", "tex", "html"."""
+        return [
+            self.paths.table.of(experiment=name, label=label, kind=kind)
+            for name, experiment in self.project.config.experiments.items()
+            for label in experiment.tables
+            for kind in kinds
+        ]
+
+    def table_settings(self, key: OfLabel) -> dict[str, Any]:
+        """Return what a table depends on besides scores."""
+        return parameter(**self.context(key.experiment), **self._printed_settings(key))
+
+    def excerpt_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the table of excerpts depends on besides texts."""
+        return parameter(**self.context(key.experiment))
+
+    # Figures
+
+    def figure_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the figures of training and scores depend on."""
+        experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
+        return parameter(
+            methods=list(experiment.methods),
+            style_encoder=experiment.style_encoder,
+            display=self.titles(key.experiment),
+            tracks={row: plan.shared.track for row, plan in plans.items() if plan.shared is not None},
+        )
+
+    def diagnostic_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the figures of diagnostics depend on."""
+        return parameter(methods=list(self.project.experiment(key).methods), display=self.titles(key.experiment))
+
+    def figures(self, kind: str) -> list[str]:
+        """Return the figures of every experiment that has any, as ``kind``: "svg" or "pdf"."""
+        return [
+            self.paths.figure.of(experiment=name, figure=figure, kind=kind)
+            for name, experiment in self.project.config.experiments.items()
+            if experiment.figures
+            for figure in (*FIGURES, *DIAGNOSTICS)
+        ]
+
+    def overviews(self, kind: str) -> list[str]:
+        """Return the drawings of the method and of the workflow."""
+        return [self.paths.overview.of(figure=figure, kind=kind) for figure in OVERVIEWS]
+
+
+def _specs(owners: Iterable[Experiment] | Iterable[Sweep], over_points: bool) -> dict[str, TableSpec]:
+    """Return the tables of experiments, or of sweeps, by label."""
+    specs = {label: load_spec(label) for owner in owners for label in owner.tables}
+    for label, spec in specs.items():
+        if spec.over_points != over_points:
+            place = "a sweep ('sweeps')" if spec.over_points else "an experiment"
+            raise UserError(f"config key 'tables': '{label}' is a table of {place}")
+    return specs

@@ -1,0 +1,92 @@
+"""What a whole run asks for: report and numbers, tables, runs, corpora and studies."""
+
+from __future__ import annotations
+
+from favor.plan.evaluation import Evaluation
+from favor.plan.keys import Encoder, Run
+from favor.plan.project import Project, unique
+from favor.plan.publication import Publication
+from favor.plan.studies import Studies
+from favor.plan.sweeps import Sweeps
+from favor.plan.tables import TABLE_KINDS, Tables
+from favor.plan.training import Training
+
+
+class Targets:
+    """The targets of a project, found when they are asked for: a cluster job that runs one rule needs none of them."""
+
+    def __init__(
+        self,
+        project: Project,
+        training: Training,
+        studies: Studies,
+        tables: Tables,
+        evaluation: Evaluation,
+        sweeps: Sweeps,
+        publication: Publication,
+    ) -> None:
+        self.project = project
+        self.training = training
+        self.studies = studies
+        self.tables = tables
+        self.evaluation = evaluation
+        self.sweeps = sweeps
+        self.publication = publication
+        self.paths = project.paths
+
+    def everything(self, key: object = None) -> list[str]:
+        """Return every target."""
+        return [
+            *self.publication.report(),
+            self.paths.numbers.of(),
+            *self.tables.files(*TABLE_KINDS),
+            *self.sweeps.table_files(*TABLE_KINDS),
+            *self.studies.judge_scores(),
+            *self.runs(),
+            *self.studies.pages(),
+            *self.corpora(),
+        ]
+
+    def corpora(self) -> list[str]:
+        """Return what is kept of corpora, base models and encoders."""
+        paths, experiments = self.paths, self.project.config.experiments
+        kinds = (paths.documents, paths.splits, paths.authors, paths.roster, paths.overlap)
+        used = sorted({experiment.corpus for experiment in experiments.values()})
+        files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
+        for name, experiment in experiments.items():
+            files += self.project.model_files(experiment.base_model)
+            for encoder in self.project.encoders_of(name):
+                files += self.project.encoder_files(Encoder(encoder))
+        return unique(files)
+
+    def runs(self) -> list[str]:
+        """Return what is kept of every run, so that a lost file is made again even if nothing else needs it."""
+        return unique(file for name in self.project.config.experiments for file in self._kept(name))
+
+    def _kept(self, name: str) -> list[str]:
+        paths, measured = self.paths, self.evaluation.is_measured(name)
+        kinds = (paths.texts, paths.allocation, paths.boundary, paths.settings)
+        files = [kind.of(experiment=name) for kind in kinds]
+        for run in self.training.runs(name):
+            if measured:
+                files += [paths.prompts.of(run), self.evaluation.run_generations(run)]
+            if self.training.home(run) == run:
+                files += self._trained(run)
+        if measured:
+            encoders, families = self.project.encoders_of(name), self.evaluation.families(name)
+            files += [paths.generation_embeddings.of(experiment=name, encoder=encoder) for encoder in encoders]
+            files += [paths.scores.of(experiment=name, family=family) for family in families]
+            files.append(paths.utility.of(experiment=name))
+            if self.project.config.experiments[name].evaluation.assistant is not None:
+                files.append(paths.assistant_scores.of(experiment=name))
+        return files
+
+    def _trained(self, run: Run) -> list[str]:
+        """Return the adapters of a run: after every round of its shared track, and of its clients."""
+        shared, files = self.project.plan(run).shared, []
+        if shared is not None:
+            for number in range(self.project.experiment(run).federation.rounds):
+                files.append(self.training.server_adapter(run, shared, number + 1))
+                if self.project.config.keep_uploads:
+                    files += self.training.round_uploads(run, shared, number)
+        return files + [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
