@@ -3,25 +3,25 @@
 
 rule export_pan:
     input:
-        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
-        prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
-        embeddings=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.parquet",
-        golds=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.gold.parquet",
-        sources=f"{RESULTS}/{{experiment}}/clients/embeddings/{{encoder}}.parquet",
+        generations=evaluation.run_generations,
+        prompts=paths.prompts,
+        embeddings=paths.generation_embeddings,
+        golds=paths.gold_embeddings,
+        sources=paths.source_embeddings,
     output:
-        truth=f"{RESULTS}/{{experiment}}/exports/pan/{{encoder}}/{{method}}-seed{{seed}}/truth.jsonl",
-        answers=f"{RESULTS}/{{experiment}}/exports/pan/{{encoder}}/{{method}}-seed{{seed}}/answers.jsonl",
-        measures=f"{RESULTS}/{{experiment}}/exports/pan/{{encoder}}/{{method}}-seed{{seed}}/measures.json",
+        truth=paths.pan_export.where(file="truth.jsonl"),
+        answers=paths.pan_export.where(file="answers.jsonl"),
+        measures=paths.pan_export.where(file="measures.json"),
     log:
-        f"{RESULTS}/logs/export_pan/{{experiment}}-{{encoder}}-{{method}}-seed{{seed}}.log",
+        paths.log("export_pan"),
     benchmark:
-        f"{RESULTS}/benchmarks/export_pan/{{experiment}}-{{encoder}}-{{method}}-seed{{seed}}.tsv"
+        paths.benchmark("export_pan")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("export_pan"),
     params:
-        cfg=lambda w: cfg(method=w.method, seed=int(w.seed)),
+        cfg=evaluation.pan_settings,
         code=code("export_pan"),
     script:
         "../scripts/export_pan.py"
@@ -29,39 +29,35 @@ rule export_pan:
 
 rule export_release:
     input:
-        generations=lambda w: outputs_file(w.experiment, w.seed, w.method),
-        prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
-        embeddings=style_embeddings("embeddings/{}.parquet"),
-        golds=style_embeddings("embeddings/{}.gold.parquet"),
-        sources=style_embeddings("clients/embeddings/{}.parquet"),
-        utility=f"{RESULTS}/{{experiment}}/utility.parquet",
+        generations=evaluation.run_generations,
+        prompts=paths.prompts,
+        embeddings=evaluation.style_generations,
+        golds=evaluation.style_golds,
+        sources=evaluation.style_sources,
+        utility=paths.utility,
         scores=expand(
-            f"{RESULTS}/{{{{experiment}}}}/scores/{{family}}.parquet",
+            paths.scores,
             family=("prototypes", "verification", "utility", "quality"),
+            allow_missing=True,
         ),
     output:
-        **{
-            name: f"{RESULTS}/{{experiment}}/exports/release/{{method}}-seed{{seed}}/{file}"
-            for name, file in {
-                "generations": "generations.jsonl",
-                "examples": "per_example_metrics.jsonl",
-                "summary": "summary_metrics.csv",
-                "budget": "training_budget.csv",
-                "quality": "quality_filter_report.json",
-                "config": "method_config_resolved.yaml",
-                "seeds": "seed_manifest.json",
-            }.items()
-        },
+        generations=paths.release_export.where(file="generations.jsonl"),
+        examples=paths.release_export.where(file="per_example_metrics.jsonl"),
+        summary=paths.release_export.where(file="summary_metrics.csv"),
+        budget=paths.release_export.where(file="training_budget.csv"),
+        quality=paths.release_export.where(file="quality_filter_report.json"),
+        config=paths.release_export.where(file="method_config_resolved.yaml"),
+        seeds=paths.release_export.where(file="seed_manifest.json"),
     log:
-        f"{RESULTS}/logs/export_release/{{experiment}}-{{method}}-seed{{seed}}.log",
+        paths.log("export_release"),
     benchmark:
-        f"{RESULTS}/benchmarks/export_release/{{experiment}}-{{method}}-seed{{seed}}.tsv"
+        paths.benchmark("export_release")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("export_release"),
     params:
-        cfg=lambda w: cfg(**released_run(w)),
+        cfg=evaluation.release_settings,
         code=code("export_release"),
     script:
         "../scripts/export_release.py"

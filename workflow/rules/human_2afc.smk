@@ -3,29 +3,21 @@
 
 rule prepare_2afc:
     input:
-        generations=audited_generations,
-        prompts=prompt_files,
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        generations=studies.audited_generations,
+        prompts=evaluation.prompts,
+        texts=paths.texts,
     output:
-        audit=f"{RESULTS}/{{experiment}}/studies/human_2afc/items.parquet",
+        audit=paths.audit_items,
     log:
-        f"{RESULTS}/logs/prepare_2afc/{{experiment}}.log",
+        paths.log("prepare_2afc"),
     benchmark:
-        f"{RESULTS}/benchmarks/prepare_2afc/{{experiment}}.tsv"
+        paths.benchmark("prepare_2afc")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("prepare_2afc"),
     params:
-        cfg=lambda w: cfg(
-            seeds=experiment_of(w)["seeds"],
-            settings=pick(
-                {**experiment_of(w)["generation"], **audit_of(w)},
-                *("methods", "items", "human_items", "excerpts", "excerpt_words"),
-                *("distractor", "seed"),
-                *("minimum_words", "minimum_distinct_bigram_ratio"),
-            ),
-        ),
+        cfg=studies.audit_settings,
         code=code("prepare_2afc"),
     script:
         "../scripts/prepare_2afc.py"
@@ -33,13 +25,13 @@ rule prepare_2afc:
 
 rule make_2afc_page:
     input:
-        audit=f"{RESULTS}/{{experiment}}/studies/human_2afc/items.parquet",
+        audit=paths.audit_items,
     output:
-        page=f"{RESULTS}/{{experiment}}/studies/human_2afc/annotator_{{annotator}}.html",
+        page=paths.audit_page,
     log:
-        f"{RESULTS}/logs/make_2afc_page/{{experiment}}-{{annotator}}.log",
+        paths.log("make_2afc_page"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_2afc_page/{{experiment}}-{{annotator}}.tsv"
+        paths.benchmark("make_2afc_page")
     wildcard_constraints:
         annotator=r"[1-9]\d*",
     conda:
@@ -47,7 +39,7 @@ rule make_2afc_page:
     resources:
         **asks("make_2afc_page"),
     params:
-        cfg=lambda w: cfg(annotator=int(w.annotator), seed=audit_of(w)["seed"]),
+        cfg=studies.page_settings,
         code=code("make_2afc_page"),
     script:
         "../scripts/make_2afc_page.py"
@@ -55,21 +47,21 @@ rule make_2afc_page:
 
 rule score_2afc:
     input:
-        audit=audit_items,
-        responses=response_files,
+        audit=studies.audit_items,
+        responses=studies.responses,
     output:
-        votes=f"{RESULTS}/{{experiment}}/studies/human_2afc/votes.parquet",
-        scores=f"{RESULTS}/{{experiment}}/scores/human_2afc.parquet",
+        votes=paths.audit_votes,
+        scores=paths.scores.where(family="human_2afc"),
     log:
-        f"{RESULTS}/logs/score_2afc/{{experiment}}.log",
+        paths.log("score_2afc"),
     benchmark:
-        f"{RESULTS}/benchmarks/score_2afc/{{experiment}}.tsv"
+        paths.benchmark("score_2afc")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("score_2afc"),
     params:
-        cfg=lambda w: cfg(**audit_scoring(w)),
+        cfg=studies.audit_score_settings,
         code=code("score_2afc"),
     script:
         "../scripts/score_2afc.py"

@@ -4,29 +4,22 @@
 
 rule prepare_judgements:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        texts=paths.texts,
     output:
-        requests=f"{RESULTS}/{{experiment}}/clients/judge_requests.parquet",
-        key=f"{RESULTS}/{{experiment}}/studies/judges/key.parquet",
+        requests=paths.judge_requests,
+        key=paths.judge_key,
     log:
-        f"{RESULTS}/logs/prepare_judgements/{{experiment}}.log",
+        paths.log("prepare_judgements"),
     benchmark:
-        f"{RESULTS}/benchmarks/prepare_judgements/{{experiment}}.tsv"
+        paths.benchmark("prepare_judgements")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("prepare_judgements"),
     params:
-        cfg=lambda w: cfg(
-            seeds=experiment_of(w)["seeds"],
-            **pick(
-                judges_of(w),
-                *("methods", "voice", "judgements"),
-                *("profile_texts", "profile_words", "answer_tokens", "seed"),
-            ),
-        ),
+        cfg=studies.judgement_settings,
         code=code("prepare_judgements"),
     script:
         "../scripts/prepare_judgements.py"
@@ -35,41 +28,41 @@ rule prepare_judgements:
 # Answers are kept in studies/judges/answers as they come; it is no output, so that a run that stops pays for nothing twice.
 rule judge:
     input:
-        requests=f"{RESULTS}/{{experiment}}/clients/judge_requests.parquet",
-        model=judge_model_files,
+        requests=paths.judge_requests,
+        model=studies.judge_files,
     output:
-        judgements=f"{RESULTS}/{{experiment}}/studies/judges/judgements.parquet",
+        judgements=paths.judgements,
     log:
-        f"{RESULTS}/logs/judge/{{experiment}}.log",
+        paths.log("judge"),
     benchmark:
-        f"{RESULTS}/benchmarks/judge/{{experiment}}.tsv"
+        paths.benchmark("judge")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["generation"]
+    threads: threads.generation
     resources:
-        **asks("judge", judge_gpus, model=judge_model),
+        **asks("judge", costs.judge_gpus, model=costs.judge_model),
     params:
-        cfg=lambda w: cfg(**judge_settings(w)),
-        code=lambda w: code("judge", f"favor.studies.judges_{judges_of(w)['model']}"),
+        cfg=studies.judge_settings,
+        code=lambda w: code("judge", studies.judge_module(w)),
     script:
         "../scripts/judge.py"
 
 
 rule score_judges:
     input:
-        judged=judge_files,
+        judged=studies.judgements,
     output:
-        scores=f"{RESULTS}/{{experiment}}/scores/judges.parquet",
+        scores=paths.scores.where(family="judges"),
     log:
-        f"{RESULTS}/logs/score_judges/{{experiment}}.log",
+        paths.log("score_judges"),
     benchmark:
-        f"{RESULTS}/benchmarks/score_judges/{{experiment}}.tsv"
+        paths.benchmark("score_judges")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("score_judges"),
     params:
-        cfg=lambda w: cfg(**judged(w)),
+        cfg=studies.judge_score_settings,
         code=code("score_judges"),
     script:
         "../scripts/score_judges.py"

@@ -3,30 +3,24 @@
 
 rule release:
     input:
-        public=public_files(),
-        texts=private_files("clients/texts.parquet"),
-        generations=all_generations(),
-        authors=all_authors(),
-        lock=str(ROOT / "requirements.lock"),
-        project=project_files(),
+        public=publication.public_files,
+        texts=publication.private_texts,
+        generations=publication.private_generations,
+        authors=publication.private_authors,
+        lock=publication.lock_file(),
+        project=publication.project_files(),
     output:
-        archive=f"{RESULTS}/release.tar.gz",
+        archive=paths.release,
     log:
-        f"{RESULTS}/logs/release.log",
+        paths.log("release"),
     benchmark:
-        f"{RESULTS}/benchmarks/release.tsv"
+        paths.benchmark("release")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("release"),
     params:
-        cfg=lambda w: cfg(
-            results=RESULTS,
-            configuration={
-                key: value for key, value in CONFIG.items() if key != "release"
-            },
-            exempt=CONFIG["release"]["exempt"],
-        ),
+        cfg=publication.release_settings,
         code=code("release"),
     script:
         "../scripts/release.py"

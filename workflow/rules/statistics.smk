@@ -1,42 +1,28 @@
-# Statistics: paired comparisons of methods, one file a table that prints them; diagnostics that figures show.
+# Statistics: paired comparisons of methods, one file per table that prints them; diagnostics that figures show.
 
 
 rule compare_methods:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        sources=lambda w: [
-            f"{RESULTS}/{w.experiment}/clients/embeddings/{encoder}.parquet"
-            for encoder in compared_encoders(w.experiment, w.label)
-        ],
-        golds=lambda w: [
-            f"{RESULTS}/{w.experiment}/embeddings/{encoder}.gold.parquet"
-            for encoder in compared_encoders(w.experiment, w.label)
-        ],
-        embeddings=lambda w: [
-            f"{RESULTS}/{w.experiment}/embeddings/{encoder}.parquet"
-            for encoder in compared_encoders(w.experiment, w.label)
-        ],
-        utility=f"{RESULTS}/{{experiment}}/utility.parquet",
-        assistant=lambda w: assistant_scores(w.experiment),
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        sources=evaluation.compared_sources,
+        golds=evaluation.compared_golds,
+        embeddings=evaluation.compared_embeddings,
+        utility=paths.utility,
+        assistant=evaluation.assistant_scores,
     output:
-        comparisons=f"{RESULTS}/{{experiment}}/statistics/{{label}}.parquet",
+        comparisons=paths.comparisons,
     log:
-        f"{RESULTS}/logs/compare_methods/{{experiment}}-{{label}}.log",
+        paths.log("compare_methods"),
     benchmark:
-        f"{RESULTS}/benchmarks/compare_methods/{{experiment}}-{{label}}.tsv"
+        paths.benchmark("compare_methods")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
         **asks("compare_methods"),
     params:
-        cfg=lambda w: cfg(
-            encoders=compared_encoders(w.experiment, w.label),
-            seeds=experiment_of(w)["seeds"],
-            bootstrap=experiment_of(w)["evaluation"]["bootstrap"],
-            **compared(w.experiment, w.label),
-        ),
+        cfg=evaluation.comparison_settings,
         code=code("compare_methods"),
     script:
         "../scripts/compare_methods.py"
@@ -44,16 +30,16 @@ rule compare_methods:
 
 rule measure_allocation:
     input:
-        packs=energy_packs,
+        packs=evaluation.energy_bundles,
     output:
-        energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
+        energy=paths.adapter_energy,
     log:
-        f"{RESULTS}/logs/measure_allocation/{{experiment}}.log",
+        paths.log("measure_allocation"),
     benchmark:
-        f"{RESULTS}/benchmarks/measure_allocation/{{experiment}}.tsv"
+        paths.benchmark("measure_allocation")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
         **asks("measure_allocation"),
     params:
@@ -64,17 +50,17 @@ rule measure_allocation:
 
 rule measure_coordinates:
     input:
-        sources=style_sources,
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        sources=evaluation.style_sources,
+        texts=paths.texts,
     output:
-        effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
+        effects=paths.coordinate_effects,
     log:
-        f"{RESULTS}/logs/measure_coordinates/{{experiment}}.log",
+        paths.log("measure_coordinates"),
     benchmark:
-        f"{RESULTS}/benchmarks/measure_coordinates/{{experiment}}.tsv"
+        paths.benchmark("measure_coordinates")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
         **asks("measure_coordinates"),
     params:
@@ -85,28 +71,24 @@ rule measure_coordinates:
 
 rule measure_participation:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        sources=style_sources,
-        golds=style_golds,
-        embeddings=style_generations,
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        sources=evaluation.style_sources,
+        golds=evaluation.style_golds,
+        embeddings=evaluation.style_generations,
     output:
-        participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",
+        participation=paths.participation,
     log:
-        f"{RESULTS}/logs/measure_participation/{{experiment}}.log",
+        paths.log("measure_participation"),
     benchmark:
-        f"{RESULTS}/benchmarks/measure_participation/{{experiment}}.tsv"
+        paths.benchmark("measure_participation")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
         **asks("measure_participation"),
     params:
-        cfg=lambda w: cfg(
-            encoder=experiment_of(w)["style_encoder"],
-            seeds=experiment_of(w)["seeds"],
-            last_rounds=last_rounds(w.experiment),
-        ),
+        cfg=evaluation.participation_settings,
         code=code("measure_participation"),
     script:
         "../scripts/measure_participation.py"

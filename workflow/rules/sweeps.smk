@@ -3,21 +3,19 @@
 
 rule collect_sweep:
     input:
-        scores=sweep_scores,
+        scores=sweeps.scores,
     output:
-        scores=f"{RESULTS}/sweeps/{{sweep}}/scores.parquet",
+        scores=paths.sweep_scores,
     log:
-        f"{RESULTS}/logs/collect_sweep/{{sweep}}.log",
+        paths.log("collect_sweep"),
     benchmark:
-        f"{RESULTS}/benchmarks/collect_sweep/{{sweep}}.tsv"
+        paths.benchmark("collect_sweep")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("collect_sweep"),
     params:
-        cfg=lambda w: cfg(
-            points=SWEEPS[w.sweep]["points"], families=sweep_families(w.sweep)
-        ),
+        cfg=sweeps.score_settings,
         code=code("collect_sweep"),
     script:
         "../scripts/collect_sweep.py"
@@ -25,51 +23,43 @@ rule collect_sweep:
 
 rule make_sweep_table:
     input:
-        scores=f"{RESULTS}/sweeps/{{sweep}}/scores.parquet",
-        comparisons=sweep_comparisons,
-        paper=lambda w: paper_file(w.label),
+        scores=paths.sweep_scores,
+        comparisons=sweeps.comparisons,
+        paper=tables.paper_values,
     output:
-        cells=f"{RESULTS}/sweeps/{{sweep}}/tables/{{label}}.parquet",
-        tex=f"{RESULTS}/sweeps/{{sweep}}/tables/{{label}}.tex",
-        html=f"{RESULTS}/sweeps/{{sweep}}/tables/{{label}}.html",
+        cells=paths.sweep_table.where(kind="parquet"),
+        tex=paths.sweep_table.where(kind="tex"),
+        html=paths.sweep_table.where(kind="html"),
     log:
-        f"{RESULTS}/logs/make_sweep_table/{{sweep}}-{{label}}.log",
+        paths.log("make_sweep_table"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_sweep_table/{{sweep}}-{{label}}.tsv"
+        paths.benchmark("make_sweep_table")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("make_sweep_table"),
     params:
-        cfg=lambda w: cfg(
-            points=SWEEPS[w.sweep]["points"], contexts=sweep_contexts(w.sweep)
-        ),
-        code=lambda w: code("make_sweep_table", table_module(w.label)),
+        cfg=sweeps.table_settings,
+        code=lambda w: code("make_sweep_table", tables.module(w)),
     script:
         "../scripts/make_sweep_table.py"
 
 
 rule draw_sweep:
     input:
-        scores=f"{RESULTS}/sweeps/{{sweep}}/scores.parquet",
+        scores=paths.sweep_scores,
     output:
-        expand(
-            f"{RESULTS}/sweeps/{{{{sweep}}}}/figures/points.{{kind}}",
-            kind=("svg", "pdf"),
-        ),
+        expand(paths.sweep_figure, kind=("svg", "pdf"), allow_missing=True),
     log:
-        f"{RESULTS}/logs/draw_sweep/{{sweep}}.log",
+        paths.log("draw_sweep"),
     benchmark:
-        f"{RESULTS}/benchmarks/draw_sweep/{{sweep}}.tsv"
+        paths.benchmark("draw_sweep")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("draw_sweep"),
     params:
-        cfg=lambda w: cfg(**drawn_sweep(w)),
-        code=lambda w: code(
-            "draw_sweep",
-            *(f"favor.scores.{family}" for family in sweep_families(w.sweep)),
-        ),
+        cfg=sweeps.figure_settings,
+        code=lambda w: code("draw_sweep", *sweeps.family_modules(w)),
     script:
         "../scripts/draw_sweep.py"

@@ -1,22 +1,21 @@
 # Tables, figures and the report.
 
+from favor.plan.tables import DIAGNOSTICS, FIGURES, OVERVIEWS
+
 
 rule make_table:
     input:
-        scores=lambda w: [
-            f"{RESULTS}/{w.experiment}/scores/{family}.parquet"
-            for family in SPECS[w.label].sources
-        ],
-        comparisons=lambda w: comparison_files(w.experiment, w.label),
-        paper=lambda w: paper_file(w.label),
+        scores=tables.scores,
+        comparisons=tables.comparisons,
+        paper=tables.paper_values,
     output:
-        cells=f"{RESULTS}/{{experiment}}/tables/{{label}}.parquet",
-        tex=f"{RESULTS}/{{experiment}}/tables/{{label}}.tex",
-        html=f"{RESULTS}/{{experiment}}/tables/{{label}}.html",
+        cells=paths.table.where(kind="parquet"),
+        tex=paths.table.where(kind="tex"),
+        html=paths.table.where(kind="html"),
     log:
-        f"{RESULTS}/logs/make_table/{{experiment}}-{{label}}.log",
+        paths.log("make_table"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_table/{{experiment}}-{{label}}.tsv"
+        paths.benchmark("make_table")
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     conda:
@@ -24,68 +23,58 @@ rule make_table:
     resources:
         **asks("make_table"),
     params:
-        cfg=lambda w: cfg(
-            **table_context(w.experiment), **printed_settings(w.experiment, w.label)
-        ),
-        code=lambda w: code("make_table", table_module(w.label)),
+        cfg=tables.table_settings,
+        code=lambda w: code("make_table", tables.module(w)),
     script:
         "../scripts/make_table.py"
 
 
 rule make_excerpts:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
     output:
-        cells=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.parquet",
-        tex=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.tex",
-        html=f"{RESULTS}/{{experiment}}/tables/qualitative-appendix.html",
+        cells=paths.table.where(kind="parquet", label="qualitative-appendix"),
+        tex=paths.table.where(kind="tex", label="qualitative-appendix"),
+        html=paths.table.where(kind="html", label="qualitative-appendix"),
     log:
-        f"{RESULTS}/logs/make_excerpts/{{experiment}}.log",
+        paths.log("make_excerpts"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_excerpts/{{experiment}}.tsv"
+        paths.benchmark("make_excerpts")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("make_excerpts"),
     params:
-        cfg=lambda w: cfg(**table_context(w.experiment)),
-        code=code("make_excerpts", table_module("qualitative-appendix")),
+        cfg=tables.excerpt_settings,
+        code=code("make_excerpts", tables.excerpt_module),
     script:
         "../scripts/make_excerpts.py"
 
 
 rule draw_figures:
     input:
-        logs=training_logs,
-        prototypes=f"{RESULTS}/{{experiment}}/scores/prototypes.parquet",
-        utility=f"{RESULTS}/{{experiment}}/scores/utility.parquet",
-        allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
+        logs=training.logs,
+        prototypes=paths.scores.where(family="prototypes"),
+        utility=paths.scores.where(family="utility"),
+        allocation=paths.allocation,
     output:
         expand(
-            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
+            paths.figure,
             figure=FIGURES,
             kind=("svg", "pdf"),
+            allow_missing=True,
         ),
     log:
-        f"{RESULTS}/logs/draw_figures/{{experiment}}.log",
+        paths.log("draw_figures"),
     benchmark:
-        f"{RESULTS}/benchmarks/draw_figures/{{experiment}}.tsv"
+        paths.benchmark("draw_figures")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("draw_figures"),
     params:
-        cfg=lambda w: cfg(
-            methods=list(experiment_of(w)["methods"]),
-            style_encoder=experiment_of(w)["style_encoder"],
-            display=titles_of(w.experiment),
-            tracks={
-                method: plan.shared.track
-                for (name, method), (_, plan, _) in PLANS.items()
-                if name == w.experiment and plan.shared is not None
-            },
-        ),
+        cfg=tables.figure_settings,
         code=code("draw_figures"),
     script:
         "../scripts/draw_figures.py"
@@ -93,31 +82,30 @@ rule draw_figures:
 
 rule draw_diagnostics:
     input:
-        sources=style_sources,
-        golds=style_golds,
-        embeddings=style_generations,
-        generations=generation_files,
-        effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
-        energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
-        participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",
+        sources=evaluation.style_sources,
+        golds=evaluation.style_golds,
+        embeddings=evaluation.style_generations,
+        generations=evaluation.generations,
+        effects=paths.coordinate_effects,
+        energy=paths.adapter_energy,
+        participation=paths.participation,
     output:
         expand(
-            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
+            paths.figure,
             figure=DIAGNOSTICS,
             kind=("svg", "pdf"),
+            allow_missing=True,
         ),
     log:
-        f"{RESULTS}/logs/draw_diagnostics/{{experiment}}.log",
+        paths.log("draw_diagnostics"),
     benchmark:
-        f"{RESULTS}/benchmarks/draw_diagnostics/{{experiment}}.tsv"
+        paths.benchmark("draw_diagnostics")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("draw_diagnostics"),
     params:
-        cfg=lambda w: cfg(
-            methods=list(experiment_of(w)["methods"]), display=titles_of(w.experiment)
-        ),
+        cfg=tables.diagnostic_settings,
         code=code("draw_diagnostics"),
     script:
         "../scripts/draw_diagnostics.py"
@@ -125,15 +113,11 @@ rule draw_diagnostics:
 
 rule draw_overview:
     output:
-        expand(
-            f"{RESULTS}/figures/{{figure}}.{{kind}}",
-            figure=("favor_overview", "pipeline"),
-            kind=("svg", "pdf"),
-        ),
+        expand(paths.overview, figure=OVERVIEWS, kind=("svg", "pdf")),
     log:
-        f"{RESULTS}/logs/draw_overview.log",
+        paths.log("draw_overview"),
     benchmark:
-        f"{RESULTS}/benchmarks/draw_overview.tsv"
+        paths.benchmark("draw_overview")
     conda:
         "../../envs/report.yaml"
     resources:
@@ -146,19 +130,19 @@ rule draw_overview:
 
 rule write_numbers:
     input:
-        number_files(),
+        publication.number_files,
     output:
-        numbers=f"{RESULTS}/numbers.json",
+        numbers=paths.numbers,
     log:
-        f"{RESULTS}/logs/write_numbers.log",
+        paths.log("write_numbers"),
     benchmark:
-        f"{RESULTS}/benchmarks/write_numbers.tsv"
+        paths.benchmark("write_numbers")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("write_numbers"),
     params:
-        cfg=lambda w: cfg(experiments=number_sources()),
+        cfg=publication.number_settings,
         code=code("write_numbers"),
     script:
         "../scripts/write_numbers.py"
@@ -166,39 +150,27 @@ rule write_numbers:
 
 rule report:
     input:
-        tables=[
-            path
-            for path in [*table_targets(), *sweep_table_targets()]
-            if path.endswith(".parquet")
-        ],
-        figures=[*figure_files("svg"), *sweep_figures("svg")],
-        overview=f"{RESULTS}/figures/favor_overview.svg",
-        numbers=number_targets(),
-        dropped=report_inputs("dropped.parquet"),
-        roster=report_inputs("roster.parquet"),
-        splits=report_inputs("splits.parquet"),
-        overlap=report_inputs("overlap.parquet"),
-        allocation=expand(
-            f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
-            experiment=shown_experiments(),
-        ),
+        tables=publication.report_tables,
+        figures=publication.report_figures,
+        overview=paths.overview.of(figure="favor_overview", kind="svg"),
+        numbers=paths.numbers,
+        dropped=publication.dropped,
+        roster=publication.rosters,
+        splits=publication.splits,
+        overlap=publication.overlaps,
+        allocation=publication.allocations,
     output:
-        *report_targets(),
+        *publication.report(),
     log:
-        f"{RESULTS}/logs/report.log",
+        paths.log("report"),
     benchmark:
-        f"{RESULTS}/benchmarks/report.tsv"
+        paths.benchmark("report")
     conda:
         "../../envs/report.yaml"
     resources:
         **asks("report"),
     params:
-        cfg=lambda w: cfg(
-            results=RESULTS,
-            experiments=report_settings(),
-            order=shown_experiments(),
-            sweeps=sweep_settings(),
-        ),
-        code=code("report", *sorted(map(table_module, SPECS))),
+        cfg=publication.report_settings,
+        code=code("report", *publication.report_modules()),
     script:
         "../scripts/report.py"

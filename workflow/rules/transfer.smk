@@ -3,53 +3,44 @@
 
 rule embed_transfer:
     input:
-        documents=lambda w: transfer_file(w, "documents.parquet"),
-        splits=lambda w: transfer_file(w, "splits.parquet"),
-        roster=lambda w: transfer_file(w, "roster.parquet"),
-        encoder=lambda w: encoder_files(w.encoder),
+        documents=studies.transfer_documents,
+        splits=studies.transfer_splits,
+        roster=studies.transfer_roster,
+        encoder=project.encoder_files,
     output:
-        embeddings=f"{RESULTS}/{{experiment}}/clients/transfer/{{encoder}}.parquet",
+        embeddings=paths.transfer_embeddings,
     log:
-        f"{RESULTS}/logs/embed_transfer/{{experiment}}-{{encoder}}.log",
+        paths.log("embed_transfer"),
     benchmark:
-        f"{RESULTS}/benchmarks/embed_transfer/{{experiment}}-{{encoder}}.tsv"
+        paths.benchmark("embed_transfer")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
-        **asks("embed_transfer", gpus, transfer_work),
+        **asks("embed_transfer", costs.encoder_gpus, costs.transfer_work),
     params:
-        cfg=lambda w: cfg(
-            encoder=encoder_settings(w.encoder),
-            **pick(transfer_of(w), "texts", "seed"),
-        ),
-        code=lambda w: code("embed_transfer", encoder_module(w.encoder)),
+        cfg=studies.transfer_embedding_settings,
+        code=lambda w: code("embed_transfer", project.encoder_module(w)),
     script:
         "../scripts/embed_transfer.py"
 
 
 rule score_transfer:
     input:
-        embeddings=transfer_embeddings,
-        manifests=lambda w: [
-            f"{RESULTS}/encoders/{encoder}/encoder.json"
-            for encoder in transfer_encoders(w.experiment)
-        ],
+        embeddings=studies.transfer_embeddings,
+        manifests=studies.transfer_manifests,
     output:
-        scores=f"{RESULTS}/{{experiment}}/scores/transfer.parquet",
+        scores=paths.scores.where(family="transfer"),
     log:
-        f"{RESULTS}/logs/score_transfer/{{experiment}}.log",
+        paths.log("score_transfer"),
     benchmark:
-        f"{RESULTS}/benchmarks/score_transfer/{{experiment}}.tsv"
+        paths.benchmark("score_transfer")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("score_transfer"),
     params:
-        cfg=lambda w: cfg(
-            encoders=transfer_encoders(w.experiment),
-            bootstrap=experiment_of(w)["evaluation"]["bootstrap"],
-        ),
+        cfg=studies.transfer_settings,
         code=code("score_transfer"),
     script:
         "../scripts/score_transfer.py"

@@ -36,6 +36,7 @@ class Tables:
         self.records = records
         self.paths = project.paths
         config = project.config
+        self.excerpt_module = spec_module("qualitative-appendix")
         self.specs = _specs(config.experiments.values(), False) | _specs(config.sweeps.values(), True)
 
     def sweeps_of(self, experiment: str) -> list[Sweep]:
