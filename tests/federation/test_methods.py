@@ -1,17 +1,14 @@
 """Every method file declares a plan; the paper's update rules can be read off it."""
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 
-from favor.config.checks import modules_in
 from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method, needs_shared, plan_values
 from favor.federation.record import run_check
 from favor.foundation.errors import UserError
-
-METHODS = modules_in(Path(__file__).resolve().parents[2] / "src/favor/federation/methods")
+from favor.foundation.registry import METHODS
 
 
 def experiment(protocol="paper", **changes):
@@ -36,7 +33,7 @@ def plan(name, protocol="paper", budget="released", matched_epochs=3, **override
     return load_method(name, overrides, experiment(protocol, budget=budget, matched_epochs=matched_epochs))[1]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS.names())
 def test_every_method_loads_and_is_plain_data(name):
     module, made, values = load_method(name, {}, experiment())
     assert module == f"favor.federation.methods.{name}"

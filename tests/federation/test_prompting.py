@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import shutil
@@ -16,10 +15,11 @@ from favor.federation.prompting import Lengths, cut, distil_sheets, prompted_req
 from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
 from favor.federation.record import run_check
 from favor.federation.retrieval import nearest_texts
+from favor.foundation import registry
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
 from favor.lm.tokenizer import train_tokenizer
-from favor.paper.names import METHODS, PROMPTING
+from favor.paper.names import METHODS
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
@@ -82,12 +82,14 @@ def test_a_text_is_cut_by_tokens(longer):
     assert cut(tokenizer, "é", 1) == ""  # two bytes, two tokens: half a character is none
 
 
-@pytest.mark.parametrize("row", PROMPTING)
-def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing(row):
-    made = importlib.import_module(f"favor.federation.methods.{row}")
-    plan = made.plan(made.Hyperparameters())
-    assert plan.display == METHODS[row]
-    assert (plan.shared, plan.personal, plan.collaborative) == (None, None, False)
+def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing():
+    prompting = ("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet")
+    assert METHODS[-5:] == prompting
+    for row in prompting:
+        made = registry.METHODS.load(row)
+        plan = made.plan(made.Hyperparameters())
+        assert plan.prompting is not None
+        assert (plan.shared, plan.personal, made.METHOD.federates) == (None, None, False)
 
 
 def test_the_parts_of_a_request():
@@ -100,7 +102,7 @@ def test_the_parts_of_a_request():
         "sheet": {"SHEET", "PERSONA"},
     }
     for row, wanted in expected.items():
-        made = importlib.import_module(f"favor.federation.methods.{row}")
+        made = registry.METHODS.load(row)
         request = continuation_request(made.plan(made.Hyperparameters()).prompting, "PREFIX", **parts)
         said = f"{request.system} {request.user}"
         assert {part for part in ("SHEET", "PERSONA", "PASSAGE") if part in said} == wanted, row
@@ -109,7 +111,7 @@ def test_the_parts_of_a_request():
     with pytest.raises(ValueError, match="persona"):
         Prompting(persona=True)
     with pytest.raises(ValueError, match="belong together"):
-        Plan("x", "prompted")
+        Plan("prompted")
 
 
 def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts):

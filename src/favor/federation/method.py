@@ -1,9 +1,9 @@
 """What a federated method is: plain values that say what is trained where, what is uploaded and what generates.
 
-A method file declares one frozen dataclass of hyper-parameters, ``Hyperparameters``, and one function ``plan`` that
-turns them into a :class:`Plan`. How a plan is executed (one client at a time, or a cohort stacked) is the engine's
-business (:mod:`favor.lm.training`); which jobs it takes is the workflow's. This module imports no numerical library,
-because the workflow reads it whenever it is parsed.
+A method file declares ``METHOD`` (:class:`Method`: its names), one frozen dataclass of hyper-parameters,
+``Hyperparameters``, and one function ``plan`` that turns them into a :class:`Plan`. How a plan is executed (one client
+at a time, or a cohort stacked) is the engine's business (:mod:`favor.lm.training`); which jobs it takes is the
+workflow's. This module imports no numerical library, because the workflow reads it whenever it is parsed.
 
 Adapter names follow the paper: A_t is the server's shared adapter at the start of round t (section 3.3).
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib
 import json
 import math
 import typing
@@ -22,10 +21,29 @@ from typing import Any, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
+from favor.foundation.registry import METHODS
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
 ROW_KEYS = ("method", "title")  # keys of a row that are no hyper-parameters: its method file, its printed name
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a method is called, and whether it federates.
+
+    title: its name in tables, figures and the report.
+    short: its name in tables of comparisons, where that is another.
+    released: the name that the paper's public release gives it, "" where the release has no place for it.
+    federates: False for a reference, which is never ranked or drawn as one of the collaborative methods.
+    note: printed below a table that shows the method; its first character (†) marks the method's name there.
+    """
+
+    title: str
+    short: str = ""
+    released: str = ""
+    federates: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,24 +172,25 @@ class Plan:
     prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
     sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
+    ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
-    display: str
     inference: Literal["server", "endpoint", "personal", "base", "prompted", "given"]
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
-    collaborative: bool = True
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
     prompting: Prompting | None = None
+    display: str = ""
+    collaborative: bool = True
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
-            raise ValueError(f"{self.display}: 'prompted' inference and a prompting belong together")
+            raise ValueError("'prompted' inference and a prompting belong together")
         if self.inference == "personal" and self.personal is None:
-            raise ValueError(f"{self.display}: generates with a personal adapter but has no personal stage")
+            raise ValueError("generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
-            raise ValueError(f"{self.display}: generates with a shared adapter but has no shared stage")
+            raise ValueError("generates with a shared adapter but has no shared stage")
 
 
 def needs_shared(plan: Plan) -> bool:
@@ -189,12 +208,12 @@ def load_method(
     unknown hyper-parameter or one of the wrong type, naming the nearest valid one.
     """
     name = str(overrides.get("method", row))
-    module_name = f"favor.federation.methods.{name}"
+    module = METHODS.load(name)
+    declared = declared_method(name)
     try:
-        module = importlib.import_module(module_name)
         fields = typing.get_type_hints(module.Hyperparameters)
-    except (ImportError, SyntaxError, AttributeError, NameError) as error:
-        raise UserError(f"method file '{name}.py' cannot be used ({error}); mend it (docs/extending.md)") from None
+    except (AttributeError, NameError) as error:
+        raise UserError(f"method file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)") from None
     released = experiment["protocol"] == "released" and hasattr(module, "RELEASED")
     values = dict(module.RELEASED) if released else {}
     for key, value in overrides.items():
@@ -205,7 +224,9 @@ def load_method(
         values[key] = _converted(row, key, value, fields[key])
     hyperparameters = module.Hyperparameters(**values)
     try:
-        own = module.plan(hyperparameters)
+        own = dataclasses.replace(
+            module.plan(hyperparameters), display=declared.title, collaborative=declared.federates
+        )
         plan = complete(own, experiment)
         overruled = _passes(own) != _passes(plan) and [
             key for key in overrides if key.endswith("epochs") and key != "shared_epochs"
@@ -217,12 +238,20 @@ def load_method(
                 raise ValueError("a stage needs more than 0 epochs")
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
-    return module_name, plan, dataclasses.asdict(hyperparameters)
+    return module.__name__, plan, dataclasses.asdict(hyperparameters)
+
+
+def declared_method(name: str) -> Method:
+    """Return what method file ``name`` says of the method. Raises ``UserError`` where there is none."""
+    declared = getattr(METHODS.load(name), "METHOD", None)
+    if not isinstance(declared, Method):
+        raise UserError(f"method file '{name}.py' declares no METHOD = Method(...); add it (docs/extending.md)")
+    return declared
 
 
 def method_departures(module: str, hyperparameters: Mapping[str, Any], protocol: str) -> list[str]:
     """Return the hyper-parameters that differ between the protocols and have another value than this one's."""
-    loaded = importlib.import_module(module)
+    loaded = METHODS.load(module.rsplit(".", 1)[1])
     released: Mapping[str, Any] = getattr(loaded, "RELEASED", {})
     paper = dataclasses.asdict(loaded.Hyperparameters())
     expected = {key: released[key] if protocol == "released" else paper[key] for key in released}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from favor.paper.names import unmarked
 from favor.paper.source import PAPER_COLUMNS
 
 if TYPE_CHECKING:
@@ -57,10 +58,6 @@ def _match(values: pd.DataFrame, panel: str, section: str, row: str, column: str
     return values[
         (values["panel"] == panel)
         & (values["section"] == section)
-        & (values["row"].map(_without_dagger) == _without_dagger(row))
+        & (values["row"].map(unmarked) == unmarked(row))
         & (values["column"] == column)
     ]
-
-
-def _without_dagger(row: str) -> str:
-    return row.replace("†", "")

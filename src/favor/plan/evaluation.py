@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run
 from favor.plan.paths import Template
 from favor.plan.project import Project, parameter, pick
@@ -127,7 +128,7 @@ class Evaluation:
 
     def family_module(self, key: OfFamily) -> str:
         """Return the module of a metric family."""
-        return f"favor.scores.{key.family}"
+        return METRIC_FAMILIES.module(key.family)
 
     def score_settings(self, key: OfFamily) -> dict[str, Any]:
         """Return what the scores of a metric family depend on."""

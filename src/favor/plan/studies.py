@@ -9,6 +9,7 @@ from favor.config.studies import HumanAudit, Judges
 from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
 from favor.foundation.errors import UserError
+from favor.foundation.registry import JUDGES
 from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives, parameter, pick
 from favor.plan.training import Training
@@ -192,7 +193,7 @@ class Studies:
 
     def judge_module(self, key: InExperiment) -> str:
         """Return the module that asks the judge."""
-        return f"favor.studies.judges_{self._judges(key).model}"
+        return JUDGES.module(f"judges_{self._judges(key).model}")
 
     def judge_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how the judge is asked, and for a local one which model it is."""

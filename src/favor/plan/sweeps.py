@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.plan.keys import InSweep, SweepLabel, Table
 from favor.plan.project import Project, parameter, pick, unique
 from favor.plan.tables import Tables
@@ -66,7 +67,7 @@ class Sweeps:
 
     def family_modules(self, key: InSweep) -> list[str]:
         """Return the modules of the metric families behind a sweep."""
-        return [f"favor.scores.{family}" for family in self.families(key.sweep)]
+        return list(map(METRIC_FAMILIES.module, self.families(key.sweep)))
 
     def table_files(self, *kinds: str) -> list[str]:
         """Return the tables of all sweeps, as ``kinds``: "parquet", "tex", "html"."""

@@ -75,8 +75,12 @@ class Tables:
             "display": self.titles(experiment),
             "seeds": section.seeds,
             "absences": self.project.absent,
-            "references": [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative],
+            "references": self._references(experiment),
         }
+
+    def _references(self, experiment: str) -> list[str]:
+        """Return the rows that do not federate."""
+        return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def _printed_settings(self, key: OfLabel) -> dict[str, Any]:
         """Return what each row ran with, for a table that prints it."""
@@ -139,6 +143,7 @@ class Tables:
             methods=list(experiment.methods),
             style_encoder=experiment.style_encoder,
             display=self.titles(key.experiment),
+            references=self._references(key.experiment),
             tracks={row: plan.shared.track for row, plan in plans.items() if plan.shared is not None},
         )
 
