@@ -10,21 +10,8 @@ if not workflow.overwrite_configfiles:
     configfile: f"{workflow.basedir}/config/config.yaml"
 
 
-include: "workflow/functions/common.smk"
-include: "workflow/functions/devices.smk"
-include: "workflow/functions/resources.smk"
-include: "workflow/functions/provenance.smk"
-include: "workflow/functions/slurm.smk"
-include: "workflow/functions/runs.smk"
-include: "workflow/functions/prompting.smk"
-include: "workflow/functions/records.smk"
-include: "workflow/functions/outputs.smk"
-include: "workflow/functions/sweeps.smk"
-include: "workflow/functions/measures.smk"
-include: "workflow/functions/transfer.smk"
-include: "workflow/functions/human_2afc.smk"
-include: "workflow/functions/judges.smk"
-include: "workflow/functions/release.smk"
+include: "workflow/functions/start.smk"
+include: "workflow/functions/running.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"
@@ -41,18 +28,10 @@ include: "workflow/rules/judges.smk"
 include: "workflow/rules/release.smk"
 
 
-keep_local()
-fix_threads()
+finish_rules()
 
 
 rule all:
     default_target: True
     input:
-        report_targets(),
-        number_targets(),
-        table_targets(),
-        sweep_table_targets(),
-        judge_targets(),
-        run_targets(),
-        study_targets(),
-        corpus_targets(),
+        targets.everything,

@@ -3,17 +3,17 @@
 
 rule make_demo_corpus:
     output:
-        f"{RESULTS}/corpora/{{corpus}}/raw.csv",
+        paths.raw_corpus,
     log:
-        f"{RESULTS}/logs/make_demo_corpus/{{corpus}}.log",
+        paths.log("make_demo_corpus"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_demo_corpus/{{corpus}}.tsv"
+        paths.benchmark("make_demo_corpus")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("make_demo_corpus"),
     params:
-        cfg=lambda w: cfg(**CONFIG["corpora"][w.corpus]["demo"]),
+        cfg=preparation.demo_corpus_settings,
         code=code("make_demo_corpus"),
     script:
         "../scripts/make_demo_corpus.py"
@@ -21,45 +21,40 @@ rule make_demo_corpus:
 
 rule build_documents:
     input:
-        raw_corpus,
+        project.raw_corpus,
     output:
-        documents=f"{RESULTS}/corpora/{{corpus}}/documents.parquet",
-        dropped=f"{RESULTS}/corpora/{{corpus}}/dropped.parquet",
+        documents=paths.documents,
+        dropped=paths.dropped,
     log:
-        f"{RESULTS}/logs/build_documents/{{corpus}}.log",
+        paths.log("build_documents"),
     benchmark:
-        f"{RESULTS}/benchmarks/build_documents/{{corpus}}.tsv"
+        paths.benchmark("build_documents")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("build_documents"),
     params:
-        cfg=lambda w: cfg(
-            **pick(
-                CONFIG["corpora"][w.corpus],
-                *("reader", "encoding", "columns", "word_pattern", "shared_authors"),
-            )
-        ),
-        code=lambda w: code("build_documents", reader_module(w)),
+        cfg=preparation.document_settings,
+        code=lambda w: code("build_documents", project.reader_module(w)),
     script:
         "../scripts/build_documents.py"
 
 
 rule split_documents:
     input:
-        documents=f"{RESULTS}/corpora/{{corpus}}/documents.parquet",
+        documents=paths.documents,
     output:
-        splits=f"{RESULTS}/corpora/{{corpus}}/splits.parquet",
+        splits=paths.splits,
     log:
-        f"{RESULTS}/logs/split_documents/{{corpus}}.log",
+        paths.log("split_documents"),
     benchmark:
-        f"{RESULTS}/benchmarks/split_documents/{{corpus}}.tsv"
+        paths.benchmark("split_documents")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("split_documents"),
     params:
-        cfg=lambda w: cfg(**pick(CONFIG["corpora"][w.corpus], "seed", "minimum_posts")),
+        cfg=preparation.split_settings,
         code=code("split_documents"),
     script:
         "../scripts/split_documents.py"
@@ -67,23 +62,19 @@ rule split_documents:
 
 rule select_background:
     input:
-        documents=f"{RESULTS}/corpora/{{corpus}}/documents.parquet",
+        documents=paths.documents,
     output:
-        background=f"{RESULTS}/corpora/{{corpus}}/background.parquet",
+        background=paths.background,
     log:
-        f"{RESULTS}/logs/select_background/{{corpus}}.log",
+        paths.log("select_background"),
     benchmark:
-        f"{RESULTS}/benchmarks/select_background/{{corpus}}.tsv"
+        paths.benchmark("select_background")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("select_background"),
     params:
-        cfg=lambda w: cfg(
-            authors=CONFIG["corpora"][w.corpus]["roles"]["background"],
-            minimum_words=CONFIG["corpora"][w.corpus]["background_minimum_words"],
-            seed=CONFIG["corpora"][w.corpus]["seed"],
-        ),
+        cfg=preparation.background_settings,
         code=code("select_background"),
     script:
         "../scripts/select_background.py"
@@ -91,22 +82,20 @@ rule select_background:
 
 rule count_tokens:
     input:
-        documents=f"{RESULTS}/corpora/{{corpus}}/documents.parquet",
-        tokenizer=lambda w: tokenizer_files(CONFIG["corpora"][w.corpus]["tokenizer"]),
+        documents=paths.documents,
+        tokenizer=preparation.corpus_tokenizer,
     output:
-        authors=f"{RESULTS}/corpora/{{corpus}}/authors.parquet",
+        authors=paths.authors,
     log:
-        f"{RESULTS}/logs/count_tokens/{{corpus}}.log",
+        paths.log("count_tokens"),
     benchmark:
-        f"{RESULTS}/benchmarks/count_tokens/{{corpus}}.tsv"
+        paths.benchmark("count_tokens")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("count_tokens"),
     params:
-        cfg=lambda w: cfg(
-            tokenizer=tokenizer_folder(CONFIG["corpora"][w.corpus]["tokenizer"])
-        ),
+        cfg=preparation.token_settings,
         code=code("count_tokens"),
     script:
         "../scripts/count_tokens.py"
@@ -114,35 +103,23 @@ rule count_tokens:
 
 rule assign_roles:
     input:
-        documents=f"{RESULTS}/corpora/{{corpus}}/documents.parquet",
-        authors=f"{RESULTS}/corpora/{{corpus}}/authors.parquet",
-        splits=f"{RESULTS}/corpora/{{corpus}}/splits.parquet",
-        background=lambda w: background_file(w.corpus),
+        documents=paths.documents,
+        authors=paths.authors,
+        splits=paths.splits,
+        background=preparation.background,
     output:
-        roster=f"{RESULTS}/corpora/{{corpus}}/roster.parquet",
-        overlap=f"{RESULTS}/corpora/{{corpus}}/overlap.parquet",
+        roster=paths.roster,
+        overlap=paths.overlap,
     log:
-        f"{RESULTS}/logs/assign_roles/{{corpus}}.log",
+        paths.log("assign_roles"),
     benchmark:
-        f"{RESULTS}/benchmarks/assign_roles/{{corpus}}.tsv"
+        paths.benchmark("assign_roles")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("assign_roles"),
     params:
-        cfg=lambda w: cfg(
-            **pick(
-                CONFIG["corpora"][w.corpus],
-                *(
-                    "roles",
-                    "minimum_tokens",
-                    "selection",
-                    "style_clusters",
-                    "seed",
-                    "word_pattern",
-                ),
-            )
-        ),
+        cfg=preparation.role_settings,
         code=code("assign_roles"),
     script:
         "../scripts/assign_roles.py"
@@ -150,26 +127,22 @@ rule assign_roles:
 
 rule allocate_texts:
     input:
-        documents=lambda w: experiment_corpus(w, "documents.parquet"),
-        splits=lambda w: experiment_corpus(w, "splits.parquet"),
-        roster=lambda w: experiment_corpus(w, "roster.parquet"),
+        documents=project.documents,
+        splits=project.splits,
+        roster=project.roster,
     output:
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
+        texts=paths.texts,
+        allocation=paths.allocation,
     log:
-        f"{RESULTS}/logs/allocate_texts/{{experiment}}.log",
+        paths.log("allocate_texts"),
     benchmark:
-        f"{RESULTS}/benchmarks/allocate_texts/{{experiment}}.tsv"
+        paths.benchmark("allocate_texts")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("allocate_texts"),
     params:
-        cfg=lambda w: cfg(
-            **experiment_of(w)["allocation"],
-            **pick(experiment_of(w), "clients", "skip_clients"),
-            word_pattern=CONFIG["corpora"][experiment_of(w)["corpus"]]["word_pattern"],
-        ),
+        cfg=preparation.allocation_settings,
         code=code("allocate_texts"),
     script:
         "../scripts/allocate_texts.py"
@@ -177,24 +150,20 @@ rule allocate_texts:
 
 rule select_prompts:
     input:
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        tokenizer=lambda w: tokenizer_files(experiment_of(w)["base_model"]),
+        texts=paths.texts,
+        tokenizer=preparation.tokenizer,
     output:
-        prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
+        prompts=paths.prompts,
     log:
-        f"{RESULTS}/logs/select_prompts/{{experiment}}-seed{{seed}}.log",
+        paths.log("select_prompts"),
     benchmark:
-        f"{RESULTS}/benchmarks/select_prompts/{{experiment}}-seed{{seed}}.tsv"
+        paths.benchmark("select_prompts")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("select_prompts"),
     params:
-        cfg=lambda w: cfg(
-            **experiment_of(w)["prompts"],
-            max_new_tokens=experiment_of(w)["generation"]["max_new_tokens"],
-            tokenizer=tokenizer_folder(experiment_of(w)["base_model"]),
-        ),
+        cfg=preparation.prompt_settings,
         code=code("select_prompts"),
     script:
         "../scripts/select_prompts.py"

@@ -3,21 +3,21 @@
 
 rule train_tokenizer:
     input:
-        documents=lambda w: corpus_file(pretraining(w)["corpus"], "documents.parquet"),
-        background=lambda w: background_file(pretraining(w)["corpus"]),
+        documents=project.pretraining_documents,
+        background=project.pretraining_background,
     output:
-        tokenizer=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer.json",
-        settings=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer_config.json",
+        tokenizer=paths.tokenizer,
+        settings=paths.tokenizer_settings,
     log:
-        f"{RESULTS}/logs/train_tokenizer/{{model}}.log",
+        paths.log("train_tokenizer"),
     benchmark:
-        f"{RESULTS}/benchmarks/train_tokenizer/{{model}}.tsv"
+        paths.benchmark("train_tokenizer")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("train_tokenizer"),
     params:
-        cfg=lambda w: cfg(**pick(pretraining(w), "vocabulary_size")),
+        cfg=preparation.tokenizer_settings,
         code=code("train_tokenizer"),
     script:
         "../scripts/train_tokenizer.py"
@@ -25,26 +25,22 @@ rule train_tokenizer:
 
 rule pretrain_base:
     input:
-        documents=lambda w: corpus_file(pretraining(w)["corpus"], "documents.parquet"),
-        background=lambda w: background_file(pretraining(w)["corpus"]),
-        tokenizer=f"{RESULTS}/models/{{model}}/tokenizer/tokenizer.json",
+        documents=project.pretraining_documents,
+        background=project.pretraining_background,
+        tokenizer=paths.tokenizer,
     output:
-        weights=f"{RESULTS}/models/{{model}}/base/model.safetensors",
-        settings=f"{RESULTS}/models/{{model}}/base/config.json",
-        tokenizer=f"{RESULTS}/models/{{model}}/base/tokenizer.json",
+        **paths.weights(paths.base_folder),
     log:
-        f"{RESULTS}/logs/pretrain_base/{{model}}.log",
+        paths.log("pretrain_base"),
     benchmark:
-        f"{RESULTS}/benchmarks/pretrain_base/{{model}}.tsv"
+        paths.benchmark("pretrain_base")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["pretraining"]
+    threads: threads.pretraining
     resources:
-        **asks("pretrain_base", work=pretraining_work),
+        **asks("pretrain_base", work=costs.pretraining_work),
     params:
-        cfg=lambda w: cfg(
-            **{key: value for key, value in pretraining(w).items() if key != "corpus"}
-        ),
+        cfg=preparation.pretraining_settings,
         code=code("pretrain_base"),
     script:
         "../scripts/pretrain_base.py"
@@ -52,25 +48,20 @@ rule pretrain_base:
 
 rule quantise_base:
     input:
-        lambda w: plain_files(w.model),
+        preparation.plain_model,
     output:
-        weights=f"{RESULTS}/models/{{model}}/quantised/model.safetensors",
-        settings=f"{RESULTS}/models/{{model}}/quantised/config.json",
-        tokenizer=f"{RESULTS}/models/{{model}}/quantised/tokenizer.json",
+        **paths.weights(paths.quantised_folder),
     log:
-        f"{RESULTS}/logs/quantise_base/{{model}}.log",
+        paths.log("quantise_base"),
     benchmark:
-        f"{RESULTS}/benchmarks/quantise_base/{{model}}.tsv"
+        paths.benchmark("quantise_base")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["pretraining"]
+    threads: threads.pretraining
     resources:
-        **asks("quantise_base", gpus, model=base_model_of),
+        **asks("quantise_base", costs.model_gpus, model=costs.model),
     params:
-        cfg=lambda w: cfg(
-            source=plain_folder(w.model),
-            **pick(CONFIG["base_models"][w.model], "quantisation", "device", "dtype"),
-        ),
+        cfg=preparation.quantisation_settings,
         code=code("quantise_base"),
     script:
         "../scripts/quantise_base.py"
@@ -78,27 +69,25 @@ rule quantise_base:
 
 rule train_asce:
     input:
-        documents=lambda w: encoder_corpus(w, "documents.parquet"),
-        splits=lambda w: encoder_corpus(w, "splits.parquet"),
-        roster=lambda w: encoder_corpus(w, "roster.parquet"),
+        documents=project.encoder_documents,
+        splits=project.encoder_splits,
+        roster=project.encoder_roster,
     output:
-        weights=f"{RESULTS}/encoders/{{encoder}}/encoder.safetensors",
-        settings=f"{RESULTS}/encoders/{{encoder}}/encoder.json",
+        weights=paths.encoder_weights,
+        settings=paths.encoder_manifest,
     log:
-        f"{RESULTS}/logs/train_asce/{{encoder}}.log",
+        paths.log("train_asce"),
     benchmark:
-        f"{RESULTS}/benchmarks/train_asce/{{encoder}}.tsv"
+        paths.benchmark("train_asce")
     wildcard_constraints:
-        encoder=encoders_with("training"),
+        encoder=project.encoders_with("training"),
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["encoder"]
+    threads: threads.encoder
     resources:
-        **asks("train_asce", gpus, encoder_work),
+        **asks("train_asce", costs.encoder_gpus, costs.encoder_work),
     params:
-        cfg=lambda w: cfg(
-            source=CONFIG["encoders"][w.encoder]["source"], training=asce_training(w)
-        ),
+        cfg=preparation.asce_settings,
         code=code("train_asce"),
     script:
         "../scripts/train_asce.py"
@@ -106,30 +95,24 @@ rule train_asce:
 
 rule fit_stylometry:
     input:
-        documents=lambda w: encoder_corpus(w, "documents.parquet"),
-        splits=lambda w: encoder_corpus(w, "splits.parquet"),
-        roster=lambda w: encoder_corpus(w, "roster.parquet"),
+        documents=project.encoder_documents,
+        splits=project.encoder_splits,
+        roster=project.encoder_roster,
     output:
-        weights=f"{RESULTS}/encoders/{{encoder}}/encoder.safetensors",
-        settings=f"{RESULTS}/encoders/{{encoder}}/encoder.json",
+        weights=paths.encoder_weights,
+        settings=paths.encoder_manifest,
     log:
-        f"{RESULTS}/logs/fit_stylometry/{{encoder}}.log",
+        paths.log("fit_stylometry"),
     benchmark:
-        f"{RESULTS}/benchmarks/fit_stylometry/{{encoder}}.tsv"
+        paths.benchmark("fit_stylometry")
     wildcard_constraints:
-        encoder=encoders_with("fitting"),
+        encoder=project.encoders_with("fitting"),
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("fit_stylometry"),
     params:
-        cfg=lambda w: cfg(
-            **{
-                key: value
-                for key, value in CONFIG["encoders"][w.encoder]["fitting"].items()
-                if key != "corpus"
-            }
-        ),
+        cfg=preparation.stylometry_settings,
         code=code("fit_stylometry"),
     script:
         "../scripts/fit_stylometry.py"
@@ -137,17 +120,17 @@ rule fit_stylometry:
 
 rule make_demo_assistant:
     output:
-        f"{RESULTS}/assistants/{{assistant}}/texts.csv",
+        paths.assistant_texts,
     log:
-        f"{RESULTS}/logs/make_demo_assistant/{{assistant}}.log",
+        paths.log("make_demo_assistant"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_demo_assistant/{{assistant}}.tsv"
+        paths.benchmark("make_demo_assistant")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("make_demo_assistant"),
     params:
-        cfg=lambda w: cfg(**CONFIG["assistants"][w.assistant]["demo"]),
+        cfg=preparation.demo_assistant_settings,
         code=code("make_demo_assistant"),
     script:
         "../scripts/make_demo_assistant.py"
@@ -155,36 +138,25 @@ rule make_demo_assistant:
 
 rule train_assistant:
     input:
-        assistant=lambda w: CONFIG["assistants"][w.assistant]["path"]
-        or f"{RESULTS}/assistants/{w.assistant}/texts.csv",
-        documents=lambda w: corpus_file(
-            CONFIG["assistants"][w.assistant]["corpus"], "documents.parquet"
-        ),
-        roster=lambda w: corpus_file(
-            CONFIG["assistants"][w.assistant]["corpus"], "roster.parquet"
-        ),
+        assistant=project.assistant_texts,
+        documents=project.assistant_documents,
+        roster=project.assistant_roster,
     output:
-        weights=f"{RESULTS}/assistants/{{assistant}}/encoder.safetensors",
-        settings=f"{RESULTS}/assistants/{{assistant}}/encoder.json",
-        prototypes=f"{RESULTS}/assistants/{{assistant}}/assistant.safetensors",
-        calibration=f"{RESULTS}/assistants/{{assistant}}/assistant.json",
+        weights=paths.assistant_weights,
+        settings=paths.assistant_manifest,
+        prototypes=paths.assistant_prototypes,
+        calibration=paths.assistant_calibration,
     log:
-        f"{RESULTS}/logs/train_assistant/{{assistant}}.log",
+        paths.log("train_assistant"),
     benchmark:
-        f"{RESULTS}/benchmarks/train_assistant/{{assistant}}.tsv"
+        paths.benchmark("train_assistant")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["encoder"]
+    threads: threads.encoder
     resources:
-        **asks("train_assistant", gpus, classifier_work),
+        **asks("train_assistant", costs.any_gpus, costs.classifier_work),
     params:
-        cfg=lambda w: cfg(
-            **pick(
-                CONFIG["assistants"][w.assistant],
-                *("column", "role", "people", "texts", "seed"),
-            ),
-            training=assistant_training(w.assistant),
-        ),
+        cfg=preparation.assistant_settings,
         code=code("train_assistant"),
     script:
         "../scripts/train_assistant.py"
@@ -192,21 +164,21 @@ rule train_assistant:
 
 rule embed_sources:
     input:
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        encoder=lambda w: encoder_files(w.encoder),
+        texts=paths.texts,
+        encoder=project.encoder_files,
     output:
-        embeddings=f"{RESULTS}/{{experiment}}/clients/embeddings/{{encoder}}.parquet",
+        embeddings=paths.source_embeddings,
     log:
-        f"{RESULTS}/logs/embed_sources/{{experiment}}-{{encoder}}.log",
+        paths.log("embed_sources"),
     benchmark:
-        f"{RESULTS}/benchmarks/embed_sources/{{experiment}}-{{encoder}}.tsv"
+        paths.benchmark("embed_sources")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
-        **asks("embed_sources", gpus, source_work),
+        **asks("embed_sources", costs.encoder_gpus, costs.source_work),
     params:
-        cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
-        code=lambda w: code("embed_sources", encoder_module(w.encoder)),
+        cfg=preparation.encoder_settings,
+        code=lambda w: code("embed_sources", project.encoder_module(w)),
     script:
         "../scripts/embed_sources.py"

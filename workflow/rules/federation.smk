@@ -4,11 +4,11 @@
 
 rule make_schedule:
     output:
-        schedule=f"{RESULTS}/{{experiment}}/seed{{seed}}/schedule/{{sampling}}.parquet",
+        schedule=paths.schedule,
     log:
-        f"{RESULTS}/logs/make_schedule/{{experiment}}-seed{{seed}}-{{sampling}}.log",
+        paths.log("make_schedule"),
     benchmark:
-        f"{RESULTS}/benchmarks/make_schedule/{{experiment}}-seed{{seed}}-{{sampling}}.tsv"
+        paths.benchmark("make_schedule")
     wildcard_constraints:
         sampling="coverage_first|uniform",
     conda:
@@ -16,10 +16,7 @@ rule make_schedule:
     resources:
         **asks("make_schedule"),
     params:
-        cfg=lambda w: cfg(
-            **pick(experiment_of(w), "clients", "skip_clients"),
-            **pick(experiment_of(w)["federation"], "rounds", "clients_per_round"),
-        ),
+        cfg=training.schedule_settings,
         code=code("make_schedule"),
     script:
         "../scripts/make_schedule.py"
@@ -27,13 +24,13 @@ rule make_schedule:
 
 rule initialise_server:
     input:
-        lambda w: model_files(experiment_of(w)["base_model"]),
+        project.base_files,
     output:
-        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/{{origin}}/round0/adapter.safetensors",
+        adapter=paths.initial_adapter,
     log:
-        f"{RESULTS}/logs/initialise_server/{{experiment}}-seed{{seed}}-{{origin}}.log",
+        paths.log("initialise_server"),
     benchmark:
-        f"{RESULTS}/benchmarks/initialise_server/{{experiment}}-seed{{seed}}-{{origin}}.tsv"
+        paths.benchmark("initialise_server")
     wildcard_constraints:
         origin=r"[a-z0-9_-]+",
     conda:
@@ -41,10 +38,7 @@ rule initialise_server:
     resources:
         **asks("initialise_server"),
     params:
-        cfg=lambda w: cfg(
-            model=model_settings(experiment_of(w)["base_model"]),
-            lora=experiment_of(w)["lora"],
-        ),
+        cfg=training.initial_settings,
         code=code("initialise_server"),
     script:
         "../scripts/initialise_server.py"
@@ -53,13 +47,13 @@ rule initialise_server:
 # The control of a cold start: a shared adapter that has learned nothing, as large as the one that has.
 rule draw_random_adapter:
     input:
-        adapter=frozen_file,
+        adapter=training.frozen_adapter,
     output:
-        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/server/random/adapter.safetensors",
+        adapter=paths.random_adapter,
     log:
-        f"{RESULTS}/logs/draw_random_adapter/{{experiment}}-seed{{seed}}.log",
+        paths.log("draw_random_adapter"),
     benchmark:
-        f"{RESULTS}/benchmarks/draw_random_adapter/{{experiment}}-seed{{seed}}.tsv"
+        paths.benchmark("draw_random_adapter")
     conda:
         "../../envs/models.yaml"
     resources:
@@ -72,35 +66,33 @@ rule draw_random_adapter:
 
 rule train_shared:
     input:
-        adapter=lambda w: server_file(w, stage_of(w), w.round),
-        schedule=lambda w: schedule_file(w, stage_of(w)),
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
-        style=lambda w: alignment_files(w, stage_of(w)),
-        previous=previous_endpoints,
-        model=lambda w: model_files(experiment_of(w)["base_model"]),
+        adapter=training.round_start,
+        schedule=training.schedule,
+        texts=paths.texts,
+        allocation=paths.allocation,
+        style=training.shared_style,
+        previous=training.previous_endpoints,
+        model=project.base_files,
     output:
-        upload=kept_or_temporary(
-            f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/uploads/round{{round}}/batch{{batch}}.safetensors"
-        ),
-        endpoints=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors",
-        training_log=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/clients/round{{round}}/batch{{batch}}.log.parquet",
+        upload=kept_or_temporary(paths.upload),
+        endpoints=paths.endpoints,
+        training_log=paths.shared_log,
     log:
-        f"{RESULTS}/logs/train_shared/{{experiment}}-seed{{seed}}-{{track}}-round{{round}}-batch{{batch}}.log",
+        paths.log("train_shared"),
     benchmark:
-        f"{RESULTS}/benchmarks/train_shared/{{experiment}}-seed{{seed}}-{{track}}-round{{round}}-batch{{batch}}.tsv"
+        paths.benchmark("train_shared")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["training"]
+    threads: threads.training
     resources:
-        **asks("train_shared", gpus, shared_work, base_model_of),
-    params:
-        cfg=lambda w: cfg(
-            **stage_settings(w, stage_of(w)),
-            stage=plan_values(stage_of(w)),
-            keep_endpoints=endpoints_needed(w),
-            participations=shared_participations(w),
+        **asks(
+            "train_shared",
+            costs.experiment_gpus,
+            costs.shared_work,
+            costs.base_model,
         ),
+    params:
+        cfg=training.shared_settings,
         code=code("train_shared"),
     script:
         "../scripts/train_shared.py"
@@ -108,29 +100,23 @@ rule train_shared:
 
 rule aggregate:
     input:
-        adapter=lambda w: server_file(w, stage_of(w), int(w.next_round) - 1),
-        uploads=lambda w: upload_files(w, stage_of(w), int(w.next_round) - 1),
+        adapter=training.aggregated_from,
+        uploads=training.uploads,
     output:
-        adapter=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/server/round{{next_round}}/adapter.safetensors",
-        traffic=f"{RESULTS}/{{experiment}}/seed{{seed}}/shared/{{track}}/server/round{{next_round}}/traffic.parquet",
+        adapter=paths.server_adapter,
+        traffic=paths.traffic,
     log:
-        f"{RESULTS}/logs/aggregate/{{experiment}}-seed{{seed}}-{{track}}-round{{next_round}}.log",
+        paths.log("aggregate"),
     benchmark:
-        f"{RESULTS}/benchmarks/aggregate/{{experiment}}-seed{{seed}}-{{track}}-round{{next_round}}.tsv"
+        paths.benchmark("aggregate")
     wildcard_constraints:
         next_round=r"[1-9]\d*",
     conda:
         "../../envs/models.yaml"
     resources:
-        **asks("aggregate", work=adapter_work),
+        **asks("aggregate", work=costs.adapter_work),
     params:
-        cfg=lambda w: cfg(
-            server_learning_rate=experiment_of(w)["federation"][
-                "server_learning_rate"
-            ],
-            weighting=stage_of(w).weighting,
-            results=RESULTS,
-        ),
+        cfg=training.aggregation_settings,
         code=code("aggregate"),
     script:
         "../scripts/aggregate.py"
@@ -138,30 +124,30 @@ rule aggregate:
 
 rule train_personal:
     input:
-        start=personal_start_files,
-        anchor=anchor_files,
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        style=lambda w: alignment_files(w, plan_of(w).personal),
-        model=lambda w: model_files(experiment_of(w)["base_model"]),
+        start=training.personal_starts,
+        anchor=training.anchors,
+        texts=paths.texts,
+        style=training.personal_style,
+        model=project.base_files,
     output:
-        pack=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/{{phase}}/batch{{batch}}.safetensors",
-        training_log=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/{{phase}}/batch{{batch}}.log.parquet",
+        pack=paths.personal_pack,
+        training_log=paths.personal_log,
     log:
-        f"{RESULTS}/logs/train_personal/{{experiment}}-seed{{seed}}-{{method}}-{{phase}}-batch{{batch}}.log",
+        paths.log("train_personal"),
     benchmark:
-        f"{RESULTS}/benchmarks/train_personal/{{experiment}}-seed{{seed}}-{{method}}-{{phase}}-batch{{batch}}.tsv"
+        paths.benchmark("train_personal")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["training"]
+    threads: threads.training
     resources:
-        **asks("train_personal", gpus, personal_work, base_model_of),
-    params:
-        cfg=lambda w: cfg(
-            **stage_settings(w, plan_of(w).personal),
-            stage=plan_values(plan_of(w).personal),
-            rounds=personal_rounds(w),
-            participations=personal_participations(w),
+        **asks(
+            "train_personal",
+            costs.experiment_gpus,
+            costs.personal_work,
+            costs.base_model,
         ),
+    params:
+        cfg=training.personal_settings,
         code=code("train_personal"),
     script:
         "../scripts/train_personal.py"
@@ -169,22 +155,22 @@ rule train_personal:
 
 rule record_boundary:
     input:
-        traffic=traffic_files,
-        packs=kept_packs,
-        final=final_adapters,
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
+        traffic=records.traffic,
+        packs=records.kept_bundles,
+        final=records.final_adapters,
+        texts=paths.texts,
     output:
-        boundary=f"{RESULTS}/{{experiment}}/boundary.parquet",
+        boundary=paths.boundary,
     log:
-        f"{RESULTS}/logs/record_boundary/{{experiment}}.log",
+        paths.log("record_boundary"),
     benchmark:
-        f"{RESULTS}/benchmarks/record_boundary/{{experiment}}.tsv"
+        paths.benchmark("record_boundary")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("record_boundary"),
     params:
-        cfg=lambda w: cfg(results=RESULTS, runs=boundary_runs(w)),
+        cfg=records.boundary_settings,
         code=code("record_boundary"),
     script:
         "../scripts/record_boundary.py"
@@ -192,17 +178,17 @@ rule record_boundary:
 
 rule record_settings:
     output:
-        settings=f"{RESULTS}/{{experiment}}/settings.json",
+        settings=paths.settings,
     log:
-        f"{RESULTS}/logs/record_settings/{{experiment}}.log",
+        paths.log("record_settings"),
     benchmark:
-        f"{RESULTS}/benchmarks/record_settings/{{experiment}}.tsv"
+        paths.benchmark("record_settings")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("record_settings"),
     params:
-        cfg=lambda w: cfg(**resolved_settings(w.experiment)),
+        cfg=records.resolved_settings,
         code=code("record_settings"),
     script:
         "../scripts/record_settings.py"
@@ -210,27 +196,20 @@ rule record_settings:
 
 rule export_adapters:
     input:
-        adapters=adapter_files,
-        model=lambda w: model_files(experiment_of(w)["base_model"]),
+        adapters=training.adapters,
+        model=project.base_files,
     output:
-        folder=directory(
-            f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/peft"
-        ),
+        folder=directory(paths.peft_folder),
     log:
-        f"{RESULTS}/logs/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.log",
+        paths.log("export_adapters"),
     benchmark:
-        f"{RESULTS}/benchmarks/export_adapters/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+        paths.benchmark("export_adapters")
     conda:
         "../../envs/models.yaml"
     resources:
-        **asks("export_adapters", work=adapter_work),
+        **asks("export_adapters", work=costs.adapter_work),
     params:
-        cfg=lambda w: cfg(
-            base=plain_folder(experiment_of(w)["base_model"]),
-            lora=experiment_of(w)["lora"],
-            clients=clients_of(w.experiment),
-            **generation_plan(w),
-        ),
+        cfg=training.export_settings,
         code=code("export_adapters"),
     script:
         "../scripts/export_adapters.py"

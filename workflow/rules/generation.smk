@@ -3,29 +3,30 @@
 
 rule generate:
     input:
-        adapters=adapter_files,
-        prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
-        model=lambda w: model_files(experiment_of(w)["base_model"]),
+        adapters=training.adapters,
+        prompts=paths.prompts,
+        model=project.base_files,
     output:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
-        gates=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/gates.parquet",
+        generations=paths.generations,
+        gates=paths.gates,
     log:
-        f"{RESULTS}/logs/generate/{{experiment}}-seed{{seed}}-{{method}}.log",
+        paths.log("generate"),
     benchmark:
-        f"{RESULTS}/benchmarks/generate/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+        paths.benchmark("generate")
     wildcard_constraints:
-        method=rf"(?!shared/)(?!(?:{prompted_names()})/)[a-z][a-z0-9_]*",
+        method=studies.trained_rows,
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["generation"]
+    threads: threads.generation
     resources:
-        **asks("generate", gpus, generation_work, base_model_of),
-    params:
-        cfg=lambda w: cfg(
-            model=model_settings(experiment_of(w)["base_model"]),
-            **generation_plan(w),
-            **pick(experiment_of(w), "lora", "generation"),
+        **asks(
+            "generate",
+            costs.experiment_gpus,
+            costs.generation_work,
+            costs.base_model,
         ),
+    params:
+        cfg=training.generation_settings,
         code=code("generate"),
     script:
         "../scripts/generate.py"
@@ -33,51 +34,47 @@ rule generate:
 
 rule embed_generations:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        encoder=lambda w: encoder_files(w.encoder),
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        encoder=project.encoder_files,
     output:
-        embeddings=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.parquet",
-        golds=f"{RESULTS}/{{experiment}}/embeddings/{{encoder}}.gold.parquet",
+        embeddings=paths.generation_embeddings,
+        golds=paths.gold_embeddings,
     log:
-        f"{RESULTS}/logs/embed_generations/{{experiment}}-{{encoder}}.log",
+        paths.log("embed_generations"),
     benchmark:
-        f"{RESULTS}/benchmarks/embed_generations/{{experiment}}-{{encoder}}.tsv"
+        paths.benchmark("embed_generations")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
-        **asks("embed_generations", gpus, continuation_work),
+        **asks("embed_generations", costs.encoder_gpus, costs.continuation_work),
     params:
-        cfg=lambda w: cfg(encoder=encoder_settings(w.encoder)),
-        code=lambda w: code("embed_generations", encoder_module(w.encoder)),
+        cfg=preparation.encoder_settings,
+        code=lambda w: code("embed_generations", project.encoder_module(w)),
     script:
         "../scripts/embed_generations.py"
 
 
 rule measure_assistant:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        classifier=lambda w: assistant_files(
-            experiment_of(w)["evaluation"]["assistant"]
-        )[1:],
-        weights=lambda w: assistant_files(experiment_of(w)["evaluation"]["assistant"])[
-            0
-        ],
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        classifier=evaluation.classifier,
+        weights=evaluation.classifier_weights,
     output:
-        assistant=f"{RESULTS}/{{experiment}}/assistant.parquet",
+        assistant=paths.assistant_scores,
     log:
-        f"{RESULTS}/logs/measure_assistant/{{experiment}}.log",
+        paths.log("measure_assistant"),
     benchmark:
-        f"{RESULTS}/benchmarks/measure_assistant/{{experiment}}.tsv"
+        paths.benchmark("measure_assistant")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
-        **asks("measure_assistant", encoder_gpus, continuation_work),
+        **asks("measure_assistant", costs.any_gpus, costs.continuation_work),
     params:
-        cfg=lambda w: cfg(seeds=experiment_of(w)["seeds"]),
+        cfg=evaluation.assistant_settings,
         code=code("measure_assistant"),
     script:
         "../scripts/measure_assistant.py"
@@ -85,26 +82,23 @@ rule measure_assistant:
 
 rule measure_utility:
     input:
-        generations=generation_files,
-        prompts=prompt_files,
-        embeddings=lambda w: f"{RESULTS}/{w.experiment}/embeddings/{semantic_encoder(w)}.parquet",
-        golds=lambda w: f"{RESULTS}/{w.experiment}/embeddings/{semantic_encoder(w)}.gold.parquet",
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        embeddings=evaluation.semantic_generations,
+        golds=evaluation.semantic_golds,
     output:
-        utility=f"{RESULTS}/{{experiment}}/utility.parquet",
+        utility=paths.utility,
     log:
-        f"{RESULTS}/logs/measure_utility/{{experiment}}.log",
+        paths.log("measure_utility"),
     benchmark:
-        f"{RESULTS}/benchmarks/measure_utility/{{experiment}}.tsv"
+        paths.benchmark("measure_utility")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["scoring"]
+    threads: threads.scoring
     resources:
-        **asks("measure_utility", encoder_gpus, continuation_work),
+        **asks("measure_utility", costs.any_gpus, costs.continuation_work),
     params:
-        cfg=lambda w: cfg(
-            bertscore=experiment_of(w)["evaluation"]["bertscore"],
-            seeds=experiment_of(w)["seeds"],
-        ),
+        cfg=evaluation.utility_settings,
         code=code("measure_utility"),
     script:
         "../scripts/measure_utility.py"

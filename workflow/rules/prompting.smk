@@ -4,27 +4,23 @@
 
 rule distil_sheets:
     input:
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        model=lambda w: model_files(sheet_model(w.experiment)),
+        texts=paths.texts,
+        model=studies.sheet_model_files,
     output:
-        sheets=f"{RESULTS}/{{experiment}}/clients/sheets.parquet",
+        sheets=paths.sheets,
     log:
-        f"{RESULTS}/logs/distil_sheets/{{experiment}}.log",
+        paths.log("distil_sheets"),
     benchmark:
-        f"{RESULTS}/benchmarks/distil_sheets/{{experiment}}.tsv"
+        paths.benchmark("distil_sheets")
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["generation"]
+    threads: threads.generation
     resources:
-        **asks("distil_sheets", sheet_gpus, sheet_work, sheet_model_of),
-    params:
-        cfg=lambda w: cfg(
-            model=asked_model_settings(sheet_model(w.experiment)),
-            lengths=sheet_lengths(w),
-            **pick(
-                experiment_of(w)["generation"], "repetition_penalty", "rows_per_batch"
-            ),
+        **asks(
+            "distil_sheets", costs.sheet_gpus, costs.sheet_work, costs.sheet_model
         ),
+    params:
+        cfg=studies.sheet_settings,
         code=code("distil_sheets"),
     script:
         "../scripts/distil_sheets.py"
@@ -32,32 +28,32 @@ rule distil_sheets:
 
 rule generate_prompted:
     input:
-        prompts=f"{RESULTS}/{{experiment}}/seed{{seed}}/prompts.parquet",
-        texts=f"{RESULTS}/{{experiment}}/clients/texts.parquet",
-        sheets=sheets_read,
-        model=lambda w: model_files(experiment_of(w)["base_model"]),
+        prompts=paths.prompts,
+        texts=paths.texts,
+        sheets=studies.sheets,
+        model=project.base_files,
     output:
-        generations=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/generations.parquet",
-        gates=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/gates.parquet",
-        requests=f"{RESULTS}/{{experiment}}/seed{{seed}}/{{method}}/clients/requests.parquet",
+        generations=paths.generations,
+        gates=paths.gates,
+        requests=paths.prompted_requests,
     log:
-        f"{RESULTS}/logs/generate_prompted/{{experiment}}-seed{{seed}}-{{method}}.log",
+        paths.log("generate_prompted"),
     benchmark:
-        f"{RESULTS}/benchmarks/generate_prompted/{{experiment}}-seed{{seed}}-{{method}}.tsv"
+        paths.benchmark("generate_prompted")
     wildcard_constraints:
-        method=prompted_names(),
+        method=studies.prompted_rows,
     conda:
         "../../envs/models.yaml"
-    threads: CONFIG["threads"]["generation"]
+    threads: threads.generation
     resources:
-        **asks("generate_prompted", gpus, prompted_work, base_model_of),
-    params:
-        cfg=lambda w: cfg(
-            model=asked_model_settings(experiment_of(w)["base_model"]),
-            prompting=plan_values(plan_of(w))["prompting"],
-            lengths=pick(experiment_of(w)["prompting"], "passages", "passage_tokens"),
-            generation=experiment_of(w)["generation"],
+        **asks(
+            "generate_prompted",
+            costs.experiment_gpus,
+            costs.prompted_work,
+            costs.base_model,
         ),
+    params:
+        cfg=studies.prompted_settings,
         code=code("generate_prompted"),
     script:
         "../scripts/generate_prompted.py"

@@ -1,7 +1,7 @@
 """What names a job or a file: an experiment, a run, a round of a track, a batch of clients.
 
-The protocols are met by Snakemake's wildcards and by the frozen classes here, so that every function of the planner takes
-either. Seeds and numbers are text, as they stand in paths.
+The protocols are met by Snakemake's wildcards and by the frozen classes here, so that every function of the planner
+takes either. Seeds and numbers are text, as they stand in paths.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class PersonalJob(InRun, Protocol):
 
     @property
     def phase(self) -> str:
-        """"last", or "round0" onwards where a client's participations build on one another."""
+        """ "last", or "round0" onwards where a client's participations build on one another."""
 
     @property
     def batch(self) -> str:

@@ -159,6 +159,11 @@ class Paths:
     def _at(self, place: str) -> Template:
         return Template(f"{self.results}/{place}")
 
+    def weights(self, folder: Template) -> dict[str, Template]:
+        """Return the files of a base model in ``folder``."""
+        files = {"weights": "model.safetensors", "settings": "config.json", "tokenizer": "tokenizer.json"}
+        return {name: Template(f"{folder}/{file}") for name, file in files.items()}
+
     def log(self, rule: str) -> Template:
         """Return where a rule's jobs write their logs."""
         return self._of_job("logs", rule, "log")

@@ -1,4 +1,4 @@
-"""The configuration as the planner uses it: rows with their plans; base models, encoders and corpora with their files."""
+"""The configuration as the planner uses it: rows with their plans; models, encoders and corpora with their files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from favor.config.models import Configuration, Experiment
+from favor.config.configuration import Configuration
+from favor.config.experiments import Experiment
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
@@ -63,8 +64,8 @@ def unique(files: Iterable[str]) -> list[str]:
 class Project:
     """A resolved configuration, and the rows of its experiments.
 
-    ``root`` is the folder of the checkout. Raises ``UserError`` for a row whose method or hyper-parameters are wrong, and
-    for an experiment that needs an encoder which is not on this machine.
+    ``root`` is the folder of the checkout. Raises ``UserError`` for a row whose method or hyper-parameters are wrong,
+    and for an experiment that needs an encoder which is not on this machine.
     """
 
     def __init__(self, config: Configuration, root: Path) -> None:
@@ -123,13 +124,15 @@ class Project:
 
     def plain_files(self, name: str) -> list[str]:
         """Return the files of a base model that is pretrained here."""
-        return _weights(self.plain_folder(name)) if self.config.base_models[name].pretrain else []
+        if self.config.base_models[name].pretrain is None:
+            return []
+        return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
 
     def model_files(self, name: str) -> list[str]:
         """Return the files that a job which loads the base model waits for."""
         if self.config.base_models[name].quantisation == "none":
             return self.plain_files(name)
-        return _weights(self.model_folder(name))
+        return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
 
     def model_settings(self, name: str) -> dict[str, Any]:
         """Return how a job loads a base model."""
@@ -207,7 +210,7 @@ class Project:
         return section.corpus
 
     def encoders_of(self, experiment: str) -> list[str]:
-        """Return the encoders whose spaces an experiment is measured in, the style encoder first, absent ones left out."""
+        """Return the encoders that an experiment is measured with, the style encoder first, absent ones left out."""
         section = self.config.experiments[experiment]
         wanted = [section.style_encoder, *section.evaluation.encoders, section.evaluation.semantic_encoder]
         return [encoder for encoder in dict.fromkeys(wanted) if encoder not in self.absent]
@@ -306,10 +309,6 @@ class Project:
 def alternatives(names: Iterable[str]) -> str:
     """Return an expression that matches the names, and nothing that occurs where there are none."""
     return "|".join(names) or "none"
-
-
-def _weights(folder: str) -> list[str]:
-    return [f"{folder}/{file}" for file in ("model.safetensors", "config.json", "tokenizer.json")]
 
 
 def _load_row(name: str, row: str, overrides: dict[str, Any], experiment: Experiment) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from favor.config.models import Experiment
+from favor.config.experiments import Experiment
 from favor.federation.method import POOLED, PersonalStage, Plan, SharedStage, needs_shared, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
@@ -42,9 +42,7 @@ class Training:
     def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
         """Return the cohorts of an experiment's rounds."""
         federation = self.project.config.experiments[experiment].federation
-        return cohorts(
-            int(seed), self.clients(experiment), federation.rounds, federation.clients_per_round, sampling
-        )
+        return cohorts(int(seed), self.clients(experiment), federation.rounds, federation.clients_per_round, sampling)
 
     @cache
     def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
@@ -100,7 +98,7 @@ class Training:
         return [Batch(run.experiment, run.seed, stage.track, str(number), str(batch)) for batch in range(count)]
 
     def initial_adapter(self, key: InSeed, origin: str) -> str:
-        """Return the adapter that training starts from: one for all of a seed, or one for each track or local method."""
+        """Return the adapter that training starts from: one per seed, or one per track or local method."""
         common = self.project.experiment(key).federation.initial_adapter == "common"
         return self.paths.initial_adapter.of(key, origin="common" if common else origin)
 
@@ -325,8 +323,8 @@ class Training:
         plan = self.project.plan(source)
         if plan.shared is None:
             raise UserError(
-                f"config key 'experiments.{key.experiment}.cold_start.row': '{source.method}' trains no shared adapter; "
-                "name a row that does"
+                f"config key 'experiments.{key.experiment}.cold_start.row': '{source.method}' trains no shared "
+                "adapter; name a row that does"
             )
         return self.final_adapter(source, plan)
 

@@ -1,0 +1,345 @@
+"""What a job asks of a scheduler before its retries: GPUs, memory, minutes. docs/slurm.md explains the estimates.
+
+Functions of the configuration, of the clients' texts once they are there, and of the attempt. On one machine only the
+GPU counts have an effect.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from favor.federation.method import POOLED, PersonalStage, SharedStage
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+from favor.plan.keys import InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
+from favor.plan.project import Project
+from favor.plan.studies import Studies
+from favor.plan.training import Training
+
+PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
+ENCODER_PARAMETERS = 125_000_000  # of a pretrained text encoder's backbone
+ADAPTER_SHARE = 0.01 / 16  # parameters of an adapter on all projections, to those of its model, per unit of rank
+TOKENS_PER_WORD = 1.5
+PLAIN_MB = 1500  # Snakemake's two processes of a job and the libraries of a script
+MODEL_MB = 3500  # with torch and a tokenizer
+READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
+PLAIN_MINUTES = 30
+MODEL_MINUTES = 60
+TOKENS_PER_MB = 600_000  # of text in a compressed table
+SAFETY = 3  # on computed durations
+SEQUENTIAL = 30  # cost of a generated token to one that is read
+
+# (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
+Work = Callable[[Any, Any], tuple[float, float]]
+
+
+def no_work(key: Any, files: Any) -> tuple[float, float]:
+    """Return that a job does no more than every job."""
+    return 0, 0
+
+
+@cache
+def words_by_client(path: str, changed: int) -> dict[str, tuple[int, int]]:
+    """Return (training words, those that are allocated) of every client.
+
+    ``changed`` is the file's modification time, used only as a cache key. Returns {} for an unreadable file: sizes are
+    estimates, and the job that reads it reports the error.
+    """
+    # Here, because the workflow reads this module whenever it is parsed.
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        table = read_table(path, columns=["client", "split", "words", "allocated_words"])
+    except (ArrowException, OSError):
+        return {}
+    words: dict[str, tuple[int, int]] = {}
+    for row in table.to_pylist():
+        if row["split"] == "train":
+            total, allocated = words.get(row["client"], (0, 0))
+            words[row["client"]] = (total + row["words"], allocated + row["allocated_words"])
+    return words
+
+
+def words_of(texts: str, clients: Sequence[str], enforced: bool) -> int:
+    """Return the training words of clients; a file of an earlier configuration may lack some of them."""
+    words = words_by_client(str(texts), os.stat(texts).st_mtime_ns)
+    chosen: Iterable[str] = words if list(clients) == [POOLED] else clients
+    return sum(words.get(client, (0, 0))[enforced] for client in chosen)
+
+
+def tables_mb(files: Iterable[str]) -> float:
+    """Return the size of a job's tables. Adapters are read as they are needed; weights count with what loads them."""
+    return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
+
+
+def backbone_parameters(small: Any) -> int:
+    """Return the number of parameters of an encoder's backbone: from its shape, or that of a pretrained one."""
+    if small is None:
+        return ENCODER_PARAMETERS
+    layer = 4 * small.hidden**2 + 2 * small.hidden * small.intermediate
+    return int(small.layers * layer + small.vocabulary * small.hidden)
+
+
+class Costs:
+    """The resources of a project's jobs. Training counts six operations per parameter and token, reading two."""
+
+    def __init__(self, project: Project, training: Training, studies: Studies) -> None:
+        self.project = project
+        self.training = training
+        self.studies = studies
+        self.cluster = project.config.cluster
+
+    # GPUs
+
+    def _gpu(self, device: str) -> int:
+        return int(self.cluster.gpu and device != "cpu")
+
+    def model_gpus(self, key: OfModel) -> int:
+        """Return the GPUs of a job that loads the base model of a wildcard."""
+        return self._gpu(self.project.config.base_models[key.model].device)
+
+    def experiment_gpus(self, key: InExperiment) -> int:
+        """Return the GPUs of a job that loads an experiment's base model."""
+        return self._gpu(self.project.config.base_models[self.base_model(key)].device)
+
+    def encoder_gpus(self, key: OfEncoder) -> int:
+        """Return the GPUs of a job that encodes texts with the encoder of a wildcard."""
+        kind = self.project.config.encoders[key.encoder].kind
+        return self._gpu("cpu" if kind == "stylometry" else "auto")
+
+    def any_gpus(self, key: object) -> int:
+        """Return the GPUs of a job that encodes texts with an encoder that no wildcard names."""
+        return self._gpu("auto")
+
+    def sheet_gpus(self, key: InExperiment) -> int:
+        """Return the GPUs of the job that distils author sheets."""
+        return self._gpu(self.project.config.base_models[self.sheet_model(key)].device)
+
+    def judge_gpus(self, key: InExperiment) -> int:
+        """Return the GPUs of a judge: those of its base model where it is local."""
+        name = self.judge_model(key)
+        return 0 if name is None else self._gpu(self.project.config.base_models[name].device)
+
+    # Base models and their sizes
+
+    def model(self, key: OfModel) -> str:
+        """Return the base model of a wildcard."""
+        return key.model
+
+    def base_model(self, key: InExperiment) -> str:
+        """Return an experiment's base model."""
+        return self.project.experiment(key).base_model
+
+    def sheet_model(self, key: InExperiment) -> str:
+        """Return the base model that distils author sheets."""
+        return self.studies.sheet_model(key)
+
+    def judge_model(self, key: InExperiment) -> str | None:
+        """Return the base model that judges, where it is one of this machine."""
+        judges = self.project.experiment(key).studies.judges
+        return judges.base_model if judges is not None and judges.model == "local" else None
+
+    def parameters(self, name: str) -> int:
+        """Return a base model's number of parameters: configured, counted from its shape, or assumed."""
+        model = self.project.config.base_models[name]
+        if model.parameters is not None:
+            return model.parameters
+        shape = model.pretrain
+        if shape is None:
+            return PRETRAINED_PARAMETERS
+        width = shape.hidden_size
+        attention = 2 * width**2 * (1 + shape.key_value_heads / shape.heads)
+        layer = attention + 3 * width * shape.intermediate_size
+        return int(shape.layers * layer + shape.vocabulary_size * width)
+
+    def weights_mb(self, name: str, gpu: int) -> float:
+        """Return the host memory of a base model's weights: while they load, or as long as they run on the CPU."""
+        plain = 2 if gpu else 4
+        size = 0.6 if self.project.config.base_models[name].quantisation == "nf4" else plain
+        return self.parameters(name) * size * (1 if gpu else 2) / 1e6
+
+    def adapter_mb(self, key: InExperiment) -> float:
+        """Return the size of one client's adapter of an experiment (float32)."""
+        experiment = self.project.experiment(key)
+        return 4 * ADAPTER_SHARE * experiment.lora.rank * self.parameters(experiment.base_model) / 1e6
+
+    def minutes(self, operations: float, gpu: int, threads: int) -> float:
+        """Return the time limit behind a number of floating-point operations, without what a job takes anyway."""
+        speed = self.cluster.gpu_teraflops if gpu else threads * self.cluster.cpu_teraflops
+        return SAFETY * operations / (speed * 1e12) / 60
+
+    # Work
+
+    def stage_tokens(
+        self, key: InExperiment, texts: str, stage: SharedStage | PersonalStage, clients: Sequence[str]
+    ) -> float:
+        """Return how many tokens a job of a stage trains on, by the clients' words in the table ``texts``."""
+        experiment = self.project.experiment(key)
+        federation, training = experiment.federation, experiment.training
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients
+        passes = exposure if stage.epochs is None else stage.epochs
+        steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
+        if training.steps_per_epoch is None:
+            return steps * TOKENS_PER_WORD * words_of(texts, clients, bool(experiment.allocation.enforce))
+        pieces = training.micro_batch * training.accumulation * len(clients)
+        return steps * training.steps_per_epoch * pieces * training.max_length
+
+    def _stage_work(
+        self, key: InExperiment, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
+    ) -> tuple[float, float]:
+        tokens = self.stage_tokens(key, files.texts, stage, clients)
+        return 6 * self.parameters(self.base_model(key)) * tokens, 8 * self.adapter_mb(key) * len(clients)
+
+    def shared_work(self, key: SharedJob, files: Any) -> tuple[float, float]:
+        """Return the work of a job of a shared stage."""
+        return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
+
+    def personal_work(self, key: PersonalJob, files: Any) -> tuple[float, float]:
+        """Return the work of a job of a personal stage."""
+        stage = self.project.plan(key).personal
+        assert stage is not None
+        return self._stage_work(key, files, stage, self.training.personal_clients(key))
+
+    def generation_work(self, key: InRun, files: Any) -> tuple[float, float]:
+        """Return the work of generating a run. Only the adapters of a batch are read at once."""
+        experiment = self.project.experiment(key)
+        tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
+        prompts = experiment.clients * experiment.prompts.per_client
+        stacked = min(experiment.clients, experiment.generation.rows_per_batch)
+        operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
+        return operations, 3 * self.adapter_mb(key) * stacked
+
+    def prompted_work(self, key: InRun, files: Any) -> tuple[float, float]:
+        """Return the work of generating after a prompt that also holds passages and a sheet."""
+        experiment = self.project.experiment(key)
+        prompts = experiment.clients * experiment.prompts.per_client
+        lengths = experiment.prompting
+        shown = lengths.passages * lengths.passage_tokens + lengths.sheet_tokens
+        operations, _ = self.generation_work(key, files)
+        return operations + 2 * self.parameters(experiment.base_model) * prompts * shown, 0
+
+    def sheet_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of a sheet of every client from some of its texts, and of a persona from the sheet."""
+        experiment = self.project.experiment(key)
+        lengths = experiment.prompting
+        written = lengths.sheet_tokens + lengths.persona_tokens
+        read = lengths.sheet_texts * lengths.sheet_text_tokens
+        tokens = experiment.clients * (read + SEQUENTIAL * written)
+        return 2 * self.parameters(self.sheet_model(key)) * tokens, 0
+
+    def transfer_work(self, key: object, files: Any) -> tuple[float, float]:
+        """Return the work of embedding a second corpus: all of its texts at most."""
+        return 2 * ENCODER_PARAMETERS * TOKENS_PER_MB * files.size_mb, 0
+
+    def pretraining_work(self, key: OfModel, files: Any) -> tuple[float, float]:
+        """Return the work of pretraining a base model."""
+        size, pretrain = self.parameters(key.model), self.project.config.base_models[key.model].pretrain
+        assert pretrain is not None
+        return 6 * size * pretrain.tokens, 16 * size / 1e6
+
+    def encoder_work(self, key: OfEncoder, files: Any) -> tuple[float, float]:
+        """Return the work of training a style encoder."""
+        training = self.project.config.encoders[key.encoder].training
+        assert training is not None
+        roles = self.project.config.corpora[training.corpus].roles
+        authors = training.authors or getattr(roles, training.role)
+        texts = authors * training.training_texts_per_author * training.epochs
+        size = backbone_parameters(training.small)
+        return 6 * size * texts * training.maximum_tokens, 16 * size / 1e6
+
+    def classifier_work(self, key: OfAssistant, files: Any) -> tuple[float, float]:
+        """Return the work of training an assistant classifier."""
+        classifier = self.project.config.assistants[key.assistant]
+        training = classifier.training
+        size = backbone_parameters(training.small)
+        return 6 * size * 2 * classifier.texts * training.epochs * training.maximum_tokens, 16 * size / 1e6
+
+    def source_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of embedding every training text of the clients."""
+        tokens = TOKENS_PER_WORD * words_of(files.texts, self.training.clients(key.experiment), False)
+        return 2 * ENCODER_PARAMETERS * tokens, 0
+
+    def continuation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of encoding every continuation, and the authors' own."""
+        experiment = self.project.experiment(key)
+        prompts = experiment.clients * experiment.prompts.per_client
+        texts = prompts * len(experiment.seeds) * (len(experiment.methods) + 1)
+        return 2 * ENCODER_PARAMETERS * texts * experiment.generation.max_new_tokens, 0
+
+    def adapter_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of reading adapters tensor by tensor, however many, and writing one."""
+        return 0, 6 * self.adapter_mb(key)
+
+    # Resources of a rule
+
+    def asks(
+        self,
+        stage: str,
+        gpu: Callable[[Any], int] | None = None,
+        work: Work = no_work,
+        model: Callable[[Any], str | None] | None = None,
+    ) -> dict[str, Any]:
+        """Return the resources of a rule, as Snakemake takes them.
+
+        ``stage``: the rule's name, under which the configuration may set its own; ``gpu``: its GPUs; ``work``:
+        operations and memory beyond what every job takes; ``model``: the base model that it loads.
+        """
+        cluster, own = self.cluster, self.cluster.stages.get(stage)
+        heavy = work is not no_work or model is not None
+
+        def on_gpu(wildcards: Any) -> int:
+            return gpu(wildcards) if gpu else 0
+
+        def capped(value: float, attempt: int, limit: int | None) -> int:
+            wanted: int = max(1, int(value)) * 2 ** (attempt - 1)
+            return wanted if limit is None else min(wanted, limit)
+
+        def mem_mb(wildcards: Any, input: Any, attempt: int) -> int:
+            if own is not None and own.memory_mb is not None:
+                return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
+            name = model(wildcards) if model else None
+            size = MODEL_MB if heavy else PLAIN_MB
+            size += READ_MB_PER_MB * tables_mb(input) + work(wildcards, input)[1]
+            size += self.weights_mb(name, on_gpu(wildcards)) if name else 0
+            return capped(size, attempt, cluster.maximum_memory_mb)
+
+        def runtime(wildcards: Any, input: Any, threads: int, attempt: int) -> int:
+            if own is not None and own.minutes is not None:
+                return capped(own.minutes, attempt, cluster.maximum_minutes)
+            plain = MODEL_MINUTES if heavy else PLAIN_MINUTES
+            minutes = plain + self.minutes(work(wildcards, input)[0], on_gpu(wildcards), threads)
+            return capped(minutes, attempt, cluster.maximum_minutes)
+
+        def partition(wildcards: Any) -> str | None:
+            general = cluster.gpu_partition or cluster.partition if on_gpu(wildcards) else cluster.partition
+            return (own.partition if own is not None else None) or general
+
+        def gpu_model(wildcards: Any) -> str | None:
+            chosen = (own.gpu_model if own is not None else None) or cluster.gpu_model
+            return chosen if on_gpu(wildcards) else None
+
+        def account(wildcards: Any) -> str | None:
+            return cluster.account
+
+        return {
+            "mem_mb": mem_mb,
+            "runtime": runtime,
+            "slurm_partition": partition,
+            "slurm_account": account,
+            "gpu": on_gpu,
+            "gpu_model": gpu_model,
+            "nodes": 1,
+        }
+
+    def check_stages(self, rules: Iterable[str]) -> None:
+        """Check the names of rules that the configuration gives. Raises ``UserError`` naming the nearest rule."""
+        names = sorted(rules)
+        given: Mapping[str, Iterable[str]] = {"local": self.cluster.local, "stages": self.cluster.stages}
+        for key, stages in given.items():
+            for name in stages:
+                if name not in names:
+                    raise UserError(f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}")

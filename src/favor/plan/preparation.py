@@ -1,0 +1,130 @@
+"""What the jobs before training read of the configuration: corpora, base models, encoders, texts, prompts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.plan.keys import InCorpus, InExperiment, OfAssistant, OfEncoder, OfModel
+from favor.plan.project import Project, parameter, pick, without
+
+
+class Preparation:
+    """The settings of a project's corpora, base models and encoders."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.config = project.config
+
+    def demo_corpus_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how a corpus is generated."""
+        demo = self.config.corpora[key.corpus].demo
+        assert demo is not None
+        return parameter(**without(demo))
+
+    def document_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how a raw corpus is read and cleaned."""
+        keys = ("reader", "encoding", "columns", "word_pattern", "shared_authors")
+        return parameter(**pick(self.config.corpora[key.corpus], *keys))
+
+    def split_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how documents are split."""
+        return parameter(**pick(self.config.corpora[key.corpus], "seed", "minimum_posts"))
+
+    def background_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how background authors are chosen."""
+        corpus = self.config.corpora[key.corpus]
+        minimum = corpus.background_minimum_words
+        return parameter(authors=corpus.roles.background, minimum_words=minimum, seed=corpus.seed)
+
+    def corpus_tokenizer(self, key: InCorpus) -> list[str]:
+        """Return the files of the tokenizer that a corpus is counted with."""
+        return self.project.tokenizer_files(self._tokenizer(key))
+
+    def token_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return which tokenizer a corpus is counted with."""
+        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)))
+
+    def _tokenizer(self, key: InCorpus) -> str:
+        name = self.config.corpora[key.corpus].tokenizer
+        assert name is not None
+        return name
+
+    def background(self, key: InCorpus) -> list[str]:
+        """Return the background authors of a corpus, where it has any."""
+        return self.project.background(key.corpus)
+
+    def role_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how authors are given their roles."""
+        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "word_pattern")
+        return parameter(**pick(self.config.corpora[key.corpus], *keys))
+
+    def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
+        """Return how a tokenizer is trained."""
+        pretrain = self.config.base_models[key.model].pretrain
+        assert pretrain is not None
+        return parameter(**pick(pretrain, "vocabulary_size"))
+
+    def pretraining_settings(self, key: OfModel) -> dict[str, Any]:
+        """Return how a base model is pretrained."""
+        pretrain = self.config.base_models[key.model].pretrain
+        assert pretrain is not None
+        return parameter(**without(pretrain, "corpus"))
+
+    def plain_model(self, key: OfModel) -> list[str]:
+        """Return the files of a base model before it is quantised."""
+        return self.project.plain_files(key.model)
+
+    def quantisation_settings(self, key: OfModel) -> dict[str, Any]:
+        """Return how a base model is quantised."""
+        model = self.config.base_models[key.model]
+        source = self.project.plain_folder(key.model)
+        return parameter(source=source, **pick(model, "quantisation", "device", "dtype"))
+
+    def asce_settings(self, key: OfEncoder) -> dict[str, Any]:
+        """Return how a style encoder is trained."""
+        return parameter(**pick(self.config.encoders[key.encoder], "source", "training"))
+
+    def stylometry_settings(self, key: OfEncoder) -> dict[str, Any]:
+        """Return how a stylometric space is fitted."""
+        fitting = self.config.encoders[key.encoder].fitting
+        assert fitting is not None
+        return parameter(**without(fitting, "corpus"))
+
+    def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
+        """Return which encoder a job encodes texts with."""
+        return parameter(encoder=self.project.encoder_settings(key))
+
+    def demo_assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
+        """Return how texts of an assistant are generated."""
+        demo = self.config.assistants[key.assistant].demo
+        assert demo is not None
+        return parameter(**without(demo))
+
+    def assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
+        """Return how an assistant classifier is trained."""
+        return parameter(
+            **pick(self.config.assistants[key.assistant], "column", "role", "people", "texts", "seed"),
+            training=self.project.assistant_training(key),
+        )
+
+    def allocation_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return how clients are given their texts."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            **without(experiment.allocation),
+            **pick(experiment, "clients", "skip_clients"),
+            word_pattern=self.config.corpora[experiment.corpus].word_pattern,
+        )
+
+    def tokenizer(self, key: InExperiment) -> list[str]:
+        """Return the files of the tokenizer of an experiment's base model."""
+        return self.project.tokenizer_files(self.project.experiment(key).base_model)
+
+    def prompt_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return how held-out posts are cut into prompts."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            **without(experiment.prompts),
+            max_new_tokens=experiment.generation.max_new_tokens,
+            tokenizer=self.project.tokenizer_folder(experiment.base_model),
+        )

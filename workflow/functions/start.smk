@@ -1,0 +1,61 @@
+# What stands before every rule: the configuration, the planner, and code fingerprints. Decisions are in favor.plan.
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(workflow.basedir)
+SOURCE = ROOT / "src"
+
+# This file and the scripts import the package from the checkout, whichever environment runs them.
+sys.path.insert(0, str(SOURCE))
+
+from favor.config.resolve import resolve
+from favor.encoders.availability import to_fetch
+from favor.foundation.errors import UserError
+from favor.plan import Planner
+from favor.running.environment import export_source, only_planning
+from favor.running.fingerprint import fingerprint
+from favor.running.start import announce, take_results_folder
+
+
+def stop(error):
+    """End the workflow with one line."""
+    print(f"\nerror: {error}\n", file=sys.stderr)
+    os._exit(1)
+
+
+export_source(SOURCE)
+
+try:
+    planner = Planner(resolve(config, SOURCE), ROOT)
+    take_results_folder(
+        Path(planner.config.results),
+        main=workflow.is_main_process,
+        remote=workflow.remote_exec,
+        planning=only_planning(sys.argv[1:]),
+    )
+    if workflow.is_main_process:
+        announce(planner.project.absent.values(), to_fetch(planner.config))
+except UserError as error:
+    stop(error)
+
+paths, project, threads = planner.paths, planner.project, planner.config.threads
+preparation, training, records = planner.preparation, planner.training, planner.records
+studies, tables, evaluation = planner.studies, planner.tables, planner.evaluation
+sweeps, publication = planner.sweeps, planner.publication
+costs, targets, asks = planner.costs, planner.targets, planner.costs.asks
+
+
+wildcard_constraints:
+    **project.wildcards,
+
+
+def code(script, *modules):
+    """Fingerprint of a rule's script and of what it can reach; ``modules`` are loaded by name at run time."""
+    try:
+        return fingerprint(
+            ROOT / "workflow" / "scripts" / f"{script}.py", SOURCE, modules
+        )
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
