@@ -24,7 +24,7 @@ from favor.federation.method import (
 )
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
-from favor.config.resolve import canonical, load_schema, require_writable, resolve
+from favor.config.resolve import canonical, require_writable, resolve
 from favor.running.environment import export_source, only_planning
 from favor.foundation.errors import UserError
 from favor.running.fingerprint import fingerprint
@@ -50,17 +50,14 @@ def load_row(name, row, overrides, experiment):
 export_source(SOURCE)
 
 try:
-    CONFIG = resolve(
-        config,
-        load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml"),
-        SOURCE,
-    )
+    CONFIGURATION = resolve(config)
+    CONFIG = CONFIGURATION.model_dump(mode="json")
     PLANS = {
         (name, row): load_row(name, row, overrides, experiment)
-        for name, experiment in CONFIG["experiments"].items()
-        for row, overrides in experiment["methods"].items()
+        for name, experiment in CONFIGURATION.experiments.items()
+        for row, overrides in experiment.methods.items()
     }
-    TO_FETCH = to_fetch(CONFIG)
+    TO_FETCH = to_fetch(CONFIGURATION)
     RESULTS = CONFIG["results"]
     name_results(None if workflow.remote_exec else Path(RESULTS))
     if workflow.is_main_process and only_planning(sys.argv[1:]):
@@ -76,7 +73,7 @@ except UserError as error:
 
 EXPERIMENTS = CONFIG["experiments"]
 SWEEPS = CONFIG["sweeps"]
-ABSENT = absent_encoders(CONFIG["encoders"])
+ABSENT = absent_encoders(CONFIGURATION.encoders)
 if ABSENT and workflow.is_main_process:
     print(
         f"warning: left out: {'; '.join(ABSENT.values())}. Tables print a dash; fetch ids with 'hf download <id>'.",

@@ -236,7 +236,9 @@ def printed_settings(name, label):
     title = base_model_title(experiment["base_model"])
     for row, found in values.items():
         plan = PLANS[name, row][1]
-        found |= recipe(plan, experiment, title, model["quantisation"])
+        found |= recipe(
+            plan, CONFIGURATION.experiments[name], title, model["quantisation"]
+        )
         if plan.prompting is not None and plan.prompting.sheet:
             found["sheet_model"] = base_model_title(sheet_model(name))
     return {"settings": values}

@@ -1,7 +1,7 @@
 # What rows without training read: functions of the configuration alone.
 
 from favor.federation.prompting_templates import check_context, check_sheet_context
-from favor.config.study_checks import check_prompted_outputs, known_context
+from favor.config.study_checks import check_prompted_outputs
 
 
 def prompted_rows(name):
@@ -32,15 +32,15 @@ def sheet_model(name):
 
 def check_prompted(name):
     """Refuse rows that cannot fit the context of their models, as far as it is known here, and outputs made otherwise."""
-    experiment, models = EXPERIMENTS[name], CONFIG["base_models"]
-    context = known_context(models[experiment["base_model"]])
+    experiment, models = CONFIGURATION.experiments[name], CONFIGURATION.base_models
+    context = models[experiment.base_model].known_context()
     for row in prompted_rows(name):
-        check_prompted_outputs(name, row, EXPERIMENTS)
+        check_prompted_outputs(name, row, CONFIGURATION.experiments)
         prompting = PLANS[name, row][1].prompting
         where = f"config key 'experiments.{name}.methods.{row}'"
         if context is not None:
             check_context(where, prompting, experiment, context)
-        distilling = known_context(models[sheet_model(name)])
+        distilling = models[sheet_model(name)].known_context()
         if prompting.sheet and distilling is not None:
             where = f"config key 'experiments.{name}.prompting'"
             check_sheet_context(where, experiment, distilling)

@@ -102,7 +102,7 @@ def boundary_runs(wildcards):
 def checked(name, row):
     """What a row ran with, in the few values by which a reader checks it."""
     method_module, plan, values = PLANS[name, row]
-    return run_check(plan, EXPERIMENTS[name], method_module, values)
+    return run_check(plan, CONFIGURATION.experiments[name], method_module, values)
 
 
 def resolved_settings(name):
