@@ -17,11 +17,14 @@ import math
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
 from favor.foundation.registry import METHODS
+
+if TYPE_CHECKING:  # jobs load this file too, and read no configuration
+    from favor.config.experiments import Experiment
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
@@ -198,9 +201,7 @@ def needs_shared(plan: Plan) -> bool:
     return plan.inference == "given" or (plan.personal is not None and plan.personal.start in ("frozen", "random"))
 
 
-def load_method(
-    row: str, overrides: Mapping[str, Any], experiment: Mapping[str, Any]
-) -> tuple[str, Plan, dict[str, Any]]:
+def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) -> tuple[str, Plan, dict[str, Any]]:
     """Return (module name, plan, resolved hyper-parameters) of a row of ``methods`` in a resolved experiment.
 
     ``overrides`` may name another method file under "method" and set its hyper-parameters. The experiment's protocol,
@@ -214,7 +215,7 @@ def load_method(
         fields = typing.get_type_hints(module.Hyperparameters)
     except (AttributeError, NameError) as error:
         raise UserError(f"method file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)") from None
-    released = experiment["protocol"] == "released" and hasattr(module, "RELEASED")
+    released = experiment.protocol == "released" and hasattr(module, "RELEASED")
     values = dict(module.RELEASED) if released else {}
     for key, value in overrides.items():
         if key in ROW_KEYS:
@@ -231,7 +232,7 @@ def load_method(
         overruled = _passes(own) != _passes(plan) and [
             key for key in overrides if key.endswith("epochs") and key != "shared_epochs"
         ]
-        if experiment["budget"] == "matched" and overruled:
+        if experiment.budget == "matched" and overruled:
             raise ValueError(f"'budget: matched' sets the passes; remove '{overruled[0]}' or set budget: released")
         for stage in (plan.shared, plan.personal):
             if stage is not None and not (stage.epochs is not None and stage.epochs > 0):
@@ -262,7 +263,7 @@ def _passes(plan: Plan) -> list[float | None]:
     return [stage.epochs for stage in (plan.shared, plan.personal) if stage is not None]
 
 
-def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
+def complete(plan: Plan, experiment: Experiment) -> Plan:
     """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
 
     ``budget: matched`` gives every client the same passes over its own text behind the adapter it generates with,
@@ -270,17 +271,17 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
     participations where a personal adapter is carried over, E where training is local. Methods without a personal
     adapter, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to train.
     """
-    if needs_shared(plan) and experiment["cold_start"] is None:
+    if needs_shared(plan) and experiment.cold_start is None:
         raise ValueError("begins with another experiment's shared adapter; name it in 'cold_start'")
-    federation = experiment["federation"]
+    federation = experiment.federation
     shared, personal = plan.shared, plan.personal
     if shared is not None:
-        shared = dataclasses.replace(shared, weighting=federation["weighting"])
+        shared = dataclasses.replace(shared, weighting=federation.weighting)
     if personal is not None and personal.epochs is None:
-        exposure = federation["rounds"] * federation["clients_per_round"] / experiment["clients"]
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients
         personal = dataclasses.replace(personal, epochs=exposure)
-    if experiment["budget"] == "matched":
-        total = float(experiment["matched_epochs"])
+    if experiment.budget == "matched":
+        total = float(experiment.matched_epochs)
         if plan.inference == "endpoint" and shared is not None:
             # An inner step is a step on the same pieces, so K of them are K passes.
             shared = dataclasses.replace(
@@ -295,7 +296,7 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
             personal = dataclasses.replace(personal, epochs=total - shared.epochs)
         elif personal is not None and personal.start in ("own", "initial", "frozen", "random"):
             personal = dataclasses.replace(personal, epochs=total, spread=personal.start == "own")
-    dropped = personal is not None and personal.residual and federation["never_sampled"] == "dropped"
+    dropped = personal is not None and personal.residual and federation.never_sampled == "dropped"
     return dataclasses.replace(
         plan, shared=shared, personal=personal, never_sampled="dropped" if dropped else plan.never_sampled
     )
