@@ -28,7 +28,7 @@ def stop(error):
 export_source(SOURCE)
 
 try:
-    planner = Planner(resolve(config, SOURCE), ROOT)
+    planner = Planner(resolve(config), ROOT)
     take_results_folder(
         Path(planner.config.results),
         main=workflow.is_main_process,
@@ -36,7 +36,11 @@ try:
         planning=only_planning(sys.argv[1:]),
     )
     if workflow.is_main_process:
-        announce(planner.project.absent.values(), to_fetch(planner.config))
+        announce(
+            planner.project.absent.values(),
+            to_fetch(planner.config),
+            planner.publication.latex,
+        )
 except UserError as error:
     stop(error)
 

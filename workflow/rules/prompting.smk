@@ -16,9 +16,7 @@ rule distil_sheets:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "distil_sheets", costs.sheet_gpus, costs.sheet_work, costs.sheet_model
-        ),
+        **asks("distil_sheets", costs.sheet_gpus, costs.sheet_work, costs.sheet_model),
     params:
         cfg=studies.sheet_settings,
         code=code("distil_sheets"),

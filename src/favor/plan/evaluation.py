@@ -1,4 +1,4 @@
-"""What is measured, scored and compared: the tables of a project, the metric families behind them, and what those read."""
+"""What is measured, scored and compared: the metric families of an experiment, paired tests, and what they read."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Evaluation:
     def families(self, experiment: str) -> list[str]:
         """Return the metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
         section = self.project.config.experiments[experiment]
-        owners = (section, *self.tables.sweeps_of(experiment))
-        families = {family for owner in owners for label in owner.tables for family in self.tables.specs[label].sources}
+        labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
+        families = {family for label in labels for family in self.tables.specs[label].sources}
         return sorted(families.union(FIGURE_FAMILIES if section.figures else ()))
 
     def is_measured(self, experiment: str) -> bool:
@@ -165,7 +165,7 @@ class Evaluation:
     # Paired tests
 
     def _compared(self, key: OfLabel) -> dict[str, Any]:
-        """Return what a table compares, as far as the experiment has it: pairs of methods, encoders by metric, exact tests."""
+        """Return what a table compares, as far as the experiment has it."""
         declared = self.tables.specs[key.label].comparisons
         assert declared is not None
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods

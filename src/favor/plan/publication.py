@@ -152,7 +152,7 @@ class Publication:
             "participations": participations / experiment.clients,
             "encoders": {role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             "paper_dataset": config.corpora[experiment.corpus].paper_dataset or "",
-            # The paper's running text is about experiments with the main table; a study has the numbers of its own tables.
+            # The paper's text is about experiments with the main table; a study has the numbers of its own tables.
             "whole": "main_federated_results" in experiment.tables,
         }
 

@@ -1,4 +1,4 @@
-"""What studies read and write: prompted rows, the human audit, language models as judges, transfer of style encoders."""
+"""What studies read and write: prompted rows, the human audit, models as judges, the transfer of style encoders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from favor.config.studies import HumanAudit, Judges
+from favor.config.study_checks import check_prompted_outputs
 from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
 from favor.foundation.errors import UserError
@@ -20,8 +21,8 @@ TRANSFER_TABLE = "asce-scale-transfer"
 class Studies:
     """The studies of a project's experiments.
 
-    Raises ``UserError`` for a prompted row that cannot fit its model's context, for one that shares its name with a trained
-    row, for a transfer without encoders, and for a response file whose name Snakemake cannot read.
+    Raises ``UserError`` for a prompted row that may not fit its model's context, for one that shares its name with a
+    trained row, for a transfer without encoders, and for a response file whose name Snakemake cannot read.
     """
 
     def __init__(self, project: Project, training: Training) -> None:
@@ -54,10 +55,10 @@ class Studies:
         return alternatives(sorted(prompted))
 
     def _check_prompted(self, name: str) -> None:
-        """Refuse rows that cannot fit the context of their models, as far as it is known here, and outputs made otherwise."""
+        """Refuse rows that may not fit the context of their models, where it is known, and outputs made otherwise."""
         experiment, models = self.project.config.experiments[name], self.project.config.base_models
         for row in self.prompted(name):
-            self._check_archived(name, row)
+            check_prompted_outputs(name, row, self.project.config.experiments)
             prompting = self.project.rows[name, row].plan.prompting
             assert prompting is not None
             context = models[experiment.base_model].known_context()
@@ -66,24 +67,6 @@ class Studies:
             distilling = models[experiment.prompting.model or experiment.base_model].known_context()
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
-
-    def _check_archived(self, name: str, row: str) -> None:
-        """Refuse a prompted row whose outputs are taken from another experiment that prompted otherwise.
-
-        Only such rows read ``prompting``, so that an experiment may set its own beside trained rows of another.
-        """
-        experiments = self.project.config.experiments
-        archive = experiments[name].outputs_of
-        if archive is None or row not in experiments[archive].methods:
-            return
-        own, other = experiments[name].prompting, experiments[archive].prompting
-        for key in type(own).model_fields:
-            mine, theirs = getattr(own, key), getattr(other, key)
-            if mine != theirs:
-                raise UserError(
-                    f"config key 'experiments.{name}.prompting.{key}': {mine!r}, but '{archive}' made the outputs of row "
-                    f"'{row}' with {theirs!r}; leave it as there, or give the row another name"
-                )
 
     def sheet_model(self, key: InExperiment) -> str:
         """Return the base model that distils author sheets."""
@@ -245,12 +228,12 @@ class Studies:
     def _check_transfer(self, name: str) -> None:
         if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self._transferred(name):
             raise UserError(
-                f"config key 'experiments.{name}.evaluation.encoders': table {TRANSFER_TABLE} compares style encoders that "
-                "are trained here, beside the style encoder; name at least one"
+                f"config key 'experiments.{name}.evaluation.encoders': table {TRANSFER_TABLE} compares style encoders "
+                "that are trained here, beside the style encoder; name at least one"
             )
 
     def _transferred(self, name: str) -> list[str]:
-        """Return the encoders that are compared: those of the evaluation that are trained here, but the style encoder."""
+        """Return the encoders that are compared: those trained here, apart from the style encoder."""
         experiment, encoders = self.project.config.experiments[name], self.project.config.encoders
         return [
             encoder

@@ -86,12 +86,14 @@ class Tables:
         """Return what each row ran with, for a table that prints it."""
         spec, experiment = self.specs[key.label], self.project.experiment(key)
         columns = [column for panel in spec.panels for column in panel.columns]
-        if not any(entry.setting for entry in (*columns, *spec.rows)):
+        if not any([*(column.setting for column in columns), *(row.setting for row in spec.rows)]):
             return {}
-        title, settings = self.project.model_title(experiment.base_model), {}
+        title = self.project.model_title(experiment.base_model)
+        settings: dict[str, dict[str, Any]] = {}
         quantisation = self.project.config.base_models[experiment.base_model].quantisation
         for row, plan in self.project.plans(key.experiment).items():
-            settings[row] = self.records.checked(key.experiment, row) | recipe(plan, experiment, title, quantisation)
+            printed = recipe(plan, experiment, title, quantisation)
+            settings[row] = {**self.records.checked(key.experiment, row), **printed}
             if plan.prompting is not None and plan.prompting.sheet:
                 settings[row]["sheet_model"] = self.project.model_title(self.studies.sheet_model(key))
         return {"settings": settings}

@@ -30,8 +30,8 @@ def take_results_folder(results: Path, main: bool, remote: bool, planning: bool)
     clear_leftovers(results, alone)
 
 
-def announce(absent: Iterable[str], to_fetch: Iterable[str]) -> None:
-    """Name the optional encoders that are left out (each with its reason), and what jobs will fetch."""
+def announce(absent: Iterable[str], to_fetch: Iterable[str], latex: bool) -> None:
+    """Name the optional encoders that are left out (each with its reason), what jobs will fetch, and missing LaTeX."""
     left_out, fetched = "; ".join(absent), ", ".join(to_fetch)
     if left_out:
         print(
@@ -43,3 +43,5 @@ def announce(absent: Iterable[str], to_fetch: Iterable[str]) -> None:
             "fetch them before ('hf download <id>').",
             file=sys.stderr,
         )
+    if not latex:
+        print("LaTeX (latexmk, pdflatex) is not installed: report.pdf is left out.", file=sys.stderr)
