@@ -430,23 +430,12 @@ class Training:
             results=self.paths.results,
         )
 
-    def inference(self, key: InRun) -> dict[str, Any]:
-        """Return what generation needs to know of a method beside its adapters."""
-        plan = self.project.plan(key)
-        personal = plan_values(plan)["personal"]
-        return {
-            "inference": plan.inference,
-            "gating": plan.gating,
-            "never_sampled": plan.never_sampled,
-            "mixture": personal["mixture"] if personal else None,
-        }
-
     def generation_settings(self, key: InRun) -> dict[str, Any]:
         """Return what a job that generates reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(
             model=self.project.model_settings(experiment.base_model),
-            **self.inference(key),
+            **plan_values(self.project.plan(key).generates),
             **pick(experiment, "lora", "generation"),
         )
 
@@ -457,7 +446,7 @@ class Training:
             base=self.project.plain_folder(experiment.base_model),
             lora=experiment.lora,
             clients=self.clients(key.experiment),
-            **self.inference(key),
+            **plan_values(self.project.plan(key).generates),
         )
 
 
