@@ -157,6 +157,14 @@ class Training:
         last = self.last_rounds(key.experiment, key.seed, stage.sampling)
         return [client for client in self.cohort(key) if last[client] == int(key.round)]
 
+    def endpoint_count(self, run: InSeed, stage: SharedStage) -> int:
+        """Return how many shared endpoints of a track are kept, over all rounds."""
+        schedule = self.rounds(run.experiment, run.seed, stage.sampling)
+        if stage.start == "own":
+            return sum(map(len, schedule))
+        used = self._ends_in_use(run.experiment, stage.track)
+        return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
+
     def previous_endpoints(self, key: SharedJob) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
         stage = self.stage(key)
