@@ -29,7 +29,7 @@ from typing import Any
 import yaml
 from snakemake.utils import update_config
 
-from favor.config.resolve import load_schema, resolve
+from favor.config.resolve import resolve
 from favor.federation.method import Plan, load_method
 from favor.federation.schedule import client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
@@ -237,8 +237,8 @@ def planned(config: Mapping[str, Any]) -> tuple[Counter[str], dict[str, float]]:
 
 def costs(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the runs of a configuration take, by the plans alone."""
-    schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
-    resolved = resolve(config, schema, ROOT / "src")
+    configuration = resolve(config)
+    resolved = configuration.model_dump(mode="json")
     totals: Counter[str] = Counter()
     jobs: Counter[str] = Counter()
     stored: Counter[str] = Counter()
@@ -247,13 +247,13 @@ def costs(config: Mapping[str, Any]) -> dict[str, Any]:
     for name, experiment in resolved["experiments"].items():
         archive = resolved["experiments"][experiment["outputs_of"]]["methods"] if experiment["outputs_of"] else ()
         rows = {row: given for row, given in experiment["methods"].items() if row not in archive}
-        plans = {row: load_method(row, given, experiment)[1] for row, given in rows.items()}
+        plans = {row: load_method(row, given, configuration.experiments[name])[1] for row, given in rows.items()}
         found = account(experiment, plans, resolved["keep_uploads"])
         model = resolved["base_models"][experiment["base_model"]]
-        configuration = configuration_of(model)
+        shape = configuration_of(model)
         lora = {**experiment["lora"], "target_modules": tuple(experiment["lora"]["target_modules"])}
-        adapter = safetensors_bytes(state_shapes(configuration, LoraSettings(**lora)))
-        parameters, bases[experiment["base_model"]] = model_bytes(model, configuration)
+        adapter = safetensors_bytes(state_shapes(shape, LoraSettings(**lora)))
+        parameters, bases[experiment["base_model"]] = model_bytes(model, shape)
         total = experiment["allocation"]["total_words"]
         words = total / experiment["clients"] if total else WORDS_OF_A_CLIENT
         if not (experiment["tables"] or experiment["figures"] or name in points):

@@ -4,21 +4,29 @@ import copy
 import dataclasses
 import re
 import time
+import typing
 from pathlib import Path
 
 import pytest
 import yaml
 
-from favor.config.resolve import load_schema, resolve
+from favor.config.configuration import Configuration
+from favor.config.experiments import ColdStart, Experiment
+from favor.config.protocol import SWITCHES
+from favor.config.resolve import resolve
+from favor.config.section import Section
+from favor.config.studies import HumanAudit
 from favor.foundation.errors import UserError
+from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.studies.human_2afc_items import AuditSettings
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+UNRESOLVED = Experiment(corpus="c", base_model="m", style_encoder="e")
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
 
 def resolved(config):
-    return resolve(config, SCHEMA, ROOT / "src")
+    return resolve(config)
 
 
 def changed(path, value):
@@ -35,8 +43,8 @@ def test_the_demo_resolves_and_is_left_as_it_was():
     before = copy.deepcopy(DEMO)
     config = resolved(DEMO)
     assert before == DEMO
-    assert config["experiments"]["demo"]["training"]["clip_norm"] == 1.0
-    assert config["experiments"]["demo"]["protocol"] == "paper"
+    assert config.experiments["demo"].training.clip_norm == 1.0
+    assert config.experiments["demo"].protocol == "paper"
 
 
 def test_defaults_are_the_papers():
@@ -51,18 +59,18 @@ def test_defaults_are_the_papers():
             },
             "experiments": {"x": experiment},
         }
-    )["experiments"]["x"]
+    ).experiments["x"]
     # Table efficiency_communication and section 4 of the paper.
-    assert config["federation"]["rounds"] == 6
-    assert config["federation"]["clients_per_round"] == 12
-    assert (config["lora"]["rank"], config["lora"]["alpha"], config["lora"]["dropout"]) == (16, 32, 0.05)
-    assert (config["training"]["micro_batch"], config["training"]["accumulation"]) == (4, 8)
-    assert config["training"]["learning_rate"] == 2e-4
-    assert config["prompts"]["prefix_tokens"] == 96
-    assert config["generation"]["max_new_tokens"] == 220
-    assert config["clients"] == 50
-    assert config["evaluation"]["semantic_encoder"] == "s"
-    assert config["evaluation"]["scores"] == {"mauve": {"encoders": ["s"]}}
+    assert config.federation.rounds == 6
+    assert config.federation.clients_per_round == 12
+    assert (config.lora.rank, config.lora.alpha, config.lora.dropout) == (16, 32, 0.05)
+    assert (config.training.micro_batch, config.training.accumulation) == (4, 8)
+    assert config.training.learning_rate == 2e-4
+    assert config.prompts.prefix_tokens == 96
+    assert config.generation.max_new_tokens == 220
+    assert config.clients == 50
+    assert config.evaluation.semantic_encoder == "s"
+    assert config.evaluation.scores == {"mauve": {"encoders": ["s"]}}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def test_defaults_are_the_papers():
         ),
         ("experiments.demo.lora.rank", "8", "config key 'experiments.demo.lora.rank': expected integer, found '8'"),
         ("experiments.demo.training.learning_rate", "2e-4", "write 2.0e-4"),
-        ("experiments.demo.training.learning_rate", float("inf"), "no finite number"),
+        ("experiments.demo.training.learning_rate", float("inf"), "not a finite number"),
         ("experiments.demo.allocation.total_words", -5, "out of range"),
         ("experiments.logs", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
         ("experiments.sweeps", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
@@ -93,7 +101,7 @@ def test_defaults_are_the_papers():
             "a figure draws what the sweep's tables score",
         ),
         ("experiments.demo.methods", {"shared": {"method": "favor"}}, "the name is taken"),
-        ("corpora.demo.word_pattern", "[", "no regular expression"),
+        ("corpora.demo.word_pattern", "[", "not a regular expression"),
         ("corpora.demo.encoding", "utf-99", "unknown encoding"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
         ("results", "a{b}", "cannot be a results folder"),
@@ -141,52 +149,54 @@ def test_a_missing_corpus_file_is_named(tmp_path):
         resolved(config)
 
 
-def walk(schema, where=""):
-    schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
-    for option in schema.get("oneOf", [schema]):
-        for key, child in option.get("properties", {}).items():
-            yield f"{where}.{key}", child
-            yield from walk(child, f"{where}.{key}")
+def sections(model=Configuration, where=""):
+    """Every section of the configuration with its path."""
+    yield where, model
+    for name, field in model.model_fields.items():
+        for inner in flattened(field.annotation):
+            if isinstance(inner, type) and issubclass(inner, Section):
+                yield from sections(inner, f"{where}.{name}")
 
 
-def test_every_mapping_is_closed_and_every_leaf_is_described():
-    for name, definition in [("", SCHEMA), *SCHEMA["$defs"].items()]:
-        assert definition["additionalProperties"] is False, name
-        for where, child in walk(definition, name):
-            if child.get("type") == "object" and "properties" in child:
-                assert child["additionalProperties"] is False, where
-            if "properties" not in child and "oneOf" not in child:
-                assert child.get("description") or child.get("type") == "object", where
+def flattened(annotation):
+    return [annotation, *(each for option in typing.get_args(annotation) for each in flattened(option))]
 
 
-def test_schema_defaults_equal_the_packages_own():
-    from favor.config.protocol import SWITCHES
-    from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+def test_every_mapping_is_closed_and_every_key_is_described():
+    found = dict(sections())
+    assert ".experiments.studies.judges" in found
+    assert ".cluster.stages" in found
+    for where, model in found.items():
+        assert model.model_config["extra"] == "forbid", where
+        assert model.__doc__, where
+        for name, field in model.model_fields.items():
+            assert field.description.endswith("."), f"{where}.{name}"
 
+
+def test_defaults_equal_the_packages_own():
     own_values = {
         "training": dataclasses.asdict(TrainingSettings()),
         "alignment": dataclasses.asdict(AlignmentSettings()),
     }
     for switch in SWITCHES:
         section, key = switch.key.split(".")
-        assert SCHEMA["$defs"]["experiment"]["properties"][section]["properties"][key]["default"] is None
+        assert getattr(getattr(UNRESOLVED, section), key) is None
         assert own_values.get(section, {}).get(key, switch.paper) == switch.paper
-    sections = SCHEMA["$defs"]["experiment"]["properties"]
     for section, settings in (("lora", LoraSettings()), ("training", TrainingSettings())):
         own = dataclasses.asdict(settings)
-        for key, child in sections[section]["properties"].items():
-            if key in own and child["default"] is not None:
+        for key, default in getattr(UNRESOLVED, section):
+            if key in own and default is not None:
                 expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
-                assert child["default"] == expected, f"{section}.{key}"
+                assert default == expected, f"{section}.{key}"
 
 
 def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto():
-    assert resolved(DEMO)["experiments"]["demo"]["studies"]["judges"] is None
-    judges = resolved(changed("experiments.demo.studies.judges", {}))["experiments"]["demo"]["studies"]["judges"]
-    assert judges["methods"] == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
-    assert judges["voice"] == ["favor", "ditto"]
-    assert judges["judgements"] == 2
-    assert judges["base_model"] == "tiny"
+    assert resolved(DEMO).experiments["demo"].studies.judges is None
+    judges = resolved(changed("experiments.demo.studies.judges", {})).experiments["demo"].studies.judges
+    assert judges.methods == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
+    assert judges.voice == ["favor", "ditto"]
+    assert judges.judgements == 2
+    assert judges.base_model == "tiny"
 
 
 @pytest.mark.parametrize(
@@ -207,14 +217,7 @@ def test_impossible_judges_are_named(judges, message):
 
 
 def test_the_audits_defaults_are_the_packages_own():
-    from favor.studies.human_2afc_items import AuditSettings
-
-    (audit,) = [
-        option
-        for option in SCHEMA["$defs"]["experiment"]["properties"]["studies"]["properties"]["human_2afc"]["oneOf"]
-        if option["type"] == "object"
-    ]
-    keys = {key: child["default"] for key, child in audit["properties"].items()}
+    keys = HumanAudit().model_dump()
     own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
     assert {key: value for key, value in keys.items() if key in own} == {
         key: value for key, value in own.items() if key in keys
@@ -240,9 +243,9 @@ def cold(**changes):
 
 
 def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
-    experiments = resolved(cold())["experiments"]
-    assert experiments["cold"]["cold_start"] == {"shared_from": "source", "row": "favor", "seed": 2026}
-    assert (experiments["cold"]["skip_clients"], experiments["cold"]["clients"]) == (8, 4)
+    found = resolved(cold()).experiments["cold"]
+    assert found.cold_start == ColdStart(shared_from="source", row="favor", seed=2026)
+    assert (found.skip_clients, found.clients) == (8, 4)
 
 
 @pytest.mark.parametrize(

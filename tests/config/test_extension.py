@@ -6,45 +6,44 @@ from pathlib import Path
 import pytest
 import yaml
 
-from favor.config.resolve import load_schema, resolve
+from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
 
 def experiments(**added):
     config = copy.deepcopy(DEMO)
     config["experiments"].update(added)
-    return resolve(config, SCHEMA, ROOT / "src")["experiments"]
+    return resolve(config).experiments
 
 
 def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over():
     found = experiments(study={"extends": "demo", "federation": {"rounds": 5}, "clients": 9})
     demo, study = found["demo"], found["study"]
-    assert study["federation"] == {**demo["federation"], "rounds": 5, "clients_per_job": 9}
-    assert study["lora"] == demo["lora"]
-    assert study["evaluation"] == demo["evaluation"]
-    assert study["methods"] == demo["methods"]
-    assert (study["title"], study["tables"]) == ("Experiment", ["main_federated_results"])
-    assert study["studies"]["human_2afc"] is None
-    assert demo["studies"]["human_2afc"] is not None
-    assert demo["federation"]["rounds"] == 2
+    assert study.federation == demo.federation.model_copy(update={"rounds": 5, "clients_per_job": 9})
+    assert study.lora == demo.lora
+    assert study.evaluation == demo.evaluation
+    assert study.methods == demo.methods
+    assert (study.title, study.tables) == ("Experiment", ["main_federated_results"])
+    assert study.studies.human_2afc is None
+    assert demo.studies.human_2afc is not None
+    assert demo.federation.rounds == 2
 
 
 def test_methods_are_replaced_together():
     found = experiments(study={"extends": "demo", "methods": {"favor": {}, "ditto": None}})
-    assert list(found["study"]["methods"]) == ["favor", "ditto"]
+    assert list(found["study"].methods) == ["favor", "ditto"]
 
 
 def test_an_experiment_extends_one_that_extends_another():
     found = experiments(
         a={"extends": "b", "seeds": [7]}, b={"extends": "demo", "seeds": [5], "prompts": {"per_client": 1}}
     )
-    assert found["a"]["seeds"] == [7]
-    assert found["a"]["prompts"]["per_client"] == 1
-    assert found["a"]["prompts"]["prefix_tokens"] == found["demo"]["prompts"]["prefix_tokens"]
+    assert found["a"].seeds == [7]
+    assert found["a"].prompts.per_client == 1
+    assert found["a"].prompts.prefix_tokens == found["demo"].prompts.prefix_tokens
 
 
 @pytest.mark.parametrize(

@@ -5,35 +5,24 @@ from __future__ import annotations
 import importlib
 
 import pytest
+from tests.experiments import experiment
 
-from favor.config.protocol import SWITCHES, apply_protocol, departures
-
-
-def unset():
-    made = {"protocol": "paper"}
-    for switch in SWITCHES:
-        section, key = switch.key.split(".")
-        made.setdefault(section, {})[key] = None
-    return made
+from favor.config.protocol import SWITCHES, departures
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released"])
 def test_unset_switches_take_the_protocols_value(protocol):
-    experiment = unset() | {"protocol": protocol}
-    apply_protocol(experiment)
+    made = experiment(protocol=protocol)
     for switch in SWITCHES:
         section, key = switch.key.split(".")
-        assert experiment[section][key] == getattr(switch, protocol)
-    assert departures(experiment) == []
+        assert getattr(getattr(made, section), key) == getattr(switch, protocol)
+    assert departures(made) == []
 
 
 def test_a_set_switch_wins_and_is_named_as_a_departure():
-    experiment = unset()
-    experiment["training"]["supervised"] = "all"
-    experiment["training"]["warmup_counts_from"] = 0
-    apply_protocol(experiment)
-    assert experiment["training"]["supervised"] == "all"
-    assert departures(experiment) == ["training.supervised", "training.warmup_counts_from"]
+    made = experiment(training={"supervised": "all", "warmup_counts_from": 0})
+    assert made.training.supervised == "all"
+    assert departures(made) == ["training.supervised", "training.warmup_counts_from"]
 
 
 def test_documentation_lists_every_switch_with_both_values(repository):

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from favor.config.resolve import load_schema, resolve
-from favor.config.study_checks import check_prompted_outputs, known_context
+from favor.config.models import LanguageModel
+from favor.config.resolve import resolve
+from favor.config.study_checks import check_prompted_outputs
 from favor.foundation.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
 STUDIES = yaml.safe_load((ROOT / "tests" / "data" / "studies.yaml").read_text())
 
 
@@ -22,14 +22,14 @@ def resolved(probes=(), micro=()):
     config = copy.deepcopy(STUDIES)
     config["experiments"]["probes"].update(probes)
     config["experiments"]["micro"].update(micro)
-    return resolve(config, SCHEMA, ROOT / "src")
+    return resolve(config)
 
 
 def test_outputs_made_alike_are_taken():
     config = resolved()
-    assert config["experiments"]["probes"]["outputs_of"] == "micro"
+    assert config.experiments["probes"].outputs_of == "micro"
     # The second corpus counts tokens as the experiment that scores it does.
-    assert config["corpora"]["stories"]["tokenizer"] == "micro"
+    assert config.corpora["stories"].tokenizer == "micro"
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_others_are_refused(probes, message):
 def test_prompted_outputs_are_taken_where_they_were_prompted_alike():
     # Both have the row; "micro" shows it 3 passages (the default), "probes" says 2: that is no such output.
     rows = {"fedavg": {}, "favor": {}, "sheet_retrieval": {}}
-    experiments = resolved({"methods": rows}, {"methods": rows})["experiments"]
+    experiments = resolved({"methods": rows}, {"methods": rows}).experiments
     with pytest.raises(UserError, match=r"probes.prompting.passages': 2, but 'micro' made .* 'sheet_retrieval' with 3"):
         check_prompted_outputs("probes", "sheet_retrieval", experiments)
     alike = {"methods": rows, "prompting": STUDIES["experiments"]["probes"]["prompting"]}
-    check_prompted_outputs("probes", "sheet_retrieval", resolved({"methods": rows}, alike)["experiments"])
+    check_prompted_outputs("probes", "sheet_retrieval", resolved({"methods": rows}, alike).experiments)
     # A row that is made here is prompted as it says here; so is every row where no outputs are taken over.
-    check_prompted_outputs("probes", "average_author", resolved()["experiments"])
+    check_prompted_outputs("probes", "average_author", resolved().experiments)
     check_prompted_outputs("micro", "sheet_retrieval", experiments)
 
 
@@ -68,29 +68,32 @@ def test_outputs_are_taken_from_where_they_are_made():
         config = copy.deepcopy(STUDIES)
         config["experiments"]["other"] = {**config["experiments"]["micro"], "title": "Other"}
         config["experiments"]["micro"]["outputs_of"] = "other"
-        resolve(config, SCHEMA, ROOT / "src")
+        resolve(config)
 
 
 def test_a_title_is_no_other_setting():
-    assert resolved({"methods": {"favor": {"title": "Ours"}}})["experiments"]["probes"]["methods"]["favor"]
+    assert resolved({"methods": {"favor": {"title": "Ours"}}}).experiments["probes"].methods["favor"]
 
 
 def test_encoder_authors_above_what_the_corpus_has_are_refused():
     config = copy.deepcopy(STUDIES)
     config["encoders"]["asce_2"]["training"]["authors"] = 25
     with pytest.raises(UserError, match="25 authors wanted, but corpora"):
-        resolve(config, SCHEMA, ROOT / "src")
+        resolve(config)
 
 
 def test_a_generated_corpus_of_stories_needs_their_reader():
     config = copy.deepcopy(STUDIES)
     config["corpora"]["stories"]["reader"] = "blog_csv"
     with pytest.raises(UserError, match="cannot read a generated corpus of shape 'mythos'; set it to mythos"):
-        resolve(config, SCHEMA, ROOT / "src")
+        resolve(config)
 
 
 def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path):
-    assert known_context({"pretrain": {"context_length": 96}, "source": None}) == 96
+    def known_context(**model):
+        return LanguageModel(**model).known_context()
+
+    assert known_context(pretrain={"corpus": "c", "context_length": 96}) == 96
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
-    assert known_context({"pretrain": None, "source": str(tmp_path)}) == 77
-    assert known_context({"pretrain": None, "source": "owner/model"}) is None
+    assert known_context(source=str(tmp_path)) == 77
+    assert known_context(source="owner/model") is None

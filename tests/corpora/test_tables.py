@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.reading import READERS_FOLDER, open_reader, reader_names, reader_path
+from favor.corpora.reading import open_reader
 from favor.foundation.errors import UserError
+from favor.foundation.registry import CORPUS_READERS
 
 ROWS = [
     {"author": "ann", "text": 'first, "quoted"\npost', "topic": "Arts", "prompt": "Write."},
@@ -111,13 +112,12 @@ def test_mythos_missing_prompt(tmp_path: Path) -> None:
 
 
 def test_readers_are_the_files_of_the_folder() -> None:
-    assert reader_names() == ("blog_csv", "blog_xml", "mythos", "table")
-    assert reader_path("table") == READERS_FOLDER / "table.py"
-    for kind in reader_names():
+    assert CORPUS_READERS.names() == ["blog_csv", "blog_xml", "mythos", "table"]
+    for kind in CORPUS_READERS.names():
         assert callable(open_reader(kind).read)
 
 
 @pytest.mark.parametrize("kind", ["blog_cvs", "../cleaning", "__init__", ""])
 def test_unknown_reader(kind: str) -> None:
-    with pytest.raises(UserError, match="there is no"):
+    with pytest.raises(UserError, match=r"corpus reader .* is unknown"):
         open_reader(kind)

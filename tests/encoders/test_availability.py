@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from favor.config.encoders import Encoder
 from favor.encoders.availability import absent_encoders, hub_cache, is_here, sources
 
 
-def encoder(kind: str, source: str | None = None, optional: bool = True, **options: str) -> dict:
-    return {"kind": kind, "source": source, "title": None, "options": options, "optional": optional}
+def encoder(kind: str, source: str | None = None, optional: bool = True, **options: str) -> Encoder:
+    return Encoder(kind=kind, source=source, options=options, optional=optional)
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from favor.encoders.backbones import resolve_source
-from favor.encoders.base import kind_module, load_encoder
+from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
+from favor.foundation.registry import ENCODER_KINDS
 
 TEXTS = ["A short one.", "", "Cats, dogs & birds!", "long words " * 300, "naïve café — “quoted” 😀", "A short one."]
 
@@ -25,7 +26,7 @@ def test_embedded_minilm_equals_sentence_transformers() -> None:
 
 
 def test_bad_specifications() -> None:
-    with pytest.raises(UserError, match="kind 'sentense' is unknown; use one of asce"):
+    with pytest.raises(UserError, match="kind 'sentense' is unknown; did you mean 'sentence'"):
         load_encoder({"kind": "sentense"})
     with pytest.raises(UserError, match="has no 'kind'"):
         load_encoder({"source": "x"})
@@ -37,5 +38,5 @@ def test_bad_specifications() -> None:
         load_encoder({"kind": "sentence", "source": "./no/such/folder"})
 
 
-def test_kind_module_names_a_file() -> None:
-    assert kind_module("sentence") == "favor.encoders.kinds.sentence"
+def test_a_kind_is_its_file() -> None:
+    assert ENCODER_KINDS.module("sentence") == "favor.encoders.kinds.sentence"

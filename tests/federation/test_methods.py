@@ -1,42 +1,25 @@
 """Every method file declares a plan; the paper's update rules can be read off it."""
 
 import dataclasses
-from pathlib import Path
 
 import pytest
+from tests.experiments import experiment as an_experiment
 
-from favor.config.checks import modules_in
-from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method, needs_shared, plan_values
 from favor.federation.record import run_check
 from favor.foundation.errors import UserError
-
-METHODS = modules_in(Path(__file__).resolve().parents[2] / "src/favor/federation/methods")
+from favor.foundation.registry import METHODS
 
 
 def experiment(protocol="paper", **changes):
-    """A resolved experiment of the paper's size, as far as methods read it."""
-    made = {
-        "protocol": protocol,
-        "budget": "released",
-        "matched_epochs": 3,
-        "clients": 50,
-        "cold_start": {"shared_from": "federation", "row": "favor", "seed": 2026},
-        "allocation": {"enforce": None},
-        "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
-        "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
-        "alignment": dict.fromkeys(("pooling", "ramp_counts")),
-    }
-    made["federation"] |= {"rounds": 6, "clients_per_round": 12}
-    apply_protocol(made)
-    return made | changes
+    return an_experiment(**{"protocol": protocol, "cold_start": {"shared_from": "federation", "seed": 2026}} | changes)
 
 
 def plan(name, protocol="paper", budget="released", matched_epochs=3, **overrides):
     return load_method(name, overrides, experiment(protocol, budget=budget, matched_epochs=matched_epochs))[1]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS.names())
 def test_every_method_loads_and_is_plain_data(name):
     module, made, values = load_method(name, {}, experiment())
     assert module == f"favor.federation.methods.{name}"
@@ -115,8 +98,7 @@ def test_the_run_check_names_departures_of_experiment_and_method():
     assert protocol_of("feddpa", experiment()) == "paper"
     assert protocol_of("feddpa", experiment(), gate_export="factors") == "paper, but gate_export"
     assert protocol_of("pfedme", experiment("released"), start="server") == "released, but start"
-    changed = experiment()
-    changed["training"]["supervised"] = "all"
+    changed = experiment(training={"supervised": "all"})
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
 
 

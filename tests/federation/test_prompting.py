@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import shutil
 
 import pandas as pd
 import pytest
+from tests.experiments import experiment
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.federation.method import Plan, Prompting, load_method
@@ -16,10 +16,13 @@ from favor.federation.prompting import Lengths, cut, distil_sheets, prompted_req
 from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
 from favor.federation.record import run_check
 from favor.federation.retrieval import nearest_texts
+from favor.foundation import registry
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
 from favor.lm.tokenizer import train_tokenizer
-from favor.paper.names import METHODS, PROMPTING
+from favor.paper.names import METHODS
+from favor.paper.values import load_paper_values
+from favor.report.specs import load_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
@@ -82,12 +85,14 @@ def test_a_text_is_cut_by_tokens(longer):
     assert cut(tokenizer, "é", 1) == ""  # two bytes, two tokens: half a character is none
 
 
-@pytest.mark.parametrize("row", PROMPTING)
-def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing(row):
-    made = importlib.import_module(f"favor.federation.methods.{row}")
-    plan = made.plan(made.Hyperparameters())
-    assert plan.display == METHODS[row]
-    assert (plan.shared, plan.personal, plan.collaborative) == (None, None, False)
+def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing():
+    prompting = ("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet")
+    assert METHODS[-5:] == prompting
+    for row in prompting:
+        made = registry.METHODS.load(row)
+        plan = made.plan(made.Hyperparameters())
+        assert plan.prompting is not None
+        assert (plan.shared, plan.personal, made.METHOD.federates) == (None, None, False)
 
 
 def test_the_parts_of_a_request():
@@ -100,7 +105,7 @@ def test_the_parts_of_a_request():
         "sheet": {"SHEET", "PERSONA"},
     }
     for row, wanted in expected.items():
-        made = importlib.import_module(f"favor.federation.methods.{row}")
+        made = registry.METHODS.load(row)
         request = continuation_request(made.plan(made.Hyperparameters()).prompting, "PREFIX", **parts)
         said = f"{request.system} {request.user}"
         assert {part for part in ("SHEET", "PERSONA", "PASSAGE") if part in said} == wanted, row
@@ -109,7 +114,7 @@ def test_the_parts_of_a_request():
     with pytest.raises(ValueError, match="persona"):
         Prompting(persona=True)
     with pytest.raises(ValueError, match="belong together"):
-        Plan("x", "prompted")
+        Plan("prompted")
 
 
 def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts):
@@ -181,40 +186,27 @@ def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts
     base = load_base(str(longer), device="cpu")
     with pytest.raises(UserError, match="client_001 has no training text"):
         distil_sheets(base, texts.assign(training_text=""), LENGTHS, 1.1, 8)
-    sizes = {"passages": 2, "passage_tokens": 10, "sheet_tokens": 40, "persona_tokens": 5}
+    sizes = {"passages": 2, "passage_tokens": 10, "sheet_tokens": 40, "persona_tokens": 8}
     sizes |= {"sheet_texts": 3, "sheet_text_tokens": 20}
-    experiment = {"prompting": sizes, "prompts": {"prefix_tokens": 16}, "generation": {"max_new_tokens": 32}}
-    # Wording 128, prefix 16, continuation 32, passages 20, sheet 40, persona 5.
+    made = experiment(prompting=sizes, prompts={"prefix_tokens": 16}, generation={"max_new_tokens": 32})
+    # Wording 128, prefix 16, continuation 32, passages 20, sheet 40, persona 8.
     everything = Prompting(passages=True, sheet=True, persona=True)
-    check_context("row", everything, experiment, 241)
-    with pytest.raises(UserError, match="row: its prompts need up to 241 tokens"):
-        check_context("row", everything, experiment, 240)
-    check_context("row", Prompting(), experiment, 176)
-    check_sheet_context("sheets", experiment, 228)  # 128 + 3 * 20 + 40
+    check_context("row", everything, made, 244)
+    with pytest.raises(UserError, match="row: its prompts need up to 244 tokens"):
+        check_context("row", everything, made, 243)
+    check_context("row", Prompting(), made, 176)
+    check_sheet_context("sheets", made, 228)  # 128 + 3 * 20 + 40
     with pytest.raises(UserError, match="up to 228 tokens"):
-        check_sheet_context("sheets", experiment, 227)
+        check_sheet_context("sheets", made, 227)
 
 
-def test_the_check_marks_are_the_papers(repository):
-    from favor.config.resolve import load_schema, resolve
-    from favor.paper.values import load_paper_values
-    from favor.report.specs import load_spec
+def test_the_check_marks_are_the_papers():
 
-    schema = load_schema(repository / "workflow" / "schemas" / "config.schema.yaml")
-    config = {
-        "corpora": {"c": {"demo": {}}},
-        "base_models": {"m": {"source": "owner/model"}},
-        "encoders": {
-            "e": {"kind": "asce", "source": "distilroberta-base", "training": {"corpus": "c", "role": "asce_a"}},
-            "s": {"kind": "sentence", "source": "embedded-minilm"},
-        },
-        "experiments": {"x": {"corpus": "c", "base_model": "m", "style_encoder": "e"}},
-    }
-    experiment = resolve(config, schema, repository / "src")["experiments"]["x"]
+    paper = experiment()
     values = load_paper_values("prompting_retrieval_baselines").set_index(["row", "column"])["text"]
     spec = load_spec("prompting_retrieval_baselines")
     for row in spec.rows:
-        module, plan, hyperparameters = load_method(row.method, {}, experiment)
-        found = run_check(plan, experiment, module, hyperparameters)
+        module, plan, hyperparameters = load_method(row.method, {}, paper)
+        found = run_check(plan, paper, module, hyperparameters)
         for column in spec.panels[0].columns[:5]:
             assert "✓✗"[not found[column.setting]] == values[row.label, column.label], (row.label, column.label)

@@ -7,26 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.experiments import experiment as an_experiment
 
-from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method
 
 
-def experiment(protocol="paper", clients=2, rounds=1, cohort=2, **changes):
-    """A resolved experiment, as far as methods read it."""
-    made = {
-        "protocol": protocol,
-        "budget": "released",
-        "matched_epochs": 3,
-        "clients": clients,
-        "allocation": {"enforce": None},
-        "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
-        "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
-        "alignment": dict.fromkeys(("pooling", "ramp_counts")),
-    }
-    made["federation"] |= {"rounds": rounds, "clients_per_round": cohort}
-    apply_protocol(made)
-    return made | changes
+def experiment(clients=2, rounds=1, cohort=2, **changes):
+    """A resolved experiment of the size of these oracles."""
+    return an_experiment(clients=clients, federation={"rounds": rounds, "clients_per_round": cohort}, **changes)
 
 
 def plan_of(name, overrides=None, **settings):

@@ -135,6 +135,14 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
+def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, tmp_path: Path) -> None:
+    mine = scores.replace({"method": {"fedavg": "mine"}})
+    for name, references in (("federated", ()), ("reference", ("mine",))):
+        path = tmp_path / f"{name}.svg"
+        draw_retention_utility(mine, "asce_a", ["favor", "mine"], path, references=references)
+    assert (tmp_path / "federated.svg").read_text() != (tmp_path / "reference.svg").read_text()
+
+
 def test_slopes_are_fitted_through_the_origin(tmp_path: Path, written: list[str]) -> None:
     draw_discriminability(coordinate_table(), tmp_path / "figure.svg")
     assert [text.split("\n")[0] for text in written] == ["slope 0.75", "slope 0.50"]

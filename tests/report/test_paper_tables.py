@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from tests.experiments import experiment
 
-from favor.config.protocol import apply_protocol
 from favor.federation.method import load_method
 from favor.federation.record import run_check
 from favor.paper.names import METHODS
@@ -74,22 +74,11 @@ def test_the_papers_values_get_the_papers_marks(label: str) -> None:
 
 @pytest.mark.parametrize("label", ["phase1-ablation-full-meanstd", "phase1-ablation-run-audit"])
 def test_components_as_the_default_methods_run_are_the_papers(label: str) -> None:
-    experiment = {
-        "protocol": "paper",
-        "budget": "released",
-        "matched_epochs": 3,
-        "clients": 50,
-        "allocation": {"enforce": None},
-        "federation": dict.fromkeys(("weighting", "never_sampled", "initial_adapter")),
-        "training": dict.fromkeys(("pieces", "supervised", "warmup_counts_from")),
-        "alignment": dict.fromkeys(("pooling", "ramp_counts")),
-    }
-    experiment["federation"] |= {"rounds": 6, "clients_per_round": 12}  # type: ignore[operator]
-    apply_protocol(experiment)
     spec, settings = load_spec(label), {}
+    paper = experiment()
     for row in spec.rows:
-        module, plan, values = load_method(row.method, {}, experiment)
-        settings[row.method] = run_check(plan, experiment, module, values)
+        module, plan, values = load_method(row.method, {}, paper)
+        settings[row.method] = run_check(plan, paper, module, values)
     context = Context("paper", list(METHODS), paper_dataset="BlogText", settings=settings)
     scores = pd.DataFrame(columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
     cells = build_table(spec, scores, context, load_paper_values(label))

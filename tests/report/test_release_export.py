@@ -17,7 +17,8 @@ from favor.corpora.tables import PROMPTS
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
-from favor.report.release_export import MINIMUM_RATIO, MINIMUM_WORDS, RELEASED_NAMES, ReleasedRun, write_release
+from favor.paper.names import released_methods
+from favor.report.release_export import MINIMUM_RATIO, MINIMUM_WORDS, ReleasedRun, write_release
 from favor.scores import text_quality
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES, UTILITY
@@ -102,7 +103,7 @@ def test_against_the_releases_schemas(exported: Path) -> None:
         for record in pd.read_csv(exported / f"{name}.csv").to_dict("records"):
             validate(record, name)
     names = json.loads((SCHEMAS / "method_names.json").read_text())["official_names_used_in_paper"]
-    assert sorted(RELEASED_NAMES.values()) == sorted(names)
+    assert sorted(released_methods().values()) == sorted(names)
 
 
 def test_the_schemas_refuse_what_they_should(exported: Path) -> None:

@@ -13,8 +13,9 @@ from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.inputs import ScoreInputs, shuffled_attribution
-from favor.scores.metric import Metric, Score, families, metrics_of, scores_frame
+from favor.scores.metric import Metric, Score, metrics_of, scores_frame
 
 
 def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_shuffled_attribution_is_a_derangement_of_authors() -> None:
 
 
 def test_families_are_found_by_file() -> None:
-    found = families()
+    found = METRIC_FAMILIES.names()
     assert {"quality", "prototypes", "verification", "utility"} <= set(found)
     assert "metric" not in found
     for family in found:
@@ -97,7 +98,7 @@ def test_families_are_found_by_file() -> None:
 
 
 def test_metric_names_are_unique() -> None:
-    names = [metric.name for family in families() for metric in metrics_of(family)]
+    names = [metric.name for family in METRIC_FAMILIES.names() for metric in metrics_of(family)]
     assert len(names) == len(set(names))
 
 

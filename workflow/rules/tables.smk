@@ -80,6 +80,7 @@ rule draw_figures:
             methods=list(experiment_of(w)["methods"]),
             style_encoder=experiment_of(w)["style_encoder"],
             display=titles_of(w.experiment),
+            references=table_context(w.experiment)["references"],
             tracks={
                 method: plan.shared.track
                 for (name, method), (_, plan, _) in PLANS.items()

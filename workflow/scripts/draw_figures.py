@@ -25,5 +25,12 @@ with job(snakemake) as cfg:
 
     scores, display = pd.concat(families, ignore_index=True), cfg["display"]
     draw_training_curves(logs, *paths("training_curves"), display=display)
-    draw_retention_utility(scores, cfg["style_encoder"], cfg["methods"], *paths("retention_utility"), display=display)
+    draw_retention_utility(
+        scores,
+        cfg["style_encoder"],
+        cfg["methods"],
+        *paths("retention_utility"),
+        display=display,
+        references=cfg["references"],
+    )
     draw_allocation(read_parquet(snakemake.input.allocation, ALLOCATION), *paths("allocation"))

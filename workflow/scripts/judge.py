@@ -4,16 +4,16 @@ from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
-import importlib
 from pathlib import Path
 
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.registry import JUDGES
 from favor.running.job import job
 from favor.studies.judges_asking import AnswerCache, judge_all
 from favor.studies.tables import JUDGE_REQUESTS, JUDGEMENTS
 
 with job(snakemake) as cfg:
-    judge = importlib.import_module(f"favor.studies.judges_{cfg['model']}").open_judge(cfg)
+    judge = JUDGES.load(f"judges_{cfg['model']}").open_judge(cfg)
     requests = read_parquet(snakemake.input.requests, JUDGE_REQUESTS)
     cache = AnswerCache(Path(snakemake.output.judgements).parent / "answers")
     judgements = judge_all(

@@ -1,9 +1,9 @@
 """Score every run of an experiment, and the controls, with one metric family."""
 
-import importlib
 from pathlib import Path
 
 from favor.foundation.parquet import write_parquet
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES
@@ -19,5 +19,5 @@ with job(snakemake) as cfg:
         Path(snakemake.input.assistant) if snakemake.input.assistant else None,
         tuple(cfg["quality_limits"]),
     )
-    family = importlib.import_module(f"favor.scores.{cfg['family']}")
+    family = METRIC_FAMILIES.load(cfg["family"])
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, SCORES)

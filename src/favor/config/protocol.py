@@ -6,9 +6,11 @@ differs. A key set in the configuration overrides its protocol; docs/protocols.m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from favor.config.experiments import Experiment
+from favor.config.section import Section, fill
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,24 @@ SWITCHES = (
 )
 
 
-def apply_protocol(experiment: dict[str, Any]) -> None:
+def apply_protocol(experiment: Experiment) -> None:
     """Fill every switch that the experiment leaves unset with its protocol's value, in place."""
     for switch in SWITCHES:
-        section, key = switch.key.split(".")
-        if experiment[section][key] is None:
-            experiment[section][key] = getattr(switch, experiment["protocol"])
+        section, key = _place(experiment, switch)
+        if getattr(section, key) is None:
+            fill(section, **{key: getattr(switch, experiment.protocol)})
 
 
-def departures(experiment: Mapping[str, Any]) -> list[str]:
+def departures(experiment: Experiment) -> list[str]:
     """Return the switches of an experiment that differ from its own protocol's value, as "section.key"."""
     found = []
     for switch in SWITCHES:
-        section, key = switch.key.split(".")
-        if experiment[section][key] != getattr(switch, experiment["protocol"]):
+        section, key = _place(experiment, switch)
+        if getattr(section, key) != getattr(switch, experiment.protocol):
             found.append(switch.key)
     return found
+
+
+def _place(experiment: Experiment, switch: Switch) -> tuple[Section, str]:
+    name, key = switch.key.split(".")
+    return getattr(experiment, name), key

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from favor.foundation.errors import UserError
-from favor.foundation.files import read_json
+from favor.config.experiments import Experiment
+from favor.config.section import refuse
 from favor.foundation.names import nearest
 
 # What an output depends on, beside its row and seed.
@@ -17,65 +16,58 @@ _MAKING = (
 )
 
 
-def check_outputs_of(name: str, experiments: Mapping[str, Any]) -> None:
+def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
     """Check that the rows an experiment shares with the one named by ``outputs_of`` are the same runs there.
 
     Raises ``UserError`` where that experiment is not there, takes its outputs from elsewhere itself, shares no row,
     or made its outputs otherwise.
     """
-    experiment, where = experiments[name], f"config key 'experiments.{name}.outputs_of'"
-    archive = experiment["outputs_of"]
+    experiment, where = experiments[name], f"experiments.{name}.outputs_of"
+    archive = experiment.outputs_of
     if archive is None:
         return
     if archive not in experiments or archive == name:
         others = [other for other in experiments if other != name]
-        raise UserError(f"{where}: there is no other experiment '{archive}'; {nearest(archive, others)}")
+        refuse(where, f"there is no other experiment '{archive}'; {nearest(archive, others)}")
     other = experiments[archive]
-    if other["outputs_of"] is not None:
-        raise UserError(f"{where}: '{archive}' takes its outputs from '{other['outputs_of']}'; name that one")
-    shared = [row for row in experiment["methods"] if row in other["methods"]]
+    if other.outputs_of is not None:
+        refuse(where, f"'{archive}' takes its outputs from '{other.outputs_of}'; name that one")
+    shared = [row for row in experiment.methods if row in other.methods]
     if not shared:
-        raise UserError(f"{where}: no row is also one of '{archive}'; remove the key or add such a row")
-    differing = [key for key in _MAKING if experiment[key] != other[key]]
+        refuse(where, f"no row is also one of '{archive}'; remove the key or add such a row")
+    differing = [key for key in _MAKING if getattr(experiment, key) != getattr(other, key)]
     if differing:
-        raise UserError(
-            f"{where}: '{differing[0]}' differs from that of '{archive}', whose outputs were made otherwise; "
-            f"leave it as it is there (extends: {archive})"
+        refuse(
+            where,
+            f"'{differing[0]}' differs from that of '{archive}', whose outputs were made otherwise; "
+            f"leave it as it is there (extends: {archive})",
         )
-    absent = [seed for seed in experiment["seeds"] if seed not in other["seeds"]]
+    absent = [seed for seed in experiment.seeds if seed not in other.seeds]
     if absent:
-        raise UserError(f"{where}: '{archive}' has no outputs of seed {absent[0]}; leave the seed out")
+        refuse(where, f"'{archive}' has no outputs of seed {absent[0]}; leave the seed out")
     for row in shared:
-        if _without_title(experiment["methods"][row]) != _without_title(other["methods"][row]):
-            raise UserError(f"{where}: row '{row}' has other settings in '{archive}'; give it another name")
+        if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
+            refuse(where, f"row '{row}' has other settings in '{archive}'; give it another name")
 
 
-def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Any]) -> None:
+def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experiment]) -> None:
     """Check that a prompting row whose outputs are taken from elsewhere (``outputs_of``) was prompted there alike.
 
     Only such rows read ``prompting``, so that an experiment may set its own beside trained rows of another. Raises
     ``UserError`` for the first key that differs.
     """
-    archive = experiments[name]["outputs_of"]
-    if archive is None or row not in experiments[archive]["methods"]:
+    archive = experiments[name].outputs_of
+    if archive is None or row not in experiments[archive].methods:
         return
-    own, other = (experiments[one]["prompting"] for one in (name, archive))
-    differing = [key for key in own if own[key] != other[key]]
-    if differing:
-        raise UserError(
-            f"config key 'experiments.{name}.prompting.{differing[0]}': {own[differing[0]]!r}, but '{archive}' made "
-            f"the outputs of row '{row}' with {other[differing[0]]!r}; leave it as there, or give the row another name"
-        )
+    own, other = (experiments[one].prompting for one in (name, archive))
+    for key, value in own:
+        if value != getattr(other, key):
+            refuse(
+                f"experiments.{name}.prompting.{key}",
+                f"{value!r}, but '{archive}' made the outputs of row '{row}' with {getattr(other, key)!r}; leave it as "
+                "there, or give the row another name",
+            )
 
 
 def _without_title(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in overrides.items() if key != "title"}
-
-
-def known_context(model: Mapping[str, Any]) -> int | None:
-    """Return the context in tokens of a base model of the configuration; None where only the hub knows it."""
-    if model["pretrain"] is not None:
-        return int(model["pretrain"]["context_length"])
-    path = Path(model["source"]).expanduser() / "config.json"
-    length = read_json(path).get("max_position_embeddings") if path.is_file() else None
-    return length if isinstance(length, int) else None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from favor.config.checks import EMBEDDED_MINILM
+from favor.config.configuration import Configuration
 from favor.config.declarations import declared_texts
+from favor.config.encoders import Encoder
 from favor.foundation.errors import UserError
 
 KINDS = Path(__file__).parent / "kinds"
@@ -33,17 +34,17 @@ def is_here(source: str) -> bool:
     return any(snapshots.glob("*/*"))
 
 
-def sources(encoder: Mapping[str, Any]) -> list[str]:
+def sources(encoder: Encoder) -> list[str]:
     """Return what an encoder of the configuration is loaded from: ids or folders of weights and tokenizer, the kind's
     own where the configuration names none; the folder of one that was trained elsewhere."""
-    own = declared_texts(KINDS / f"{encoder['kind']}.py", "DEFAULTS")
-    given = {**own, **encoder["options"]}
-    if encoder["source"] is not None:
-        given["source"] = encoder["source"]
+    own = declared_texts(KINDS / f"{encoder.kind}.py", "DEFAULTS")
+    given = {**own, **encoder.options}
+    if encoder.source is not None:
+        given["source"] = encoder.source
     return [str(given[name]) for name in ("folder", "source", "tokenizer") if given.get(name)]
 
 
-def absent_encoders(encoders: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def absent_encoders(encoders: Mapping[str, Encoder]) -> dict[str, str]:
     """Return, by name, why an encoder marked ``optional`` is left out: it is not on this machine.
 
     A remote id counts as absent until it is in the cache, so that a long run neither waits for the network nor fails
@@ -51,29 +52,29 @@ def absent_encoders(encoders: Mapping[str, Mapping[str, Any]]) -> dict[str, str]
     """
     absent = {}
     for name, encoder in encoders.items():
-        missing = [source for source in sources(encoder) if encoder["optional"] and not is_here(source)]
+        missing = [source for source in sources(encoder) if encoder.optional and not is_here(source)]
         if missing:
-            absent[name] = f"{encoder['title'] or name} ({', '.join(missing)}) is not on this machine"
+            absent[name] = f"{encoder.title or name} ({', '.join(missing)}) is not on this machine"
     return absent
 
 
-def to_fetch(config: Mapping[str, Any]) -> list[str]:
+def to_fetch(config: Configuration) -> list[str]:
     """Return the Hugging Face ids that the configuration names and the machine lacks, optional encoders aside.
 
     Raises ``UserError`` where a local folder is named that does not exist: the job that needs it may come at the end.
     """
     wanted = {
-        f"base_models.{name}.source": [model["source"]]
-        for name, model in config["base_models"].items()
-        if model["source"] is not None
+        f"base_models.{name}.source": [model.source]
+        for name, model in config.base_models.items()
+        if model.source is not None
     }
-    for name, encoder in config["encoders"].items():
-        wanted[f"encoders.{name}"] = [] if encoder["optional"] else sources(encoder)
-    for name, experiment in config["experiments"].items():
-        model = experiment["evaluation"]["bertscore"]["model"]
+    for name, encoder in config.encoders.items():
+        wanted[f"encoders.{name}"] = [] if encoder.optional else sources(encoder)
+    for name, experiment in config.experiments.items():
+        model = experiment.evaluation.bertscore.model
         wanted[f"experiments.{name}.evaluation.bertscore.model"] = [model]
     missing = [(key, source) for key, found in wanted.items() for source in found if not is_here(source)]
     for key, source in missing:
         if source.startswith((".", "/", "~")):
-            raise UserError(f"config key '{key}': there is no folder '{source}'; mend the path, or name an id")
+            raise UserError(f"config key '{key}': there is no folder '{source}'; correct the path, or name an id")
     return sorted({source for _, source in missing})

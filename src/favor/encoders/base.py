@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from favor.encoders import kinds
 from favor.foundation.errors import UserError
+from favor.foundation.registry import ENCODER_KINDS
 from favor.running.progress import Progress
 
 
@@ -36,17 +33,6 @@ class TextEncoder(ABC):
         """
 
 
-def kind_module(kind: str) -> str:
-    """Return the module that implements an encoder ``kind``; ``UserError`` for an unknown one.
-
-    Nothing heavy is imported, so the workflow can use the name for its code fingerprints.
-    """
-    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
-    if kind not in names:
-        raise UserError(f"encoder kind '{kind}' is unknown; use one of {', '.join(names)}")
-    return f"{kinds.__name__}.{kind}"
-
-
 def load_encoder(spec: Mapping[str, Any], folder: Path | None = None) -> TextEncoder:
     """Load the encoder that ``spec`` describes.
 
@@ -56,9 +42,8 @@ def load_encoder(spec: Mapping[str, Any], folder: Path | None = None) -> TextEnc
     """
     if "kind" not in spec:
         raise UserError(f"encoder specification {dict(spec)} has no 'kind'; name one")
-    module = importlib.import_module(kind_module(str(spec["kind"])))
     options = {name: value for name, value in spec.items() if name != "kind"}
-    encoder: TextEncoder = module.load(options, folder)
+    encoder: TextEncoder = ENCODER_KINDS.load(str(spec["kind"])).load(options, folder)
     return encoder
 
 

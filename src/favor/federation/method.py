@@ -1,9 +1,9 @@
 """What a federated method is: plain values that say what is trained where, what is uploaded and what generates.
 
-A method file declares one frozen dataclass of hyper-parameters, ``Hyperparameters``, and one function ``plan`` that
-turns them into a :class:`Plan`. How a plan is executed (one client at a time, or a cohort stacked) is the engine's
-business (:mod:`favor.lm.training`); which jobs it takes is the workflow's. This module imports no numerical library,
-because the workflow reads it whenever it is parsed.
+A method file declares ``METHOD`` (:class:`Method`: its names), one frozen dataclass of hyper-parameters,
+``Hyperparameters``, and one function ``plan`` that turns them into a :class:`Plan`. How a plan is executed (one client
+at a time, or a cohort stacked) is the engine's business (:mod:`favor.lm.training`); which jobs it takes is the
+workflow's. This module imports no numerical library, because the workflow reads it whenever it is parsed.
 
 Adapter names follow the paper: A_t is the server's shared adapter at the start of round t (section 3.3).
 """
@@ -12,20 +12,41 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib
 import json
 import math
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
+from favor.foundation.registry import METHODS
+
+if TYPE_CHECKING:  # jobs load this file too, and read no configuration
+    from favor.config.experiments import Experiment
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
 ROW_KEYS = ("method", "title")  # keys of a row that are no hyper-parameters: its method file, its printed name
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a method is called, and whether it federates.
+
+    title: its name in tables, figures and the report.
+    short: its name in tables of comparisons, where that is another.
+    released: the name that the paper's public release gives it, "" where the release has no place for it.
+    federates: False for a reference, which is never ranked or drawn as one of the collaborative methods.
+    note: printed below a table that shows the method; its first character (†) marks the method's name there.
+    """
+
+    title: str
+    short: str = ""
+    released: str = ""
+    federates: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,16 +202,17 @@ class Plan:
     prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
     sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
+    ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
-    display: str
     inference: Literal["server", "endpoint", "personal", "base", "prompted", "given"]
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
-    collaborative: bool = True
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
     prompting: Prompting | None = None
+    display: str = ""
+    collaborative: bool = True
 
     @property
     def generates(self) -> Inference:
@@ -200,11 +222,11 @@ class Plan:
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
-            raise ValueError(f"{self.display}: 'prompted' inference and a prompting belong together")
+            raise ValueError("'prompted' inference and a prompting belong together")
         if self.inference == "personal" and self.personal is None:
-            raise ValueError(f"{self.display}: generates with a personal adapter but has no personal stage")
+            raise ValueError("generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
-            raise ValueError(f"{self.display}: generates with a shared adapter but has no shared stage")
+            raise ValueError("generates with a shared adapter but has no shared stage")
 
 
 def needs_shared(plan: Plan) -> bool:
@@ -212,9 +234,7 @@ def needs_shared(plan: Plan) -> bool:
     return plan.inference == "given" or (plan.personal is not None and plan.personal.start in ("frozen", "random"))
 
 
-def load_method(
-    row: str, overrides: Mapping[str, Any], experiment: Mapping[str, Any]
-) -> tuple[str, Plan, dict[str, Any]]:
+def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) -> tuple[str, Plan, dict[str, Any]]:
     """Return (module name, plan, resolved hyper-parameters) of a row of ``methods`` in a resolved experiment.
 
     ``overrides`` may name another method file under "method" and set its hyper-parameters. The experiment's protocol,
@@ -222,13 +242,13 @@ def load_method(
     unknown hyper-parameter or one of the wrong type, naming the nearest valid one.
     """
     name = str(overrides.get("method", row))
-    module_name = f"favor.federation.methods.{name}"
+    module = METHODS.load(name)
+    declared = declared_method(name)
     try:
-        module = importlib.import_module(module_name)
         fields = typing.get_type_hints(module.Hyperparameters)
-    except (ImportError, SyntaxError, AttributeError, NameError) as error:
-        raise UserError(f"method file '{name}.py' cannot be used ({error}); mend it (docs/extending.md)") from None
-    released = experiment["protocol"] == "released" and hasattr(module, "RELEASED")
+    except (AttributeError, NameError) as error:
+        raise UserError(f"method file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)") from None
+    released = experiment.protocol == "released" and hasattr(module, "RELEASED")
     values = dict(module.RELEASED) if released else {}
     for key, value in overrides.items():
         if key in ROW_KEYS:
@@ -238,24 +258,34 @@ def load_method(
         values[key] = _converted(row, key, value, fields[key])
     hyperparameters = module.Hyperparameters(**values)
     try:
-        own = module.plan(hyperparameters)
+        own = dataclasses.replace(
+            module.plan(hyperparameters), display=declared.title, collaborative=declared.federates
+        )
         plan = complete(own, experiment)
         overruled = _passes(own) != _passes(plan) and [
             key for key in overrides if key.endswith("epochs") and key != "shared_epochs"
         ]
-        if experiment["budget"] == "matched" and overruled:
+        if experiment.budget == "matched" and overruled:
             raise ValueError(f"'budget: matched' sets the passes; remove '{overruled[0]}' or set budget: released")
         for stage in (plan.shared, plan.personal):
             if stage is not None and not (stage.epochs is not None and stage.epochs > 0):
                 raise ValueError("a stage needs more than 0 epochs")
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
-    return module_name, plan, dataclasses.asdict(hyperparameters)
+    return module.__name__, plan, dataclasses.asdict(hyperparameters)
+
+
+def declared_method(name: str) -> Method:
+    """Return what method file ``name`` says of the method. Raises ``UserError`` where there is none."""
+    declared = getattr(METHODS.load(name), "METHOD", None)
+    if not isinstance(declared, Method):
+        raise UserError(f"method file '{name}.py' declares no METHOD = Method(...); add it (docs/extending.md)")
+    return declared
 
 
 def method_departures(module: str, hyperparameters: Mapping[str, Any], protocol: str) -> list[str]:
     """Return the hyper-parameters that differ between the protocols and have another value than this one's."""
-    loaded = importlib.import_module(module)
+    loaded = METHODS.load(module.rsplit(".", 1)[1])
     released: Mapping[str, Any] = getattr(loaded, "RELEASED", {})
     paper = dataclasses.asdict(loaded.Hyperparameters())
     expected = {key: released[key] if protocol == "released" else paper[key] for key in released}
@@ -266,7 +296,7 @@ def _passes(plan: Plan) -> list[float | None]:
     return [stage.epochs for stage in (plan.shared, plan.personal) if stage is not None]
 
 
-def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
+def complete(plan: Plan, experiment: Experiment) -> Plan:
     """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
 
     ``budget: matched`` gives every client the same passes over its own text behind the adapter it generates with,
@@ -274,17 +304,17 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
     participations where a personal adapter is carried over, E where training is local. Methods without a personal
     adapter, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to train.
     """
-    if needs_shared(plan) and experiment["cold_start"] is None:
+    if needs_shared(plan) and experiment.cold_start is None:
         raise ValueError("begins with another experiment's shared adapter; name it in 'cold_start'")
-    federation = experiment["federation"]
+    federation = experiment.federation
     shared, personal = plan.shared, plan.personal
     if shared is not None:
-        shared = dataclasses.replace(shared, weighting=federation["weighting"])
+        shared = dataclasses.replace(shared, weighting=federation.weighting)
     if personal is not None and personal.epochs is None:
-        exposure = federation["rounds"] * federation["clients_per_round"] / experiment["clients"]
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients
         personal = dataclasses.replace(personal, epochs=exposure)
-    if experiment["budget"] == "matched":
-        total = float(experiment["matched_epochs"])
+    if experiment.budget == "matched":
+        total = float(experiment.matched_epochs)
         if plan.inference == "endpoint" and shared is not None:
             # An inner step is a step on the same pieces, so K of them are K passes.
             shared = dataclasses.replace(
@@ -299,7 +329,7 @@ def complete(plan: Plan, experiment: Mapping[str, Any]) -> Plan:
             personal = dataclasses.replace(personal, epochs=total - shared.epochs)
         elif personal is not None and personal.start in ("own", "initial", "frozen", "random"):
             personal = dataclasses.replace(personal, epochs=total, spread=personal.start == "own")
-    dropped = personal is not None and personal.residual and federation["never_sampled"] == "dropped"
+    dropped = personal is not None and personal.residual and federation.never_sampled == "dropped"
     return dataclasses.replace(
         plan, shared=shared, personal=personal, never_sampled="dropped" if dropped else plan.never_sampled
     )

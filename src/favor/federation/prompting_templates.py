@@ -6,11 +6,14 @@ no tokenizer has been read yet; the exact length is checked before anything is g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from favor.federation.method import Prompting
 from favor.foundation.errors import UserError
+
+if TYPE_CHECKING:  # jobs load this file too, and read no configuration
+    from favor.config.experiments import Experiment
 
 WORDING_TOKENS = 128
 
@@ -66,13 +69,13 @@ def continuation_request(
     return Request(system, "\n\n".join([*parts, task]), prefix)
 
 
-def check_context(where: str, prompting: Prompting, experiment: Mapping[str, Any], context: int) -> None:
+def check_context(where: str, prompting: Prompting, experiment: Experiment, context: int) -> None:
     """Refuse a prompting row whose longest request may exceed a context of ``context`` tokens."""
-    sizes, generation = experiment["prompting"], experiment["generation"]
-    needed = WORDING_TOKENS + experiment["prompts"]["prefix_tokens"] + generation["max_new_tokens"]
-    needed += sizes["passages"] * sizes["passage_tokens"] if prompting.passages else 0
-    needed += sizes["sheet_tokens"] if prompting.sheet else 0
-    needed += sizes["persona_tokens"] if prompting.persona else 0
+    sizes, generation = experiment.prompting, experiment.generation
+    needed = WORDING_TOKENS + experiment.prompts.prefix_tokens + generation.max_new_tokens
+    needed += sizes.passages * sizes.passage_tokens if prompting.passages else 0
+    needed += sizes.sheet_tokens if prompting.sheet else 0
+    needed += sizes.persona_tokens if prompting.persona else 0
     if needed > context:
         raise UserError(
             f"{where}: its prompts need up to {needed} tokens, wording and continuation included, and the base model's "
@@ -80,11 +83,11 @@ def check_context(where: str, prompting: Prompting, experiment: Mapping[str, Any
         )
 
 
-def check_sheet_context(where: str, experiment: Mapping[str, Any], context: int) -> None:
+def check_sheet_context(where: str, experiment: Experiment, context: int) -> None:
     """Refuse sheets that may not fit the context of the model that distils them."""
-    sizes = experiment["prompting"]
-    texts = sizes["sheet_texts"] * sizes["sheet_text_tokens"] + sizes["sheet_tokens"]
-    needed = WORDING_TOKENS + max(texts, sizes["sheet_tokens"] + sizes["persona_tokens"])
+    sizes = experiment.prompting
+    texts = sizes.sheet_texts * sizes.sheet_text_tokens + sizes.sheet_tokens
+    needed = WORDING_TOKENS + max(texts, sizes.sheet_tokens + sizes.persona_tokens)
     if needed > context:
         raise UserError(
             f"{where}: a request for a sheet needs up to {needed} tokens, and its model's context holds {context}; "

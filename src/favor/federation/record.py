@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from favor.config.experiments import Experiment
 from favor.config.protocol import departures
 from favor.federation.method import Plan, method_departures
 
 
 def run_check(
-    plan: Plan, experiment: Mapping[str, Any], module: str, hyperparameters: Mapping[str, Any]
+    plan: Plan, experiment: Experiment, module: str, hyperparameters: Mapping[str, Any]
 ) -> dict[str, bool | int | float | str]:
     """Return the values of one row of the component-ablation configuration check (Table phase1-ablation-run-audit).
 
@@ -25,8 +26,8 @@ def run_check(
     shared, personal, prompting = plan.shared, plan.personal, plan.prompting
     quotes = prompting is not None and prompting.passages
     objectives = [stage.objective for stage in (shared, personal) if stage is not None]
-    own = method_departures(module, hyperparameters, experiment["protocol"])
-    protocol = ", ".join([experiment["protocol"], *(f"but {key}" for key in (*departures(experiment), *own))])
+    own = method_departures(module, hyperparameters, experiment.protocol)
+    protocol = ", ".join([experiment.protocol, *(f"but {key}" for key in (*departures(experiment), *own))])
     values: dict[str, bool | int | float | str] = {
         "shared_aggregation": shared is not None,
         "personal_branch": personal is not None and personal.start != "pooled",
@@ -35,7 +36,7 @@ def run_check(
         "proximal": shared is not None and shared.objective.proximal > 0,
         "lambda_align": max((objective.alignment for objective in objectives), default=0.0),
         "protocol": protocol,
-        "budget": experiment["budget"],
+        "budget": experiment.budget,
         "federated": shared is not None,
         "trained": shared is not None or personal is not None,
         "raw_history": quotes,
@@ -58,21 +59,21 @@ def run_check(
     return values
 
 
-def recipe(plan: Plan, experiment: Mapping[str, Any], base_model: str, quantisation: str) -> dict[str, str]:
+def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: str) -> dict[str, str]:
     """Return what Table efficiency_communication prints of a run's settings; what does not apply is absent.
 
     ``base_model``: printed name; ``quantisation``: the configuration's word for it.
     """
-    training, federation = experiment["training"], experiment["federation"]
+    training, federation = experiment.training, experiment.federation
     passes = {"shared": plan.shared, "private": plan.personal}
     epochs = [f"{stage.epochs:g} {name}" for name, stage in passes.items() if stage is not None and stage.epochs]
     values = {
         "base_model": base_model,
         "quantisation": {"nf4": "4-bit QLoRA, NF4, bfloat16 compute"}.get(quantisation, quantisation),
         "local_epochs": ", ".join(epochs),
-        "batching": f"micro-batch {training['micro_batch']}, grad. accumulation {training['accumulation']}",
-        "learning_rate": f"{training['learning_rate']:g} in every stage",
+        "batching": f"micro-batch {training.micro_batch}, grad. accumulation {training.accumulation}",
+        "learning_rate": f"{training.learning_rate:g} in every stage",
     }
     if plan.shared is not None:
-        values["clients_per_round"] = f"{federation['clients_per_round']} of {experiment['clients']}"
+        values["clients_per_round"] = f"{federation.clients_per_round} of {experiment.clients}"
     return {name: value for name, value in values.items() if value}

@@ -7,33 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-METHODS: dict[str, str] = {
-    "base_only": "Base only",
-    "fedavg": "FedAvg",
-    "fedprox": "FedProx",
-    "pfedme": "pFedMe",
-    "ditto": "Ditto",
-    "feddpa": "FedDPA†",
-    "pooled": "Pooled PEFT",
-    "local_only": "Local-only",
-    "local_only_asce": "Local-only + ASCE",
-    "global_asce": "Global ASCE",
-    "ditto_asce": "Ditto + ASCE",
-    "favor_without_asce": "FAVoR w/o ASCE",
-    "favor": "FAVoR",
-    "cold_start": "FAVoR shared init + private residual (no ASCE)",
-    "cold_start_asce": "FAVoR shared init + private residual (ASCE)",
-    "cold_start_random": "Random shared init + private residual",
-    "cold_start_shared": "Shared only, no private residual",
-    "average_author": "Mythos Avg-Author",
-    "retrieval": "Mythos RAG-Only",
-    "sheet_retrieval": "Mythos Sheet + RAG",
-    "sheet_retrieval_without_persona": "Mythos Sheet (no persona) + RAG",
-    "sheet": "Mythos Sheet Only",
-}
+from favor.federation.method import declared_method
 
-# As the tables of comparisons print them.
-SHORT_METHODS: dict[str, str] = {"pooled": "Pooled", "feddpa": "FedDPA", "favor_without_asce": "w/o ASCE"}
+# The paper's methods in its order; their names stand in their files (:class:`favor.federation.method.Method`).
+METHODS = (
+    *("base_only", "fedavg", "fedprox", "pfedme", "ditto", "feddpa", "pooled", "local_only", "local_only_asce"),
+    *("global_asce", "ditto_asce", "favor_without_asce", "favor"),
+    *("cold_start", "cold_start_asce", "cold_start_random", "cold_start_shared"),
+    *("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet"),
+)
+
 METRICS: dict[str, str] = {
     "author_accuracy": "Author acc.",
     "top1_cosine": "Top-1 cosine",
@@ -46,10 +29,6 @@ METRICS: dict[str, str] = {
 
 # Adapted projections, attention first.
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-
-# Methods of the paper that do not federate: references, never ranked beside collaborative methods in figures.
-PROMPTING = ("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet")
-REFERENCES = frozenset({"base_only", "local_only", "local_only_asce", "pooled", *PROMPTING})
 
 # Bounds of every metric: the authors' own continuations, and those continuations dealt to other authors.
 CONTROLS: dict[str, str] = {
@@ -70,15 +49,37 @@ ENCODERS: dict[str, str] = {
     "asce_b": "ASCE-B",
 }
 
-DAGGER_NOTE = (
-    "† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
-    "validation gate, where its settings (gate_training, gating) do not say otherwise."
-)
-
 
 def method_name(key: str, display: Mapping[str, str] | None = None) -> str:
     """Return the printed name of method or control ``key``; ``display`` (from the configuration) goes first."""
-    return {**METHODS, **CONTROLS, **(display or {})}.get(key, key)
+    if display and key in display:
+        return display[key]
+    if key in CONTROLS:
+        return CONTROLS[key]
+    if key not in METHODS:
+        return key
+    method = declared_method(key)
+    return f"{method.title}{method.note[:1]}"
+
+
+def short_method_name(key: str) -> str:
+    """Return the name of method ``key`` in a table of comparisons, which needs no note."""
+    return (declared_method(key).short or declared_method(key).title) if key in METHODS else key
+
+
+def method_notes() -> list[str]:
+    """Return the notes that belong below a table whose rows show the first character of one."""
+    return [note for note in (declared_method(key).note for key in METHODS) if note]
+
+
+def unmarked(name: str) -> str:
+    """Return a printed name without the mark of a note, as the paper's own values are looked up."""
+    return name.replace("†", "")
+
+
+def released_methods() -> dict[str, str]:
+    """Return the paper's methods that its public release has a place for, with the names it gives them."""
+    return {key: declared_method(key).released for key in METHODS if declared_method(key).released}
 
 
 def encoder_name(role: str) -> str:

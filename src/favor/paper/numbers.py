@@ -15,14 +15,17 @@ from typing import Any
 
 import pandas as pd
 
-from favor.paper.names import METHODS
+from favor.federation.method import declared_method
+from favor.paper.names import METHODS, method_name, released_methods, unmarked
 from favor.paper.source import SECTIONED
 from favor.paper.values import load_paper_values
 
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
-FAVOR = METHODS["favor"]
-NAMES = tuple(name.removesuffix("†") for name in METHODS.values())
-BASELINES = tuple(METHODS[key].removesuffix("†") for key in ("fedavg", "fedprox", "pfedme", "ditto", "feddpa"))
+FAVOR = method_name("favor")
+NAMES = tuple(unmarked(method_name(key)) for key in METHODS)
+BASELINES = tuple(
+    unmarked(method_name(key)) for key in released_methods() if key != "favor" and declared_method(key).federates
+)
 
 
 @dataclass(frozen=True)
@@ -150,13 +153,13 @@ def _declared() -> tuple[Number, ...]:
         formula = _cell(pair, "Directional Δ")
         numbers.append(Number(f"pooled_{key}_gain", what, "Main results, L539", "phase1-paired-significance", formula))
     for key in ("ditto_asce", "favor_without_asce"):
-        what = f"Share of FAVoR's author-accuracy gain over Global ASCE that {METHODS[key]} reaches"
-        formula = _recovered(METHODS[key], "Author Acc.", METHODS["global_asce"], FAVOR)
+        what = f"Share of FAVoR's author-accuracy gain over Global ASCE that {method_name(key)} reaches"
+        formula = _recovered(method_name(key), "Author Acc.", method_name("global_asce"), FAVOR)
         numbers.append(Number(f"ablation_{key}_share", what, "Ablations, L572", "phase1-main-results", formula))
     for key in ("favor", "ditto"):
         for name, column in (("accuracy", "Source-prototype Acc."), ("auc", "Gen→Src AUC")):
-            what = f"ASCE-B: {METHODS[key]}, {column}"
-            formula = _cell(METHODS[key], column)
+            what = f"ASCE-B: {method_name(key)}, {column}"
+            formula = _cell(method_name(key), column)
             numbers.append(Number(f"asce_b_{key}_{name}", what, "Ablations, L576", "asce-b-audit", formula))
     return (*numbers, *_ranks(), *_pairs(), *_studies(), *_costs())
 
@@ -227,7 +230,7 @@ def _studies() -> Iterator[Number]:
         yield Number(f"k100_{key}_recovered", what, "100-author stress test, L986", "k100-scale-stress", formula)
     for key, column in (("accuracy", "Author Acc."), ("auc", "Verif. AUC")):
         what = f"Another base model, {column}: FAVoR minus FedAvg"
-        formula = _difference(FAVOR, METHODS["fedavg"], column)
+        formula = _difference(FAVOR, method_name("fedavg"), column)
         where, table = "7B sensitivity, L975", "phase1-7b-base-sensitivity"
         yield Number(f"base_model_{key}_gain", what, where, table, formula)
     what = "Quality judge: smallest Holm-adjusted p of FAVoR against a baseline"
@@ -301,7 +304,7 @@ def _apply(number: Number, cells: pd.DataFrame | None) -> tuple[float, str, str]
     if cells is None:
         return math.nan, "", ""
     known = cells[cells["value"].notna()]
-    rows = known["row"].str.replace("†", "")
+    rows = known["row"].map(unmarked)
     values = dict(zip(zip(rows, known["column"], strict=True), known["value"], strict=True))
     try:
         value, chosen = number.formula(values)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.paper.names import unmarked
 from favor.paper.source import PAPER_COLUMNS
 
 FOLDER = Path(__file__).parent / "paper_values"
@@ -48,10 +49,6 @@ def _match(values: pd.DataFrame, panel: str, section: str, row: str, column: str
     return values[
         (values["panel"] == panel)
         & (values["section"] == section)
-        & (values["row"].map(_without_dagger) == _without_dagger(row))
+        & (values["row"].map(unmarked) == unmarked(row))
         & (values["column"] == column)
     ]
-
-
-def _without_dagger(row: str) -> str:
-    return row.replace("†", "")

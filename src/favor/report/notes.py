@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from favor.paper.names import DAGGER_NOTE
+from favor.paper.names import method_notes
 from favor.report.specs import TableSpec
 
 MARKS = "Best of the ranked rows in bold, second-best underlined; equal printed numbers share a mark."
@@ -25,9 +25,9 @@ def letter(number: int) -> str:
 
 
 def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
-    """Return the dagger's note and the specification's whose first character stands in the name of a row shown."""
+    """Return the methods' notes and the specification's whose first character stands in the name of a row shown."""
     names = "".join(cells["row"].unique())
-    return [note for note in (DAGGER_NOTE, *spec.notes) if note[0] in names]
+    return [note for note in (*method_notes(), *spec.notes) if note[0] in names]
 
 
 def mark_notes(cells: pd.DataFrame) -> list[str]:

@@ -12,21 +12,11 @@ import yaml
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
+from favor.paper.names import released_methods
 from favor.report.pan_export import write_jsonl
 from favor.scores.inputs import ScoreInputs
 from favor.scores.prototypes import predictions
 
-# What the release calls the methods it has a place for; ablations have none.
-RELEASED_NAMES = {
-    "pooled": "Pooled PEFT",
-    "fedavg": "FedAvg",
-    "fedprox": "FedProx",
-    "pfedme": "pFedMe",
-    "ditto": "Ditto",
-    "feddpa": "FedDPA",
-    "favor": "FAVoR",
-    "local_only_asce": "Local-only + ASCE",
-}
 PREFIX_TOKENS = {"BlogText": 96, "Mythos-Reddit": 192}
 MAXIMUM_NEW_TOKENS = 220
 EMBEDDING_DIMENSION = 256
@@ -72,7 +62,7 @@ def check(run: ReleasedRun) -> None:
         wrong.append(f"the corpus is none of {', '.join(PREFIX_TOKENS)} (paper_dataset)")
     elif prefix != PREFIX_TOKENS[run.dataset]:
         wrong.append(f"prompts.prefix_tokens is {prefix}, not {PREFIX_TOKENS[run.dataset]}")
-    if run.method not in RELEASED_NAMES:
+    if run.method not in released_methods():
         wrong.append(f"it has no place for method '{run.method}'")
     for key, fixed in (
         ("max_new_tokens", MAXIMUM_NEW_TOKENS),
@@ -93,7 +83,7 @@ def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, f
     human continuations stay out.
     """
     check(run)
-    name = RELEASED_NAMES[run.method]
+    name = released_methods()[run.method]
     common = {"dataset": run.dataset, "method": name, "seed": run.seed}
     items = _items(run, inputs)
     write_jsonl((_generation(run, row) | common for row in items.to_dict("records")), folder / "generations.jsonl")

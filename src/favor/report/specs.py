@@ -6,16 +6,15 @@ naming its label in the configuration; nothing else changes.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.paper.names import METRICS, SHORT_METHODS, encoder_name, method_name
+from favor.foundation.registry import TABLES
+from favor.paper.names import METRICS, encoder_name, method_name, short_method_name
 
 Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
@@ -183,7 +182,7 @@ def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
     roles = list(dict.fromkeys(role for chosen in comparisons.metrics.values() for role in chosen))
     rows = []
     for left, right in comparisons.pairs:
-        pair = f"{_short(left)} vs. {_short(right)}"
+        pair = f"{short_method_name(left)} vs. {short_method_name(right)}"
         for role in roles:
             evaluator = (encoder_name(role),) if len(roles) > 1 else ()
             rows += [
@@ -206,10 +205,6 @@ def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Col
         Column("Holm\np", statistic="p_holm"),
         Column("Author-cluster\n95% CI", statistic="author_interval"),
     )
-
-
-def _short(method: str) -> str:
-    return SHORT_METHODS.get(method, method_name(method))
 
 
 def method_rows(*keys: str) -> tuple[Row, ...]:
@@ -235,28 +230,22 @@ def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
 
 
 def spec_module(label: str) -> str:
-    """Return the dotted name of the module that declares table ``label`` (for fingerprints; it need not exist)."""
-    return f"favor.report.tables.{label.replace('-', '_')}"
+    """Return the dotted name of the module that declares table ``label``, for fingerprints."""
+    return TABLES.module(_file_name(label))
 
 
-def spec_path(label: str) -> Path:
-    """Return the file that declares table ``label``; it need not exist."""
-    return Path(__file__).parent / "tables" / f"{spec_module(label).rsplit('.', 1)[1]}.py"
+def _file_name(label: str) -> str:
+    return label.replace("-", "_")
 
 
 def available() -> list[str]:
-    """Return the labels of all declared tables, in name order."""
-    names = sorted(path.stem for path in (Path(__file__).parent / "tables").glob("[!_]*.py"))
-    return [importlib.import_module(f"favor.report.tables.{name}").TABLE.label for name in names]
+    """Return the labels of all declared tables, in the order of their files."""
+    return [TABLES.load(name).TABLE.label for name in TABLES.names()]
 
 
 def load_spec(label: str) -> TableSpec:
-    """Return the specification of table ``label``. Raises ``UserError`` naming the known labels."""
-    if not spec_path(label).is_file():
-        raise UserError(
-            f"table '{label}' is unknown; choose from {', '.join(available())} or add {spec_path(label).name}"
-        )
-    spec: TableSpec = importlib.import_module(spec_module(label)).TABLE
+    """Return the specification of table ``label``. Raises ``UserError`` naming the nearest label."""
+    spec: TableSpec = TABLES.load(_file_name(label)).TABLE
     if spec.label != label:
-        raise UserError(f"{spec_path(label).name}: TABLE.label is '{spec.label}', not '{label}'; make them agree")
+        raise UserError(f"{_file_name(label)}.py: TABLE.label is '{spec.label}', not '{label}'; make them agree")
     return spec

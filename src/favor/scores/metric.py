@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import pkgutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import pandas as pd
 
-from favor.foundation.errors import UserError
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.tables import SCORES
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
@@ -62,28 +59,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(SCORES.names)).astype({"seed": "int32", "value": "float64", "n": "int64"})
 
 
-def families() -> dict[str, str]:
-    """Return family name -> module of every file of ``favor.scores`` and ``favor.studies`` that declares METRICS.
-
-    A family is found by its file: it holds a top-level ``METRICS`` assignment, which is looked for in the text so
-    that listing the families imports none of them.
-    """
-    found = {}
-    for package in map(importlib.import_module, ("favor.scores", "favor.studies")):
-        for module in pkgutil.iter_modules(package.__path__):
-            spec = importlib.util.find_spec(f"{package.__name__}.{module.name}")
-            if spec is None or spec.origin is None:
-                continue
-            with open(spec.origin, encoding="utf-8") as file:
-                if any(line.startswith("METRICS") for line in file):
-                    found[module.name] = f"{package.__name__}.{module.name}"
-    return found
-
-
 def metrics_of(family: str) -> Sequence[Metric]:
-    """Return the METRICS of a family; ``UserError`` for an unknown one."""
-    known = families()
-    if family not in known:
-        raise UserError(f"score family '{family}' is unknown; use one of {', '.join(sorted(known))}")
-    metrics: Sequence[Metric] = importlib.import_module(known[family]).METRICS
+    """Return the METRICS of a family. Raises ``UserError`` for an unknown one."""
+    metrics: Sequence[Metric] = METRIC_FAMILIES.load(family).METRICS
     return metrics

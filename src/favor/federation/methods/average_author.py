@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan, Prompting
+from favor.federation.method import Method, Plan, Prompting
+
+METHOD = Method("Mythos Avg-Author", federates=False)
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """The same words for every client."""
-    return Plan("Mythos Avg-Author", "prompted", collaborative=False, prompting=Prompting())
+    return Plan("prompted", prompting=Prompting())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan
+from favor.federation.method import Method, Plan
+
+METHOD = Method("Base only", federates=False)
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the base model."""
-    return Plan("Base only", "base", collaborative=False)
+    return Plan("base")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan
+from favor.federation.method import Method, Objective, PersonalStage, Plan
+
+METHOD = Method("FAVoR shared init + private residual (no ASCE)")
 
 
 @dataclass(frozen=True)
@@ -20,4 +22,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the shared adapter plus its residual."""
     residual = PersonalStage("frozen", Objective(), values.epochs, residual=True)
-    return Plan("FAVoR shared init + private residual (no ASCE)", "personal", personal=residual)
+    return Plan("personal", personal=residual)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan
+from favor.federation.method import Method, Objective, PersonalStage, Plan
+
+METHOD = Method("FAVoR shared init + private residual (ASCE)")
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the shared adapter plus its residual."""
     residual = PersonalStage("frozen", Objective(alignment=values.lambda_align), values.epochs, residual=True)
-    return Plan("FAVoR shared init + private residual (ASCE)", "personal", personal=residual)
+    return Plan("personal", personal=residual)

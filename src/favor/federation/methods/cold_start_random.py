@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan
+from favor.federation.method import Method, Objective, PersonalStage, Plan
+
+METHOD = Method("Random shared init + private residual", federates=False)
 
 
 @dataclass(frozen=True)
@@ -17,4 +19,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the random adapter plus its residual."""
     residual = PersonalStage("random", Objective(), values.epochs, residual=True)
-    return Plan("Random shared init + private residual", "personal", personal=residual, collaborative=False)
+    return Plan("personal", personal=residual)

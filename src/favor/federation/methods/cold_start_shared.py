@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan
+from favor.federation.method import Method, Plan
+
+METHOD = Method("Shared only, no private residual")
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the shared adapter of the federation it took no part in."""
-    return Plan("Shared only, no private residual", "given")
+    return Plan("given")

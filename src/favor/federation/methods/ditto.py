@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
+
+METHOD = Method("Ditto", released="Ditto")
 
 
 @dataclass(frozen=True)
@@ -24,4 +26,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its v_i."""
     personal = PersonalStage("own", Objective(proximal=values.lambda_ditto), values.personal_epochs)
-    return Plan("Ditto", "personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)
+    return Plan("personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)

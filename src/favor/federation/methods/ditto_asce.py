@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
+
+METHOD = Method("Ditto + ASCE")
 
 
 @dataclass(frozen=True)
@@ -21,4 +23,4 @@ def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its v_i."""
     objective = Objective(values.lambda_ditto, values.lambda_align)
     personal = PersonalStage("own", objective, values.personal_epochs)
-    return Plan("Ditto + ASCE", "personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)
+    return Plan("personal", shared=SharedStage(epochs=values.shared_epochs), personal=personal)

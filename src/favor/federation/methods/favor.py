@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
+
+METHOD = Method("FAVoR", released="FAVoR")
 
 
 @dataclass(frozen=True)
@@ -26,4 +28,4 @@ def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its reconstructed personal adapter."""
     shared = SharedStage(Objective(proximal=values.lambda_prox), values.shared_epochs)
     private = PersonalStage("endpoint", Objective(alignment=values.lambda_align), values.private_epochs, residual=True)
-    return Plan("FAVoR", "personal", shared=shared, personal=private)
+    return Plan("personal", shared=shared, personal=private)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
+from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
+
+METHOD = Method("FAVoR w/o ASCE", short="w/o ASCE")
 
 
 @dataclass(frozen=True)
@@ -20,4 +22,4 @@ def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its reconstructed personal adapter."""
     shared = SharedStage(Objective(proximal=values.lambda_prox), values.shared_epochs)
     private = PersonalStage("endpoint", Objective(), values.private_epochs, residual=True)
-    return Plan("FAVoR w/o ASCE", "personal", shared=shared, personal=private)
+    return Plan("personal", shared=shared, personal=private)

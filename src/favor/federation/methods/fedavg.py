@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan, Sampling, SharedStage
+from favor.federation.method import Method, Plan, Sampling, SharedStage
+
+METHOD = Method("FedAvg", released="FedAvg")
 
 
 @dataclass(frozen=True)
@@ -23,4 +25,4 @@ RELEASED = {"sampling": "uniform"}
 
 def plan(values: Hyperparameters) -> Plan:
     """Task loss only; every client generates with the final shared adapter."""
-    return Plan("FedAvg", "server", shared=SharedStage(epochs=values.epochs, sampling=values.sampling))
+    return Plan("server", shared=SharedStage(epochs=values.epochs, sampling=values.sampling))

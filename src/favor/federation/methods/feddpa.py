@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
+from favor.federation.method import Method, Mixture, Objective, PersonalStage, Plan, SharedStage
+
+METHOD = Method(
+    "FedDPA",
+    released="FedDPA",
+    note="† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
+    "validation gate, where its settings (gate_training, gating) do not say otherwise.",
+)
 
 
 @dataclass(frozen=True)
@@ -37,4 +44,4 @@ def plan(values: Hyperparameters) -> Plan:
     )
     local = PersonalStage("own", Objective(), values.local_epochs, mixture=mixture)
     shared = SharedStage(epochs=values.shared_epochs)
-    return Plan("FedDPA", "personal", shared=shared, personal=local, gating=values.gating)
+    return Plan("personal", shared=shared, personal=local, gating=values.gating)

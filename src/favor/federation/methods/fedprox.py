@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, Plan, Sampling, SharedStage
+from favor.federation.method import Method, Objective, Plan, Sampling, SharedStage
+
+METHOD = Method("FedProx", released="FedProx")
 
 
 @dataclass(frozen=True)
@@ -26,4 +28,4 @@ RELEASED = {"sampling": "uniform"}
 def plan(values: Hyperparameters) -> Plan:
     """Task loss with the proximal term; every client generates with the final shared adapter."""
     objective = Objective(proximal=values.lambda_prox)
-    return Plan("FedProx", "server", shared=SharedStage(objective, values.epochs, sampling=values.sampling))
+    return Plan("server", shared=SharedStage(objective, values.epochs, sampling=values.sampling))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, Plan, SharedStage
+from favor.federation.method import Method, Objective, Plan, SharedStage
+
+METHOD = Method("Global ASCE")
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the final shared adapter."""
     shared = SharedStage(Objective(alignment=values.lambda_align), values.epochs)
-    return Plan("Global ASCE", "server", shared=shared)
+    return Plan("server", shared=shared)

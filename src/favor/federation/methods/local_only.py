@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan
+from favor.federation.method import Method, Objective, PersonalStage, Plan
+
+METHOD = Method("Local-only", federates=False)
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its own adapter."""
-    return Plan(
-        "Local-only", "personal", personal=PersonalStage("initial", Objective(), values.epochs), collaborative=False
-    )
+    return Plan("personal", personal=PersonalStage("initial", Objective(), values.epochs))

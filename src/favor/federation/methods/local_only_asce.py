@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Objective, PersonalStage, Plan
+from favor.federation.method import Method, Objective, PersonalStage, Plan
+
+METHOD = Method("Local-only + ASCE", released="Local-only + ASCE", federates=False)
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,4 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its own adapter."""
     personal = PersonalStage("initial", Objective(alignment=values.lambda_align), values.epochs)
-    return Plan("Local-only + ASCE", "personal", personal=personal, collaborative=False)
+    return Plan("personal", personal=personal)

@@ -14,7 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.method import Objective, Plan, Sampling, SharedStage
+from favor.federation.method import Method, Objective, Plan, Sampling, SharedStage
+
+METHOD = Method("pFedMe", released="pFedMe")
 
 
 @dataclass(frozen=True)
@@ -47,4 +49,4 @@ def plan(values: Hyperparameters) -> Plan:
         start=values.start,
         inner_steps=values.inner_steps if values.variant == "original" else 0,
     )
-    return Plan("pFedMe", "endpoint", shared=shared)
+    return Plan("endpoint", shared=shared)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan, Prompting
+from favor.federation.method import Method, Plan, Prompting
+
+METHOD = Method("Mythos RAG-Only", federates=False)
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client's prompt quotes its own training texts."""
-    return Plan("Mythos RAG-Only", "prompted", collaborative=False, prompting=Prompting(passages=True))
+    return Plan("prompted", prompting=Prompting(passages=True))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan, Prompting
+from favor.federation.method import Method, Plan, Prompting
+
+METHOD = Method("Mythos Sheet Only", federates=False)
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client's prompt holds its sheet and its persona."""
-    return Plan("Mythos Sheet Only", "prompted", collaborative=False, prompting=Prompting(sheet=True, persona=True))
+    return Plan("prompted", prompting=Prompting(sheet=True, persona=True))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan, Prompting
+from favor.federation.method import Method, Plan, Prompting
+
+METHOD = Method("Mythos Sheet (no persona) + RAG", federates=False)
 
 
 @dataclass(frozen=True)
@@ -15,8 +17,6 @@ class Hyperparameters:
 def plan(values: Hyperparameters) -> Plan:
     """Every client's prompt holds its sheet and its own training texts."""
     return Plan(
-        "Mythos Sheet (no persona) + RAG",
         "prompted",
-        collaborative=False,
         prompting=Prompting(passages=True, sheet=True),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.paper.names import REFERENCES, method_name
+from favor.paper.names import method_name
 from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
 
 CAPTION = (
@@ -27,11 +27,13 @@ def draw_retention_utility(
     utility: str = "semantic_similarity",
     utility_encoder: str = "",
     display: Mapping[str, str] | None = None,
+    references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of ``methods`` (and of the controls, where scored) to each of ``paths``.
 
     ``style_encoder``: encoder key of ``retention``; ``utility_encoder``: of ``utility``. Methods without both values
-    are left out of the drawing; where none has both, it says so.
+    are left out of the drawing; where none has both, it says so. ``references``: methods that do not federate,
+    drawn with open marks.
     """
     across = _summary(scores, utility, utility_encoder)
     up = _summary(scores, retention, style_encoder)
@@ -51,7 +53,7 @@ def draw_retention_utility(
                 **spreads,
                 marker=MARKERS[number % len(MARKERS)],
                 markersize=7,
-                markerfacecolor="white" if method in REFERENCES else color,
+                markerfacecolor="white" if method in references else color,
                 color=color,
                 linestyle="none",
                 elinewidth=1,

@@ -1,6 +1,5 @@
 """The second domain in detail: assistant phrases, and how far outputs lie from the authors' own continuations."""
 
-from favor.paper.names import DAGGER_NOTE
 from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 TABLE = TableSpec(
@@ -28,5 +27,4 @@ TABLE = TableSpec(
     sources=("prototypes", "geometry", "assistant", "utility"),
     paper="L1698-1765",
     dataset="Mythos-Reddit",
-    notes=(DAGGER_NOTE,),
 )

@@ -1,6 +1,5 @@
 """The collaborative methods on a second domain: stories written to prompts."""
 
-from favor.paper.names import DAGGER_NOTE
 from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 TABLE = TableSpec(
@@ -26,5 +25,4 @@ TABLE = TableSpec(
     sources=("prototypes", "geometry", "verification", "utility"),
     paper="L1637-1696",
     dataset="Mythos-Reddit",
-    notes=(DAGGER_NOTE,),
 )

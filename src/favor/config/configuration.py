@@ -1,0 +1,43 @@
+"""The whole configuration."""
+
+from __future__ import annotations
+
+from favor.config.cluster import Cluster, Threads
+from favor.config.corpora import Corpus
+from favor.config.encoders import Assistant, Encoder
+from favor.config.experiments import Experiment
+from favor.config.models import LanguageModel
+from favor.config.section import Name, Section, key, required, section
+from favor.config.sweeps import Sweep
+
+
+class Release(Section):
+    """The publication bundle (docs/exports.md)."""
+
+    exempt: list[str] = key([], "Words of published files that equal an author's identifier by chance, as a count may.")
+
+
+class Configuration(Section):
+    """Every key of a configuration file.
+
+    Defaults are the paper's values, or the choice documented in docs/decisions.md where the paper is silent.
+    """
+
+    results: str = key("results", "Folder for everything that the workflow makes.")
+    corpus_path: str | None = key(
+        None, "Path of the raw corpus, for a configuration with one corpus whose own `path` is not set."
+    )
+    keep_uploads: bool = key(
+        False, "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs)."
+    )
+    corpora: dict[Name, Corpus] = key({}, "Raw corpora by name.")
+    base_models: dict[Name, LanguageModel] = key({}, "Base language models by name.")
+    encoders: dict[Name, Encoder] = key({}, "Text encoders by name.")
+    assistants: dict[Name, Assistant] = key({}, "Classifiers of assistant against human text by name.")
+    experiments: dict[Name, Experiment] = required(
+        "Experiments by name; each has a folder of its own under `results`.", min_length=1
+    )
+    sweeps: dict[Name, Sweep] = key({}, "Series of experiments that differ in one setting, by name.")
+    release: Release = section(Release, "The publication bundle (`snakemake release`).")
+    threads: Threads = section(Threads, "CPU threads per job, by kind of work.")
+    cluster: Cluster = section(Cluster, "What jobs ask of Slurm.")

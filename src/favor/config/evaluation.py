@@ -1,0 +1,64 @@
+"""How an experiment's outputs are prompted for and measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from favor.config.section import OR_NULL, Section, key, required, section
+
+
+class Prompting(Section):
+    """What prompting baselines put before a prompt; lengths are in tokens."""
+
+    model: str | None = key(None, "Base model that writes author sheets and personas; null takes the experiment's own.")
+    passages: int = key(3, "The client's own training texts retrieved per prompt.", ge=1)
+    passage_tokens: int = key(200, "Most tokens of each passage.", ge=8)
+    sheet_texts: int = key(8, "Training texts that an author sheet is made from.", ge=1)
+    sheet_text_tokens: int = key(300, "Most tokens read of each of them.", ge=8)
+    sheet_tokens: int = key(300, "Longest author sheet.", ge=8)
+    persona_tokens: int = key(120, "Longest persona.", ge=8)
+    seed: int = key(2026, "Random seed of the choice of texts behind a sheet.", ge=0)
+
+
+class Transfer(Section):
+    """Human texts of another corpus's clients, embedded and scored with this experiment's style encoders.
+
+    Nothing is trained on them.
+    """
+
+    corpus: str = required("Corpus whose clients are scored.")
+    texts: int = key(6, "Most held-out texts per client.", ge=1)
+    seed: int = key(2026, "Random seed of their choice.", ge=0)
+
+
+class BertScore(Section):
+    """The model behind BERTScore."""
+
+    model: str = key("roberta-large", "Hugging Face id, local folder or `embedded-minilm`.")
+    layer: int = key(17, "Layer whose states are compared.", ge=0)
+    maximum_tokens: int = key(512, "Longest text in tokens.", ge=8)
+
+
+class Bootstrap(Section):
+    """Cluster bootstrap of the paired tests."""
+
+    draws: int = key(10000, "Number of resamples of the clusters.", ge=100)
+    seed: int = key(2026, "Random seed of the resamples.", ge=0)
+
+
+class Evaluation(Section):
+    """What outputs are measured with."""
+
+    transfer: Transfer | None = key(None, "Scores human texts of another corpus; null scores none.")
+    encoders: list[str] = key([], "Encoders of the metric tables, in addition to the style encoder.")
+    semantic_encoder: Annotated[str, OR_NULL] = key(
+        None, "Encoder of the semantic similarity; null takes the first one with the source `embedded-minilm`."
+    )
+    assistant: str | None = key(None, "Classifier behind the assistant score; null leaves the score out.")
+    scores: dict[str, dict[str, Any]] = key(
+        {},
+        "Settings of metric families, as in `mauve: { kmeans_seeds: [1, 2, 3] }`. Each family's file lists its own "
+        "under `DEFAULTS`.",
+    )
+    bertscore: BertScore = section(BertScore, "The model behind BERTScore.")
+    bootstrap: Bootstrap = section(Bootstrap, "Cluster bootstrap of the paired tests.")

@@ -1,0 +1,151 @@
+"""Experiments: rows of methods on one corpus and base model, how they are trained, and how they are measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from favor.config.evaluation import Evaluation, Prompting
+from favor.config.section import (
+    DISTINCT,
+    OR_NULL,
+    CountOrNone,
+    Name,
+    Positive,
+    Section,
+    check_known,
+    key,
+    refuse,
+    required,
+    section,
+)
+from favor.config.studies import Studies
+from favor.config.training import PROJECTIONS, Alignment, Allocation, Federation, Generation, Lora, Prompts, Training
+
+RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}  # folders and rows that the workflow makes
+
+
+class ColdStart(Section):
+    """Another experiment's final shared adapter, which the methods of cold start begin with."""
+
+    shared_from: str = required("Experiment whose clients trained the adapter; none of them is a client here.")
+    row: str = key("favor", "Row of that experiment.")
+    seed: Annotated[int, OR_NULL] = key(
+        None, "Seed of that experiment; null takes its first. One adapter serves all seeds here.", ge=0
+    )
+
+
+# A row without hyper-parameters may be written as "favor:".
+Row = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
+
+
+class Experiment(Section):
+    """One experiment; it has a folder of its own under `results`."""
+
+    extends: str | None = key(
+        None,
+        "Experiment to inherit from; settings not given here are taken from it, except `title`, `tables` and "
+        "`studies`. Sections are merged key by key; `methods` replaces the other's rows together.",
+    )
+    outputs_of: str | None = key(
+        None,
+        "Experiment whose continuations this one evaluates: rows that both have are neither trained nor generated "
+        "again. Whatever they depend on must be equal.",
+    )
+    title: str = key("Experiment", "Name printed in tables and reports.")
+    corpus: str = required("Corpus of the clients.")
+    base_model: str = required("Base model that every method adapts.")
+    style_encoder: str = required("Encoder of the style target and of the style metrics.")
+    protocol: Literal["paper", "released"] = key(
+        "paper", "Preset behind every choice that is not set (docs/protocols.md)."
+    )
+    budget: Literal["released", "matched"] = key(
+        "released",
+        "Passes over a client's own text: each method's own (`released`), or the same behind every personal adapter "
+        "(`matched`).",
+    )
+    matched_epochs: Positive = key(3, "Passes behind every personal adapter under `budget: matched`.")
+    seeds: Annotated[list[CountOrNone], DISTINCT] = key(
+        [2026, 2027, 2028], "Training seeds; tables show their mean.", min_length=1
+    )
+    clients: Annotated[int, OR_NULL] = key(
+        None, "Number of clients of the corpus that take part; null takes all.", ge=1
+    )
+    skip_clients: CountOrNone = key(0, "How many clients to skip before the first.")
+    cold_start: ColdStart | None = key(
+        None, "Another experiment's final shared adapter, which methods of cold start begin with; null for none."
+    )
+    methods: dict[Name, Row] = key(
+        {"fedavg": {}, "fedprox": {}, "ditto": {}, "favor": {}},
+        "Rows by name, each with its hyper-parameters. A row runs the method file of its name, or the one that "
+        "`method` names; `title` is its printed name.",
+        min_length=1,
+    )
+    allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
+    prompts: Prompts = section(Prompts, "Evaluation prompts.")
+    federation: Federation = section(Federation, "Rounds, cohorts and the server.")
+    lora: Lora = section(Lora, "The adapters.")
+    training: Training = section(Training, "The local optimiser.")
+    alignment: Alignment = section(Alignment, "The style alignment loss.")
+    generation: Generation = section(Generation, "How continuations are generated.")
+    prompting: Prompting = section(Prompting, "What prompting baselines put before a prompt.")
+    evaluation: Evaluation = section(Evaluation, "What outputs are measured with.")
+    studies: Studies = section(Studies, "Studies beside the main tables (docs/studies.md).")
+    tables: list[str] = key(["main_federated_results"], "Tables to print, by label.")
+    figures: bool = key(
+        True, "Draws the experiment's figures. An experiment without tables and figures has no section in the report."
+    )
+
+    @property
+    def client_numbers(self) -> range:
+        """Places of the clients in the corpus's roster."""
+        return range(self.skip_clients, self.skip_clients + self.clients)
+
+    def check_rows(self, where: str, methods: list[str]) -> None:
+        """Check the names of rows and of their method files. Raises ``UserError`` that names the key."""
+        for row, overrides in self.methods.items():
+            for name in ("method", "title"):
+                if not isinstance(overrides.get(name, ""), str):
+                    refuse(f"{where}.methods.{row}.{name}", f"expected text, found {overrides[name]!r}")
+            check_known(overrides.get("method", row), methods, f"{where}.methods.{row}")
+
+    def check_lengths(self, where: str) -> None:
+        """Check that prompts, pieces and continuations fit one another. Raises ``UserError`` that names the key."""
+        prefix, new, longest = self.prompts.prefix_tokens, self.generation.max_new_tokens, self.training.max_length
+        golds = self.prompts.minimum_gold_tokens
+        if golds > new:
+            refuse(
+                f"{where}.prompts.minimum_gold_tokens",
+                f"{golds} tokens, but continuations have {new} at most (generation.max_new_tokens); lower the first or "
+                "raise the second",
+            )
+        if prefix >= longest:
+            refuse(
+                f"{where}.training.max_length",
+                f"{longest} tokens leave nothing to learn after a prefix of {prefix}; raise it",
+            )
+
+    def check_model(self, where: str, context: int) -> None:
+        """Check lengths and adapted projections against a base model that is pretrained here with ``context`` tokens.
+
+        Raises ``UserError`` that names the key.
+        """
+        prefix, new, longest = self.prompts.prefix_tokens, self.generation.max_new_tokens, self.training.max_length
+        if prefix >= context:
+            refuse(
+                f"{where}.prompts.prefix_tokens",
+                f"a prefix of {prefix} tokens does not fit the model's context of {context}; shorten it or raise "
+                f"base_models.{self.base_model}.pretrain.context_length",
+            )
+        if prefix + new > context:
+            refuse(
+                f"{where}.generation.max_new_tokens",
+                f"a prefix of {prefix} and {new} new tokens exceed the model's context of {context}; lower one of them",
+            )
+        if longest > context:
+            refuse(
+                f"{where}.training.max_length", f"{longest} tokens exceed the model's context of {context}; lower it"
+            )
+        for module in self.lora.target_modules:
+            check_known(module, PROJECTIONS, f"{where}.lora.target_modules")

@@ -1,0 +1,119 @@
+"""What pydantic finds wrong with a configuration, as one sentence that names the key and the remedy."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from favor.config.section import OR_NULL, Section
+from favor.foundation.names import nearest, number_hint
+
+_KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
+_BOUNDS = {
+    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "at most {le:g}",
+    "less_than": "less than {lt:g}",
+}
+_LONGEST = 80  # characters of a value that are quoted
+
+
+def message(error: ValidationError, model: type[Section]) -> str:
+    """Return one line about ``error``, which the validation of ``model`` raised.
+
+    An unknown key goes first: where a required key is misspelt, it is the one to name.
+    """
+    found = error.errors(include_url=False)
+    return _sentence(min(found, key=lambda each: not _is_unknown(each)), model)
+
+
+def _is_unknown(error: ErrorDetails) -> bool:
+    return error["type"] == "extra_forbidden" or (error["type"] == "literal_error" and error["loc"][-1] == "[key]")
+
+
+def _sentence(error: ErrorDetails, model: type[Section]) -> str:
+    kind, value = error["type"], error["input"]
+    steps = [step for step in error["loc"] if step != "[key]"]
+    where = _path(steps)
+    if _is_unknown(error):
+        return f"unknown config key '{where}'; {nearest(str(steps[-1]), _keys(_expected(model, steps[:-1])))}"
+    if kind == "missing":
+        return f"config key '{where}' is missing; add it"
+    if kind == "invalid_key" or (kind == "string_type" and error["loc"][-1] == "[key]"):
+        return f"config key '{where}': keys are text; put it in quotes"
+    if kind == "string_pattern_mismatch":
+        return (
+            f"config key '{where}': a name is lower-case letters, digits and underscores, and begins with a letter; "
+            "rename it"
+        )
+    return f"config key '{where}': {_problem(kind, value, _expected(model, steps), error)}"
+
+
+def _problem(kind: str, value: Any, expected: Any, error: ErrorDetails) -> str:
+    quoted = repr(value) if len(repr(value)) <= _LONGEST else f"{repr(value)[:_LONGEST]}..."
+    if kind == "literal_error":
+        return f"{quoted} is not possible; {nearest(str(value), map(str, typing.get_args(_bare(expected))))}"
+    if kind == "finite_number":
+        return f"{quoted} is not a finite number"
+    if kind in _BOUNDS:
+        return f"{quoted} is out of range; it must be {_BOUNDS[kind].format(**error['ctx'])}"
+    if kind == "too_short":
+        return f"{quoted} is too short; give at least {error['ctx']['min_length']}"
+    if kind == "distinct":
+        return f"{quoted} {error['msg']}"
+    wanted = _KINDS.get(typing.get_origin(_bare(expected)) or _bare(expected), "mapping")
+    hint = number_hint(value) if wanted == "number" else ""
+    return f"expected {wanted}{' or null' if _may_be_null(expected) else ''}, found {quoted}{hint}"
+
+
+def _path(steps: Sequence[int | str]) -> str:
+    path = ""
+    for step in steps:
+        path += f"[{step}]" if isinstance(step, int) and path else f".{step}" if path else str(step)
+    return path
+
+
+def _expected(model: type[Section], steps: Sequence[int | str]) -> Any:
+    """Return the annotation of the key that ``steps`` lead to; ``Any`` where the configuration is open."""
+    found: Any = model
+    for step in steps:
+        bare = _bare(found)
+        if isinstance(bare, type) and issubclass(bare, Section):
+            field = bare.model_fields.get(str(step))
+            # pydantic keeps what stands beside a type apart from it.
+            found = Annotated[(field.annotation, *(field.metadata or [""]))] if field is not None else Any
+        else:
+            arguments = typing.get_args(bare)
+            found = arguments[-1] if arguments and typing.get_origin(bare) is not Literal else Any
+    return found
+
+
+def _bare(annotation: Any) -> Any:
+    """Return an annotation without ``Annotated`` and ``None``."""
+    if typing.get_origin(annotation) is Annotated:
+        return _bare(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        (other,) = [option for option in typing.get_args(annotation) if option is not type(None)]
+        return _bare(other)
+    return annotation
+
+
+def _may_be_null(annotation: Any) -> bool:
+    if typing.get_origin(annotation) is Annotated:
+        inner, *beside = typing.get_args(annotation)
+        return OR_NULL in beside or _may_be_null(inner)
+    return type(None) in typing.get_args(annotation)
+
+
+def _keys(annotation: Any) -> list[str]:
+    bare = _bare(annotation)
+    if isinstance(bare, type) and issubclass(bare, Section):
+        return list(bare.model_fields)
+    if typing.get_origin(bare) in (dict, Mapping):
+        return [str(option) for option in typing.get_args(_bare(typing.get_args(bare)[0]))]
+    return []

@@ -1,0 +1,101 @@
+"""What every section of the configuration is made of: strict, closed models whose keys carry their own description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, NoReturn
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+
+
+class Section(BaseModel):
+    """One mapping of the configuration.
+
+    Its attributes are the keys. Unknown keys and values of another type are refused: a text is not a number, and
+    true is not 1. A section never changes once :func:`favor.config.resolve.resolve` has completed it.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, protected_namespaces=(), ser_json_inf_nan="null"
+    )
+
+
+class _OrNull:
+    """A key that a file may leave null and that ``resolve`` fills in, so that its readers never see null."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.nullable_schema(handler(source))
+
+
+class _AsWritten:
+    """A number that stays the integer or the float that the file has: 32 is not printed as 32.0."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        def checked(value: Any, check: Callable[[Any], Any]) -> Any:
+            check(value)
+            return value
+
+        kept = core_schema.plain_serializer_function_ser_schema(lambda value: value)
+        return core_schema.no_info_wrap_validator_function(checked, handler(source), serialization=kept)
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    if len(set(items)) < len(items):
+        raise PydanticCustomError("distinct", "names something twice")
+    return items
+
+
+NAME = "^[a-z][a-z0-9_]*$"
+OR_NULL = _OrNull()
+DISTINCT = AfterValidator(_distinct)
+Name = Annotated[str, StringConstraints(pattern=NAME)]
+Number = Annotated[float, _AsWritten()]
+Positive = Annotated[float, Field(gt=0), _AsWritten()]
+NotNegative = Annotated[float, Field(ge=0), _AsWritten()]
+Share = Annotated[float, Field(ge=0, le=1), _AsWritten()]
+Dropout = Annotated[float, Field(ge=0, lt=1), _AsWritten()]
+Count = Annotated[int, Field(ge=1)]
+CountOrNone = Annotated[int, Field(ge=0)]
+
+
+def required(description: str, **bounds: Any) -> Any:
+    """Return the field of a key that every configuration must give."""
+    return Field(description=description, **bounds)
+
+
+def key(default: Any, description: str, **bounds: Any) -> Any:
+    """Return the field of a key with its default, its meaning and pydantic's bounds (``ge``, ``min_length``...)."""
+    return Field(default, description=description, **bounds)
+
+
+def section(kind: type[Section], description: str) -> Any:
+    """Return the field of a nested section, whose own defaults hold where it is left out."""
+    return Field(default_factory=kind, description=description, json_schema_extra={"default": {}})
+
+
+def fill(target: Section, **values: Any) -> None:
+    """Set keys that the file left to be completed. Only for ``resolve``: sections are frozen for everyone else."""
+    for name, value in values.items():
+        object.__setattr__(target, name, value)
+
+
+def refuse(where: str, problem: str) -> NoReturn:
+    """Raise ``UserError`` about the key at ``where``."""
+    raise UserError(f"config key '{where}': {problem}")
+
+
+def check_known(name: str, valid: Iterable[str], where: str) -> None:
+    """Raise ``UserError`` unless ``name`` is one of the ``valid`` names, with the nearest of them."""
+    valid = list(valid)
+    if name not in valid:
+        refuse(where, f"there is no '{name}'; {nearest(name, valid)}")
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` can name a corpus, an experiment, a row, ..."""
+    return re.search(NAME, text) is not None

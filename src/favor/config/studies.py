@@ -1,0 +1,97 @@
+"""Studies beside the main tables of an experiment: people and language models as judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from favor.config.section import DISTINCT, OR_NULL, NotNegative, Positive, Section, check_known, fill, key, refuse
+
+# The paper's collaborative methods, which a judge rates by default.
+COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")
+
+
+class HumanAudit(Section):
+    """A two-alternative forced choice: annotators say which of two authors wrote a text."""
+
+    methods: Annotated[list[str], DISTINCT] = key(
+        ["ditto", "favor"], "Rows of the experiment whose continuations are judged.", min_length=1
+    )
+    items: int = key(50, "Number of items, the same for every annotator.", ge=1)
+    human_items: int = key(
+        10, "How many of the items are held-out human continuations; the methods share the others equally.", ge=0
+    )
+    annotators: int = key(3, "Number of annotators; each has a page.", ge=1)
+    excerpts: int = key(3, "Texts that an author's profile shows.", ge=1)
+    excerpt_words: int = key(60, "Words shown of each text.", ge=5)
+    distractor: Literal["any", "same_topic"] = key(
+        "any", "The other author of an item: any author, or one of the same topic where there is one."
+    )
+    seed: int = key(2026, "Random seed of every draw.", ge=0)
+    responses: str | None = key(None, "Folder of the returned response files, `*.json`; null while there are none.")
+
+    def check(self, where: str, rows: Sequence[str]) -> None:
+        """Check the audit against the ``rows`` of its experiment. Raises ``UserError`` that names the key."""
+        for method in self.methods:
+            check_known(method, rows, f"{where}.methods")
+        generated = self.items - self.human_items
+        if generated < len(self.methods) or generated % len(self.methods):
+            refuse(
+                f"{where}.items",
+                f"{self.items} items less {self.human_items} human ones cannot be shared equally by "
+                f"{len(self.methods)} methods; change one of them",
+            )
+        if self.responses is not None:
+            fill(self, responses=str(Path(self.responses).expanduser()))
+            if not Path(self.responses).is_dir():
+                refuse(f"{where}.responses", f"no folder {self.responses}; make it or correct the path")
+
+
+class Judges(Section):
+    """A language model that rates continuations and compares voices. Nothing is judged unless you set this."""
+
+    model: Literal["endpoint", "local"] = key(
+        "endpoint", "An OpenAI-compatible endpoint (named by environment variables), or a base model on this machine."
+    )
+    base_model: Annotated[str, OR_NULL] = key(None, "Base model of a local judge; null takes the experiment's own.")
+    methods: Annotated[list[str], DISTINCT, OR_NULL] = key(
+        None, "Rows whose continuations are rated; null rates the paper's collaborative methods that are run."
+    )
+    voice: list[str] | None = key(["favor", "ditto"], "Two rows whose voices are compared; null compares none.")
+    judgements: int = key(2, "Judgements of every output and every pair.", ge=1)
+    profile_texts: int = key(3, "Texts of the author that a comparison of voices shows.", ge=1)
+    profile_words: int = key(150, "Most words shown of each text.", ge=10)
+    answer_tokens: int = key(200, "Longest answer in tokens.", ge=16)
+    temperature: NotNegative = key(0, "Sampling temperature of the endpoint.", le=2)
+    maximum_requests: int = key(5000, "Most requests that one run may pay for.", ge=0)
+    requests_per_minute: Positive = key(60, "Most requests that may start in a minute.")
+    parallel: int = key(4, "Most requests at once.", ge=1, le=64)
+    timeout: Positive = key(60, "Seconds that a request may take.")
+    tries: int = key(6, "Tries of a request that meets 429, 5xx, a timeout or a broken reply.", ge=1)
+    seed: int = key(2026, "Random seed of the choice of prompts, orders and profiles.", ge=0)
+
+    def complete(self, base_model: str, rows: Sequence[str]) -> None:
+        """Take what was left null from the experiment: its base model and its ``rows``."""
+        if self.methods is None:
+            fill(self, methods=[row for row in COLLABORATIVE if row in rows])
+        if self.base_model is None:
+            fill(self, base_model=base_model)
+
+    def check(self, where: str, rows: Sequence[str], models: Sequence[str]) -> None:
+        """Check the judges against their experiment's ``rows`` and all base ``models``. Raises ``UserError``."""
+        if self.voice is not None and len(set(self.voice)) != 2:
+            refuse(f"{where}.voice", "name two rows, or set it to null")
+        for name, named in (("methods", self.methods), ("voice", self.voice or [])):
+            for row in named:
+                check_known(row, rows, f"{where}.{name}")
+        if "favor" not in self.methods or len(set(self.methods)) < 2:
+            refuse(f"{where}.methods", "ratings compare row 'favor' with others; name it and another")
+        check_known(self.base_model, models, f"{where}.base_model")
+
+
+class Studies(Section):
+    """Studies beside the main tables (docs/studies.md); each is null or a section."""
+
+    human_2afc: HumanAudit | None = key(None, "Human two-alternative forced-choice audit; null runs none.")
+    judges: Judges | None = key(None, "A language model that rates continuations and compares voices; null runs none.")

@@ -1,0 +1,155 @@
+"""How an experiment divides text, federates, trains and generates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from favor.config.section import (
+    DISTINCT,
+    OR_NULL,
+    Count,
+    CountOrNone,
+    Dropout,
+    NotNegative,
+    Positive,
+    Section,
+    Share,
+    key,
+)
+
+# The projections of the Qwen2 models that are pretrained here.
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+
+class Allocation(Section):
+    """How many words, or texts, each client trains on."""
+
+    shape: Literal["long_tail", "balanced", "moderate", "strong"] = key(
+        "long_tail", "How unequal the clients' word budgets are."
+    )
+    alpha: NotNegative = key(0.7, "Exponent of the long tail.")
+    total_words: Count | None = key(None, "Word budget of all clients together; null takes what is available.")
+    enforce: Annotated[bool, OR_NULL] = key(
+        None, "Whether clients train on their budget only. By protocol: paper true, released false."
+    )
+    seed: int = key(2027, "Random seed of the shuffle over clients.")
+    shots: Count | None = key(
+        None, "Gives every client this many whole training texts and no others; null gives budgets in words."
+    )
+    reference_texts: int = key(
+        0, "Further training texts set aside for evaluation prototypes; only together with `shots`.", ge=0
+    )
+
+
+class Prompts(Section):
+    """Evaluation prompts, cut from held-out posts."""
+
+    per_client: int = key(4, "Prompts per client and seed.", ge=1)
+    prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
+    minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
+
+
+class Federation(Section):
+    """Rounds, cohorts and the server."""
+
+    rounds: int = key(6, "Number of communication rounds.", ge=1)
+    clients_per_round: int = key(12, "Clients sampled per round.", ge=1)
+    server_learning_rate: Positive = key(1.0, "Server learning rate.")
+    weighting: Annotated[Literal["uniform", "words"], OR_NULL] = key(
+        None, "Weights of the server's mean. By protocol: paper uniform, released words."
+    )
+    never_sampled: Annotated[Literal["shared", "dropped"], OR_NULL] = key(
+        None,
+        "What a client that no round sampled generates with under residual methods: the shared adapter, or nothing. By "
+        "protocol: paper shared, released dropped.",
+    )
+    initial_adapter: Annotated[Literal["common", "per_track"], OR_NULL] = key(
+        None,
+        "Whether all tracks of a seed start from one adapter or each from its own. By protocol: paper common, released "
+        "per_track.",
+    )
+    engine: Literal["stacked", "sequential"] = key(
+        "stacked", "Trains the clients of a job stacked, or one after another."
+    )
+    clients_per_job: Annotated[int, OR_NULL] = key(
+        1,
+        "How many clients one job serves; null takes the whole cohort. Results change only by floating-point rounding.",
+        ge=1,
+    )
+
+
+class Lora(Section):
+    """The adapters."""
+
+    rank: int = key(16, "Rank of the adapters.", ge=1)
+    alpha: Positive = key(32, "Numerator of the scaling, which is alpha / rank.")
+    dropout: Dropout = key(0.05, "Dropout on the adapter's input.")
+    target_modules: Annotated[list[str], DISTINCT] = key(
+        list(PROJECTIONS), "Projections that carry an adapter.", min_length=1
+    )
+
+
+class Training(Section):
+    """The local optimiser, in shared and personal stages alike."""
+
+    learning_rate: Positive = key(2.0e-4, "Peak AdamW learning rate of both stages.")
+    weight_decay: NotNegative = key(0.0, "AdamW weight decay.")
+    warmup_fraction: Share = key(0.03, "Share of the steps that warm up.")
+    clip_norm: Positive = key(1.0, "Largest gradient norm of a client; larger ones are scaled down to it.")
+    micro_batch: int = key(4, "Pieces per minibatch.", ge=1)
+    accumulation: int = key(8, "Minibatches per optimiser step.", ge=1)
+    max_length: int = key(1024, "Longest piece in tokens.", ge=4)
+    pieces: Annotated[Literal["windows", "truncate"], OR_NULL] = key(
+        None,
+        "What happens to a longer text: it is cut into overlapping windows, or only its start is kept. By protocol: "
+        "paper windows, released truncate.",
+    )
+    supervised: Annotated[Literal["response", "all"], OR_NULL] = key(
+        None, "Tokens that are learned from. By protocol: paper response, released all."
+    )
+    warmup_counts_from: Annotated[Literal[0, 1], OR_NULL] = key(
+        None, "Whether the first step has learning rate 0. By protocol: paper 1, released 0."
+    )
+    rows_per_forward: Count | None = key(
+        None,
+        "Most rows of one forward pass; null lets the workflow choose. Fewer than `micro_batch` cut a minibatch "
+        "without changing its loss.",
+    )
+    group_by_length: bool = key(True, "Sorts the pieces of one optimiser step by length.")
+    steps_per_epoch: Count | None = key(
+        None,
+        "Optimiser steps, each of a whole effective batch, that count as one pass over a client's text; null takes as "
+        "many as its text needs.",
+    )
+    gradient_checkpointing: Literal["auto", "on", "off"] = key(
+        "auto", "Recomputes activations to save memory; `auto` does so for large models on a GPU."
+    )
+
+
+class Alignment(Section):
+    """The style alignment loss."""
+
+    ramp_fraction: Share = key(0.05, "Share of the steps over which alignment ramps up.")
+    ramp_counts: Annotated[Literal["steps", "micro_batches"], OR_NULL] = key(
+        None, "What the ramp counts. By protocol: paper steps, released micro_batches."
+    )
+    pooling: Annotated[Literal["minibatch", "example"], OR_NULL] = key(
+        None, "What a style state is pooled over. By protocol: paper minibatch, released example."
+    )
+    minimum_tokens: int = key(
+        8, "Fewest supervised tokens that an example has on average, when pooling by example.", ge=1
+    )
+    hidden: int = key(1024, "Hidden width of the projection head.", ge=1)
+    dropout: Dropout = key(0.05, "Dropout of the projection head.")
+
+
+class Generation(Section):
+    """How continuations are generated, and which of them pass the filter."""
+
+    max_new_tokens: int = key(220, "Longest continuation in tokens.", ge=1)
+    repetition_penalty: Positive = key(1.1, "Repetition penalty.")
+    rows_per_batch: int = key(64, "Continuations generated at once.", ge=1)
+    minimum_words: CountOrNone = key(20, "Shorter outputs fail the filter.")
+    minimum_distinct_bigram_ratio: Share = key(
+        0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
+    )

@@ -1,0 +1,91 @@
+"""Plug-ins: what you add by writing one file. A plug-in is found by its file and loaded by its name.
+
+Listing the plug-ins of a kind imports none of them, so the workflow can do it whenever it is parsed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The plug-ins of one kind.
+
+    kind: what messages call one of them.
+    packages: dotted names of the folders that hold their files. Other modules may stand beside them.
+    declares: the name that makes a file a plug-in, assigned or defined at its top level.
+    root: the folder that holds the packages.
+    """
+
+    kind: str
+    packages: tuple[str, ...]
+    declares: str
+    root: Path = PACKAGE_ROOT
+
+    def modules(self) -> dict[str, str]:
+        """Return name -> dotted module of every plug-in, in name order."""
+        return dict(sorted(_modules(self).items()))
+
+    def names(self) -> list[str]:
+        """Return the names of all plug-ins, sorted."""
+        return list(self.modules())
+
+    def module(self, name: str) -> str:
+        """Return the dotted module of plug-in ``name``. Raises ``UserError`` naming the nearest one, or what to add."""
+        found = _modules(self).get(name)
+        if found is None:
+            raise UserError(self._missing(name))
+        return found
+
+    def path(self, name: str) -> Path:
+        """Return the file of plug-in ``name``. Raises ``UserError`` as ``module`` does."""
+        return self.root.joinpath(*self.module(name).split(".")).with_suffix(".py")
+
+    def load(self, name: str) -> ModuleType:
+        """Import plug-in ``name``. Raises ``UserError`` where there is none, or where its file cannot be imported."""
+        module = self.module(name)
+        try:
+            return importlib.import_module(module)
+        except (ImportError, SyntaxError, AttributeError, NameError, TypeError) as error:
+            message = f"{self.kind} file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)"
+            raise UserError(message) from None
+
+    def _missing(self, name: str) -> str:
+        for folder in _folders(self):
+            if name.isidentifier() and name[0] != "_" and (folder / f"{name}.py").is_file():
+                return f"{folder / name}.py declares no '{self.declares}'; add it (docs/extending.md)"
+        return f"{self.kind} '{name}' is unknown; {nearest(name, self.names())}"
+
+
+def _folders(registry: Registry) -> list[Path]:
+    return [registry.root.joinpath(*package.split(".")) for package in registry.packages]
+
+
+@cache
+def _modules(registry: Registry) -> dict[str, str]:
+    declared = re.compile(rf"^(def )?{registry.declares}\b", re.MULTILINE)
+    return {
+        path.stem: f"{package}.{path.stem}"
+        for package, folder in zip(registry.packages, _folders(registry), strict=True)
+        for path in folder.glob("[!_]*.py")
+        if declared.search(path.read_text(encoding="utf-8"))
+    }
+
+
+METHODS = Registry("method", ("favor.federation.methods",), "plan")
+METRIC_FAMILIES = Registry("metric family", ("favor.scores", "favor.studies"), "METRICS")
+TABLES = Registry("table", ("favor.report.tables",), "TABLE")
+ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")
+CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers",), "read")
+JUDGES = Registry("judge", ("favor.studies",), "open_judge")  # judges_local, judges_endpoint

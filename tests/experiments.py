@@ -1,0 +1,16 @@
+"""Experiments for tests that need one without a whole configuration around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.config.experiments import Experiment
+from favor.config.protocol import apply_protocol
+
+
+def experiment(**keys: Any) -> Experiment:
+    """An experiment of the paper's size with the given keys set, and its protocol applied."""
+    names = {"corpus": "corpus", "base_model": "model", "style_encoder": "encoder", "clients": 50}
+    made = Experiment.model_validate(names | keys)
+    apply_protocol(made)
+    return made

@@ -1,0 +1,65 @@
+"""Plug-ins are listed without being imported, and what is wrong with one is said in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from favor.foundation import registry
+from favor.foundation.errors import UserError
+from favor.foundation.registry import Registry
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    folder = tmp_path / "shed_of_tests" / "tools"
+    folder.mkdir(parents=True)
+    for name, text in {
+        "hammer": "WEIGHT = 2\n",
+        "saw": "import nothing_of_this_name\nWEIGHT: int = 1\n",
+        "bench": "weight = 3\n",
+        "_hidden": "WEIGHT = 4\n",
+    }.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    return Registry("tool", ("shed_of_tests.tools",), "WEIGHT", tmp_path)
+
+
+def test_files_that_declare_the_name_are_listed_without_being_imported(tools: Registry) -> None:
+    assert tools.modules() == {"hammer": "shed_of_tests.tools.hammer", "saw": "shed_of_tests.tools.saw"}
+    assert "shed_of_tests.tools.saw" not in sys.modules
+    assert tools.load("hammer").WEIGHT == 2
+    assert tools.path("saw").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hamer", "tool 'hamer' is unknown; did you mean 'hammer'?"),
+        ("_hidden", "tool '_hidden' is unknown"),
+        ("../tools/hammer", "is unknown"),
+        ("bench", "bench.py declares no 'WEIGHT'; add it"),
+        ("saw", "tool file 'saw.py' cannot be used (No module named 'nothing_of_this_name'); fix it"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tools: Registry, name: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        tools.load(name)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_kind_has_plug_ins_and_methods_load_without_numerical_libraries() -> None:
+    kinds = [value for value in vars(registry).values() if isinstance(value, Registry)]
+    assert all(kind.names() for kind in kinds)
+    check = (
+        "import sys; from favor.foundation.registry import METHODS; [METHODS.load(name) for name in METHODS.names()];"
+        "print(sorted({'numpy', 'pandas', 'pyarrow', 'torch'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(registry.PACKAGE_ROOT)}
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
