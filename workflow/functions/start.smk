@@ -28,7 +28,7 @@ def stop(error):
 export_source(SOURCE)
 
 try:
-    planner = Planner(resolve(config, SOURCE), ROOT)
+    planner = Planner(resolve(config), ROOT)
     take_results_folder(
         Path(planner.config.results),
         main=workflow.is_main_process,

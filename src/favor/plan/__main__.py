@@ -45,7 +45,7 @@ def main() -> None:
         config = read_files(arguments.configfile)
         if arguments.corpus_path:
             config["corpus_path"] = arguments.corpus_path
-        found = estimate(Planner(resolve(config, ROOT / "src"), ROOT))
+        found = estimate(Planner(resolve(config), ROOT))
     except UserError as error:
         sys.exit(f"error: {error}")
     print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines(found)))
