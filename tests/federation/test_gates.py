@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.federation.gates import ClientGate, gate_values
 from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
+from favor.federation.method import Inference, Mixture
 from favor.federation.packs import write_pack
 from favor.foundation.errors import UserError
 from favor.lm.batches import cut_pieces
@@ -17,12 +20,12 @@ from favor.lm.generation import generate, last_token_states
 from favor.lm.lora import export_peft
 from favor.lm.settings import LoraSettings
 
-MIXTURE = {"coefficient": 0.5, "references": 2, "training": "dynamic", "export": "rank", "states": "prefix"}
+MIXTURE = Mixture(coefficient=0.5, references=2)
 CFG = {"prefix_tokens": 3, "training": {"max_length": 12}}
 
 
 def plan(gating="static", **mixture):
-    return {"gating": gating, "mixture": {**MIXTURE, **mixture}, "never_sampled": "shared"}
+    return Inference("personal", gating, mixture=dataclasses.replace(MIXTURE, **mixture))
 
 
 def test_gate_by_hand():
@@ -65,14 +68,14 @@ def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
     other = cut_pieces([*tokens[:3], *reversed(tokens[3:])], "b", 3, 12)
     gates = ClientGate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 1).of_pieces([longer[0], other[0]])
     assert gates[0] == pytest.approx(gates[1], abs=1e-6)
-    whole = {**MIXTURE, "states": "text"}
+    whole = dataclasses.replace(MIXTURE, states="text")
     gates = ClientGate(base, lora, shared, texts, "client_001", whole, CFG, 1).of_pieces([longer[0], other[0]])
     assert gates[0] != pytest.approx(gates[1], abs=1e-6)
 
 
 def test_a_piece_is_not_its_own_reference(base, lora, random_state, texts):
     shared = random_state(3, lora)
-    every = {**MIXTURE, "references": 5}  # all three training texts are references
+    every = dataclasses.replace(MIXTURE, references=5)  # all three training texts are references
     gate = ClientGate(base, lora, shared, texts, "client_001", every, CFG, 1)
     tokens = [base.tokenizer.encode(text)[:3] for text in texts["text"][:3]]
     piece = cut_pieces(base.tokenizer.encode(texts["text"][1]), "d1", 3, 12)[0]
@@ -149,12 +152,12 @@ def test_who_generates_with_what(random_state, lora, tmp_path):
     write_safetensors(final, tmp_path / "adapter.safetensors", {})
     files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
     clients = ["client_001", "client_002"]
-    kept = client_adapters(files, clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+    kept = client_adapters(files, clients, Inference("personal"))
     name = next(iter(own))
     assert torch.equal(kept["client_001"].state[name], own[name])
     assert torch.equal(kept["client_002"].state[name], final[name])
-    dropped = client_adapters(files, clients, {"gating": "static", "mixture": None, "never_sampled": "dropped"})
+    dropped = client_adapters(files, clients, Inference("personal", never_sampled="dropped"))
     assert set(dropped) == {"client_001"}
-    nobody = client_adapters([], clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+    nobody = client_adapters([], clients, Inference("personal"))
     assert nobody == {"client_001": None, "client_002": None}
     assert isinstance(kept["client_001"], ClientAdapter)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from favor.federation.inference import client_adapters
+from favor.federation.method import Inference
 from favor.federation.packs import read_pack, read_packs, write_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
@@ -103,7 +104,7 @@ def test_a_run_generates_with_one_adapter_at_a_time_in_memory(tmp_path):
     clients = [f"client_{number:03d}" for number in range(20)]
 
     def run():
-        made = client_adapters(paths, clients, {"gating": "static", "mixture": None, "never_sampled": "shared"})
+        made = client_adapters(paths, clients, Inference("personal"))
         return sum(float(tensor.numpy().sum()) for adapter in made.values() for tensor in adapter.state.values())
 
     peak, total = peak_of(run)

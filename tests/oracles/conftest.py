@@ -52,27 +52,27 @@ class Quadratic:
 
     def _train(self, client, stage, kind):
         self.calls.append((kind, client.name, client.round_number, client.epochs))
-        offset = client.start if stage.get("residual") else None
+        offset = client.start if getattr(stage, "residual", False) else None
         # A residual begins at zero on a fixed endpoint.
         values = {
             k: np.array(v if offset is None else np.zeros_like(v), dtype=np.float64) for k, v in client.start.items()
         }
         moved = {k: np.zeros_like(v) for k, v in values.items()}
-        inner = stage.get("inner_steps", 0)
-        objective = stage["objective"]
+        inner = getattr(stage, "inner_steps", 0)
+        objective = stage.objective
         for _ in range(math.ceil(client.epochs * self.steps)):
             for _ in range(max(1, inner)):
                 for key in values:
                     at = values[key] + (0 if offset is None else offset[key])
                     gradient = self.curvature[client.name] * (at - self.centres[client.name][key])
-                    if objective["proximal"]:
-                        gradient = gradient + 2 * objective["proximal"] * (at - client.anchor[key] - moved[key])
-                    if objective["alignment"]:
-                        gradient = gradient + objective["alignment"] * (at - self.targets[client.name][key])
+                    if objective.proximal:
+                        gradient = gradient + 2 * objective.proximal * (at - client.anchor[key] - moved[key])
+                    if objective.alignment:
+                        gradient = gradient + objective.alignment * (at - self.targets[client.name][key])
                     values[key] = values[key] - self.rate * gradient
             if inner:
                 for key in values:
-                    moved[key] = moved[key] + stage["upload_scale"] * (values[key] - client.anchor[key] - moved[key])
+                    moved[key] = moved[key] + stage.upload_scale * (values[key] - client.anchor[key] - moved[key])
         state = {k: v + (0 if offset is None else offset[k]) for k, v in values.items()}
         return Result(client.name, state, values, moved if inner else None)
 

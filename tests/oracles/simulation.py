@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from favor.federation.method import POOLED, Plan, plan_values
+from favor.federation.method import POOLED, PersonalStage, Plan, SharedStage
 from favor.federation.schedule import last_participation
 from favor.federation.server import aggregate
 from favor.federation.stages import (
@@ -23,7 +22,7 @@ from favor.federation.stages import (
     upload,
 )
 
-Solver = Callable[[Sequence[StageClient], Mapping[str, Any], str], Sequence[Trained]]
+Solver = Callable[[Sequence[StageClient], SharedStage | PersonalStage, str], Sequence[Trained]]
 
 
 @dataclass(frozen=True)
@@ -49,13 +48,12 @@ def simulate(
     ``weights`` are the clients' words, used where the stage weights by them. The workflow's jobs apply the same
     functions in the same order.
     """
-    values = plan_values(plan)
     server: list[dict[str, np.ndarray]] = [as_arrays(initial)]
     uploads: list[dict[str, dict[str, np.ndarray]]] = []
     endpoints: dict[str, State] = {}
     personal: dict[str, dict[str, State]] = {}
     parts = {name: sum(name in cohort for cohort in cohorts) for name in clients}
-    shared, own = values["shared"], values["personal"]
+    shared, own = plan.shared, plan.personal
     for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
         now = server[-1]
         trained = solver(shared_clients(cohort, number, now, shared, endpoints, None, parts), shared, "shared")
@@ -69,7 +67,7 @@ def simulate(
             taking_part = personal_clients(dict.fromkeys(cohort, number), begin, own, now, participations=parts)
             for result in solver(taking_part, own, "personal"):
                 personal[result.name] = kept(result, begin[result.name], own)
-        even = shared["weighting"] == "uniform" or weights is None
+        even = shared.weighting == "uniform" or weights is None
         shares = {name: 1.0 if even or weights is None else weights[name] for name in cohort}
         server.append(aggregate(now, uploads[-1], shares, server_learning_rate))
     if plan.personal is not None and plan.personal.start in ("initial", "pooled"):

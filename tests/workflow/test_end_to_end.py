@@ -14,7 +14,7 @@ import pytest
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER
 from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
-from favor.federation.method import Objective, SharedStage
+from favor.federation.method import Inference, Mixture, SharedStage
 from favor.federation.packs import read_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
@@ -56,8 +56,7 @@ def settings_of(run):
 def track_of(run, seed_folder, method):
     """The folder of a method's shared track."""
     shared = settings_of(run)["methods"][method]["plan"]["shared"]
-    stage = SharedStage(**{**shared, "objective": Objective(**shared["objective"])})
-    return seed_folder / "shared" / stage.track
+    return seed_folder / "shared" / SharedStage.of(shared).track
 
 
 def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
@@ -162,7 +161,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
     mixture = plan["personal"]["mixture"]
     lora = LoraSettings(rank=2, alpha=4)
     packs = [str(path) for path in sorted((seed_folder / method).glob("clients/*/batch*.safetensors"))]
-    how = {"gating": "static", "mixture": mixture, "never_sampled": "shared"}
+    how = Inference("personal", mixture=mixture and Mixture(**mixture))
     adapters = client_adapters(packs, ["client_001", "client_002"], how)
     base = load_base(str(folder))
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10]])

@@ -4,12 +4,13 @@ from pathlib import Path
 
 from favor.federation.inference import client_adapters, exported
 from favor.federation.local import lora_settings
+from favor.federation.method import Inference
 from favor.foundation.errors import UserError
 from favor.lm.lora import export_peft
 from favor.running.job import job
 
 with job(snakemake) as cfg:
-    adapters = client_adapters(snakemake.input.adapters, cfg["clients"], cfg)
+    adapters = client_adapters(snakemake.input.adapters, cfg["clients"], Inference.of(cfg))
     for client, adapter in adapters.items():
         if adapter is None:
             raise UserError(

@@ -7,6 +7,7 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.tables import PROMPTS
 from favor.federation.inference import client_adapters, prompt_gates, requests
 from favor.federation.local import lora_settings
+from favor.federation.method import Inference
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
@@ -19,7 +20,7 @@ from favor.scores.text_quality import quality_columns
 with job(snakemake) as cfg:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     settings, lora = cfg["generation"], lora_settings(cfg)
-    adapters = client_adapters(snakemake.input.adapters, sorted(set(prompts["client"])), cfg)
+    adapters = client_adapters(snakemake.input.adapters, sorted(set(prompts["client"])), Inference.of(cfg))
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
     base = load_base(
         **cfg["model"],

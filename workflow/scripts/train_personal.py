@@ -8,6 +8,7 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
+from favor.federation.method import PersonalStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.stages import compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
@@ -20,11 +21,11 @@ from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
-    stage, rounds = cfg["stage"], cfg["rounds"]
+    stage, rounds = PersonalStage.of(cfg["stage"]), cfg["rounds"]
     names = list(rounds)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
-    if stage["start"] not in ("endpoint", "own"):
+    if stage.start not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
     else:
         packs = read_packs(snakemake.input.start)
@@ -39,10 +40,10 @@ with job(snakemake) as cfg:
     results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
 
     pack = {result.name: kept(result, starts[result.name], stage) for result in results}
-    if stage["mixture"]:
+    if stage.mixture is not None:
         shared, lora = from_arrays(anchor), lora_settings(cfg)
         for name in names:
-            gate = ClientGate(base, lora, shared, texts, name, stage["mixture"], cfg, seed)
+            gate = ClientGate(base, lora, shared, texts, name, stage.mixture, cfg, seed)
             pack[name] |= {"companion": anchor, "gate": gate.kept()}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)

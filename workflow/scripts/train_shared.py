@@ -7,6 +7,7 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.local import run_stage, training_log
+from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
 from favor.federation.stages import as_arrays, shared_clients, upload
@@ -19,7 +20,7 @@ from favor.running.job import job
 
 with job(snakemake) as cfg:
     seed, round_number = int(snakemake.wildcards.seed), int(snakemake.wildcards.round)
-    stage = cfg["stage"]
+    stage = SharedStage.of(cfg["stage"])
     schedule = read_parquet(snakemake.input.schedule, SCHEDULE)
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
     names = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
@@ -37,7 +38,7 @@ with job(snakemake) as cfg:
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     uploads = {result.name: {"delta": upload(result, shared, stage)} for result in results}
     weights = {}
-    if stage["weighting"] == "words":
+    if stage.weighting == "words":
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
         allocation = read_parquet(snakemake.input.allocation, ALLOCATION).set_index("client")["allocated_words"]
         weights = {f"words of {name}": str(int(allocation[name])) for name in names}

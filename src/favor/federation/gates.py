@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.federation.method import Mixture
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.lm.base import BaseModel
@@ -39,8 +40,8 @@ def gate_values(states: np.ndarray, references: np.ndarray, coefficient: float) 
 class ClientGate:
     """The gate of one client: its texts (table ``client_texts``) under the global adapter ``shared``.
 
-    ``mixture``: plain values of :class:`favor.federation.method.Mixture`; ``cfg`` holds prefix_tokens and the training
-    section. Which texts are references is drawn once a seed and client (stream "gate references").
+    ``cfg`` holds prefix_tokens and the training section. Which texts are references is drawn once per seed and client
+    (stream "gate references").
     """
 
     base: BaseModel
@@ -48,7 +49,7 @@ class ClientGate:
     shared: LoraState
     texts: pd.DataFrame
     client: str
-    mixture: Mapping[str, Any]
+    mixture: Mixture
     cfg: Mapping[str, Any]
     seed: int
 
@@ -58,7 +59,7 @@ class ClientGate:
         own = self.texts[(self.texts["client"] == self.client) & (self.texts["allocated_words"] > 0)]
         own = own.sort_values("document_id")
         order = numpy_generator(self.seed, "gate references", self.client).permutation(len(own))
-        chosen = own.iloc[sorted(order[: self.mixture["references"]].tolist())]
+        chosen = own.iloc[sorted(order[: self.mixture.references].tolist())]
         return self._states(chosen, "training_text")
 
     def of_pieces(self, pieces: Sequence[Piece]) -> np.ndarray:
@@ -66,7 +67,7 @@ class ClientGate:
 
         A reference of the piece's own document is left out where there are others: held-out texts have none either.
         """
-        whole = self.mixture["states"] == "text"
+        whole = self.mixture.states == "text"
         contexts = [(piece.tokens if whole else piece.tokens[: piece.response_start]).tolist() for piece in pieces]
         states = last_token_states(self.base, self.lora, self.shared, contexts)
         documents, references = self._references
@@ -74,7 +75,7 @@ class ClientGate:
         for row, piece in enumerate(pieces):
             others = np.array([document != piece.document_id for document in documents])
             used = references[others] if others.any() else references
-            gates[row] = gate_values(states[row : row + 1], used, self.mixture["coefficient"])[0]
+            gates[row] = gate_values(states[row : row + 1], used, self.mixture.coefficient)[0]
         return gates
 
     def kept(self) -> dict[str, np.ndarray]:
@@ -87,12 +88,12 @@ class ClientGate:
         if not len(states):
             raise UserError(f"{self.client}: no validation text for the gate; give the author more posts")
         _, references = self._references
-        gates = gate_values(states, references, self.mixture["coefficient"])
+        gates = gate_values(states, references, self.mixture.coefficient)
         return {"value": np.asarray([gates.mean()], dtype=np.float32), "references": references}
 
     def _states(self, texts: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray]:
         longest = self.cfg["training"]["max_length"]
-        length = self.cfg["prefix_tokens"] if self.mixture["states"] == "prefix" else longest
+        length = self.cfg["prefix_tokens"] if self.mixture.states == "prefix" else longest
         encoded = [
             (str(document), self.base.tokenizer.encode(language_model_text(prompt, text))[:length])
             for document, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True)

@@ -6,12 +6,11 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from favor.federation.gates import gate_values
-from favor.federation.method import POOLED
+from favor.federation.method import POOLED, Inference
 from favor.federation.packs import read_packs
 from favor.federation.stages import State, compose
 from favor.foundation.lazy import LazyMapping
@@ -38,25 +37,23 @@ class ClientAdapter:
     coefficient: float = math.nan
 
 
-def client_adapter(parts: Mapping[str, State], plan: Mapping[str, Any]) -> ClientAdapter:
-    """Return what a client generates with from what it keeps; ``plan``: gating and mixture of its method."""
-    mixture = plan["mixture"]
+def client_adapter(parts: Mapping[str, State], how: Inference) -> ClientAdapter:
+    """Return what a client generates with from what it keeps."""
+    mixture = how.mixture
     if mixture is None:
         return ClientAdapter(from_arrays(compose(parts)))
     own, shared, gate = parts["adapter"], parts["companion"], float(parts["gate"]["value"][0])
-    if plan["gating"] == "dynamic":
+    if how.gating == "dynamic":
         references = np.asarray(parts["gate"]["references"])
-        return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture["coefficient"])
-    if mixture["export"] == "factors":
+        return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture.coefficient)
+    if mixture.export == "factors":
         # The released export: factors are averaged, which is no mixture of the adapters' outputs.
         mean = LazyMapping(own, lambda key: np.asarray(gate * shared[key] + (1 - gate) * own[key]))
         return ClientAdapter(from_arrays(mean), gate=gate)
     return ClientAdapter(from_arrays(own), from_arrays(shared), gate)
 
 
-def client_adapters(
-    files: Iterable[str], clients: Sequence[str], plan: Mapping[str, Any]
-) -> dict[str, ClientAdapter | None]:
+def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference) -> dict[str, ClientAdapter | None]:
     """Return the adapter of every client that generates, None for the base alone.
 
     ``files``: packs, and the final shared adapter ("adapter.safetensors"), which clients without a pack use unless
@@ -65,11 +62,11 @@ def client_adapters(
     paths = list(files)
     shared = [path for path in paths if path.endswith("adapter.safetensors")]
     packs = read_packs(path for path in paths if path not in shared)
-    own = {client: client_adapter(parts, plan) for client, parts in packs.items() if parts}
+    own = {client: client_adapter(parts, how) for client, parts in packs.items() if parts}
     rest = own.get(POOLED)
     if rest is None and shared:
         rest = ClientAdapter(from_arrays(read_safetensors(shared[0])[0]))
-    dropped = plan["never_sampled"] == "dropped"
+    dropped = how.never_sampled == "dropped"
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from favor.federation.gates import ClientGate, language_model_text
-from favor.federation.method import POOLED
+from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.stages import StageClient, State
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
@@ -53,7 +53,7 @@ def run_stage(
     base: BaseModel,
     clients: Sequence[StageClient],
     texts: pd.DataFrame,
-    stage: Mapping[str, Any],
+    stage: SharedStage | PersonalStage,
     cfg: Mapping[str, Any],
     name: str,
     seed: int,
@@ -61,12 +61,12 @@ def run_stage(
 ) -> list[ClientResult]:
     """Train ``clients`` with the language model and return their results in the same order.
 
-    ``stage`` holds the plain values of a shared or personal stage, ``cfg`` the training configuration of the rule,
-    ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. Every random stream is named by
-    (seed, name, round, client), so that neither the method nor the packing of clients into jobs changes a draw.
+    ``cfg`` holds the training configuration of the rule, ``name`` is "shared" or "personal", ``label`` what progress
+    lines call the stage. Every random stream is named by (seed, name, round, client): neither the method nor the
+    packing of clients into jobs changes a draw.
     """
-    objective = stage["objective"]
-    residual = bool(stage.get("residual", False))
+    objective = stage.objective
+    residual = isinstance(stage, PersonalStage) and stage.residual
     tasks = []
     converted: dict[int, dict[str, torch.Tensor]] = {}
 
@@ -74,13 +74,14 @@ def run_stage(
         # Clients that hold the same adapter (all anchors of a round) share one copy.
         return converted.setdefault(id(state), _tensors(state))
 
-    mixture = stage.get("mixture")
+    mixture = stage.mixture if isinstance(stage, PersonalStage) else None
+    outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
     for client in clients:
         start = tensors(client.start)
         anchor = tensors(client.anchor) if client.anchor is not None else None
         pieces = client_pieces(base, texts, client.name, cfg)
         mixed, gates = None, None
-        if mixture is not None and mixture["training"] == "dynamic" and anchor is not None:
+        if mixture is not None and mixture.training == "dynamic" and anchor is not None:
             mixed = anchor
             gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
             gates = gate.of_pieces(pieces)
@@ -90,21 +91,21 @@ def run_stage(
                 pieces=pieces,
                 start=start,
                 offset=start if residual else None,
-                anchor=anchor if objective["proximal"] else None,
-                proximal=objective["proximal"],
+                anchor=anchor if objective.proximal else None,
+                proximal=objective.proximal,
                 target=client.target,
                 epochs=client.epochs,
                 stage_seed=derive_seed(seed, f"{name} stage", client.round_number, client.name),
                 companion=mixed,
                 gates=gates,
-                inner_steps=stage.get("inner_steps", 0),
-                outer_rate=stage.get("upload_scale", 0.0),
+                inner_steps=outer[0],
+                outer_rate=outer[1],
             )
         )
     alignment = None
-    if objective["alignment"]:
-        alignment = AlignmentSettings(weight=objective["alignment"], **cfg["alignment"])
-    settings = training_settings(cfg, bool(objective["alignment"]))
+    if objective.alignment:
+        alignment = AlignmentSettings(weight=objective.alignment, **cfg["alignment"])
+    settings = training_settings(cfg, bool(objective.alignment))
     who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
     progress = Progress(f"{label or name}, {who}", count_steps(tasks, settings), "steps")
     rows = cfg["training"]["rows_per_forward"]

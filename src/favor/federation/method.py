@@ -86,6 +86,11 @@ class SharedStage:
     inner_steps: int = 0
     spread: bool = False
 
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> SharedStage:
+        """Return the stage with these plain values, as :func:`plan_values` gives them."""
+        return cls(**{**values, "objective": Objective(**values["objective"])})
+
     @property
     def track(self) -> str:
         """Folder name of the federated trajectory this stage produces.
@@ -142,10 +147,32 @@ class PersonalStage:
     spread: bool = False
     mixture: Mixture | None = None
 
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> PersonalStage:
+        """Return the stage with these plain values, as :func:`plan_values` gives them."""
+        mixture = None if values["mixture"] is None else Mixture(**values["mixture"])
+        return cls(**{**values, "objective": Objective(**values["objective"]), "mixture": mixture})
+
     @property
     def chained(self) -> bool:
         """Whether a client's participations build on one another, so that each of them must be computed."""
         return self.start == "own"
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What generation reads of a :class:`Plan` beside the adapters: its fields of the same names, and its mixture."""
+
+    inference: str
+    gating: Literal["static", "dynamic"] = "static"
+    never_sampled: Literal["shared", "dropped"] = "shared"
+    mixture: Mixture | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Inference:
+        """Return the inference with these plain values; other keys are passed over."""
+        own = {field.name: values[field.name] for field in dataclasses.fields(cls)}
+        return cls(**{**own, "mixture": None if own["mixture"] is None else Mixture(**own["mixture"])})
 
 
 @dataclass(frozen=True)
@@ -186,6 +213,12 @@ class Plan:
     prompting: Prompting | None = None
     display: str = ""
     collaborative: bool = True
+
+    @property
+    def generates(self) -> Inference:
+        """What generation reads of the plan."""
+        mixture = self.personal.mixture if self.personal is not None else None
+        return Inference(self.inference, self.gating, self.never_sampled, mixture)
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
@@ -327,6 +360,6 @@ def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:
     return plan.display if overrides.get("method", row) == row else f"{plan.display} ({row})"
 
 
-def plan_values(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain values, for rule parameters and run records."""
+def plan_values(plan: Plan | SharedStage | PersonalStage | Inference) -> dict[str, Any]:
+    """Return a plan, or a part of one, as plain values, for rule parameters and run records."""
     return dataclasses.asdict(plan)

@@ -1,7 +1,6 @@
 """What each stage starts from, uploads and keeps: the update rules, apart from how a client trains.
 
-Used by the workflow's jobs, and by the tests that run a whole plan in memory with a solver of their own. A stage is the
-plain values of a ``SharedStage`` or ``PersonalStage``.
+Used by the workflow's jobs, and by the tests that run a whole plan in memory with a solver of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from favor.federation.method import PersonalStage, SharedStage
 from favor.federation.server import delta
 from favor.foundation.lazy import LazyMapping
 
@@ -47,13 +47,13 @@ def shared_clients(
     names: Sequence[str],
     round_number: int,
     shared: State,
-    stage: Mapping[str, Any],
+    stage: SharedStage,
     previous: Mapping[str, State] | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
 ) -> list[StageClient]:
     """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended."""
-    own = (previous or {}) if stage["start"] == "own" else {}
+    own = (previous or {}) if stage.start == "own" else {}
     return [
         StageClient(
             name,
@@ -67,23 +67,24 @@ def shared_clients(
     ]
 
 
-def _epochs(stage: Mapping[str, Any], client: str, participations: Mapping[str, int] | None) -> float:
+def _epochs(stage: SharedStage | PersonalStage, client: str, participations: Mapping[str, int] | None) -> float:
     """Return the passes of one participation: an equal part of them where they are spread over all."""
-    parts = (participations or {}).get(client, 1) if stage["spread"] else 1
-    return float(stage["epochs"]) / parts
+    parts = (participations or {}).get(client, 1) if stage.spread else 1
+    assert stage.epochs is not None  # the plan is complete
+    return float(stage.epochs) / parts
 
 
-def upload(result: Trained, shared: State, stage: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
     """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved."""
     if result.displacement is not None:
         return as_arrays(result.displacement)
-    return delta(as_arrays(result.state), shared, stage["upload_scale"])
+    return delta(as_arrays(result.state), shared, stage.upload_scale)
 
 
 def personal_clients(
     rounds: Mapping[str, int],
     starts: Mapping[str, State],
-    stage: Mapping[str, Any],
+    stage: PersonalStage,
     anchor: State | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
@@ -106,9 +107,9 @@ def personal_clients(
     ]
 
 
-def kept(result: Trained, start: State, stage: Mapping[str, Any]) -> dict[str, State]:
+def kept(result: Trained, start: State, stage: PersonalStage) -> dict[str, State]:
     """Return the parts of a personal result that the client keeps: its adapter, or endpoint and residual."""
-    if stage["residual"]:
+    if stage.residual:
         return {"endpoint": start, "residual": as_arrays(result.residual)}
     return {"adapter": as_arrays(result.state)}
 

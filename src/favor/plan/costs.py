@@ -274,6 +274,15 @@ class Costs:
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
         return 0, 6 * self.adapter_mb(key)
 
+    def largest_memory_mb(self) -> float:
+        """Return the host memory of the largest training or generation job, without the tables that it reads."""
+        sizes = [float(MODEL_MB)]
+        for run in (run for name in self.project.config.experiments for run in self.training.runs(name)):
+            experiment, name = self.project.experiment(run), self.base_model(run)
+            adapters = 8 * min(self.training.per_job(run), experiment.clients) * self.adapter_mb(run)
+            sizes.append(MODEL_MB + self.weights_mb(name, self.experiment_gpus(run)) + adapters)
+        return max(sizes)
+
     # Resources of a rule
 
     def asks(
@@ -302,7 +311,7 @@ class Costs:
             if own is not None and own.memory_mb is not None:
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
             name = model(wildcards) if model else None
-            size = MODEL_MB if heavy else PLAIN_MB
+            size: float = MODEL_MB if heavy else PLAIN_MB
             size += READ_MB_PER_MB * tables_mb(input) + work(wildcards, input)[1]
             size += self.weights_mb(name, on_gpu(wildcards)) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)

@@ -157,6 +157,14 @@ class Training:
         last = self.last_rounds(key.experiment, key.seed, stage.sampling)
         return [client for client in self.cohort(key) if last[client] == int(key.round)]
 
+    def endpoint_count(self, run: InSeed, stage: SharedStage) -> int:
+        """Return how many shared endpoints of a track are kept, over all rounds."""
+        schedule = self.rounds(run.experiment, run.seed, stage.sampling)
+        if stage.start == "own":
+            return sum(map(len, schedule))
+        used = self._ends_in_use(run.experiment, stage.track)
+        return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
+
     def previous_endpoints(self, key: SharedJob) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
         stage = self.stage(key)
@@ -430,23 +438,12 @@ class Training:
             results=self.paths.results,
         )
 
-    def inference(self, key: InRun) -> dict[str, Any]:
-        """Return what generation needs to know of a method beside its adapters."""
-        plan = self.project.plan(key)
-        personal = plan_values(plan)["personal"]
-        return {
-            "inference": plan.inference,
-            "gating": plan.gating,
-            "never_sampled": plan.never_sampled,
-            "mixture": personal["mixture"] if personal else None,
-        }
-
     def generation_settings(self, key: InRun) -> dict[str, Any]:
         """Return what a job that generates reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(
             model=self.project.model_settings(experiment.base_model),
-            **self.inference(key),
+            **plan_values(self.project.plan(key).generates),
             **pick(experiment, "lora", "generation"),
         )
 
@@ -457,7 +454,7 @@ class Training:
             base=self.project.plain_folder(experiment.base_model),
             lora=experiment.lora,
             clients=self.clients(key.experiment),
-            **self.inference(key),
+            **plan_values(self.project.plan(key).generates),
         )
 
 

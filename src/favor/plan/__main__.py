@@ -1,0 +1,55 @@
+"""Print what a configuration costs before it is started: ``python -m favor.plan config/blogtext.yaml``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.config.files import read_files
+from favor.config.resolve import resolve
+from favor.foundation.errors import UserError
+from favor.plan import Planner
+from favor.plan.estimate import estimate
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    """Return an estimate as the lines of a small table."""
+    rows = [(f"jobs of {rule}", f"{count:,}") for rule, count in found["jobs"].items()]
+    rows += [
+        ("GPU-hours (estimated, not measured)", f"{found['gpu_hours_estimated']:,.1f}"),
+        ("host memory of the largest job (estimated)", f"{found['host_memory_gib']:,.1f} GiB"),
+        ("sent by clients", f"{found['upload_gib']:,.2f} GiB"),
+        ("sent to clients", f"{found['download_gib']:,.2f} GiB"),
+        *((f"disk, {kind}", f"{size:,.2f} GiB") for kind, size in found["disk_gib"].items()),
+        ("disk at the end", f"{found['final_gib']:,.2f} GiB"),
+        ("disk at its highest", f"{found['peak_gib']:,.2f} GiB"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    return [f"{name.ljust(width)}  {value:>14}" for name, value in rows]
+
+
+def main() -> None:
+    """Plan the configuration of the named files, later ones over earlier ones, and print its estimate."""
+    parser = argparse.ArgumentParser(prog="python -m favor.plan", description=__doc__)
+    parser.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
+    parser.add_argument("--corpus-path", help="raw corpus; any file that exists does, because planning does not read it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    try:
+        config = read_files(arguments.configfile)
+        if arguments.corpus_path:
+            config["corpus_path"] = arguments.corpus_path
+        found = estimate(Planner(resolve(config), ROOT))
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines(found)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""What a project trains, keeps and sends, counted from its planned jobs in units of one adapter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
+from favor.plan.keys import Run
+from favor.plan.project import Project
+from favor.plan.records import Records
+from favor.plan.training import Training
+
+
+@dataclass
+class Account:
+    """One experiment, all seeds.
+
+    ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters that
+    stay, by kind. ``uploads``: those on disk at once at most, every track amid a round. ``up``, ``down``: adapters sent,
+    counted for each row as ``boundary.parquet`` does.
+    """
+
+    jobs: Counter[str] = field(default_factory=Counter)
+    passes: float = 0.0
+    stored: Counter[str] = field(default_factory=Counter)
+    uploads: int = 0
+    up: int = 0
+    down: int = 0
+
+
+class Accounts:
+    """The accounts of a project's experiments. What ``outputs_of`` takes from elsewhere is counted there."""
+
+    def __init__(self, project: Project, training: Training, records: Records, measured: frozenset[str]) -> None:
+        self.project = project
+        self.training = training
+        self.records = records
+        self.measured = measured
+
+    def of(self, experiment: str) -> Account:
+        """Return the account of one experiment."""
+        found = Account()
+        tracks: set[tuple[str, str]] = set()
+        stages: set[tuple[str, str]] = set()
+        initial: set[str] = set()
+        for run in self.training.runs(experiment):
+            if self.training.home(run) != run:
+                continue
+            plan = self.project.plan(run)
+            if plan.shared is not None:
+                if (run.seed, plan.shared.track) not in tracks:
+                    tracks.add((run.seed, plan.shared.track))
+                    self._add_track(found, run, plan.shared)
+                initial.add(self.training.server_adapter(run, plan.shared, 0))
+            owner = (run.seed, self.training.owner(experiment, run.method))
+            if plan.personal is not None and owner not in stages:
+                stages.add(owner)
+                self._add_personal(found, run, plan, plan.personal)
+            if plan.personal is not None and plan.shared is None and not needs_shared(plan):
+                initial.add(self.training.initial_adapter(run, owner[1]))
+            if experiment in self.measured:
+                found.jobs["generate" if plan.prompting is None else "generate_prompted"] += 1
+            self._add_traffic(found, run, plan)
+        found.stored["shared adapters"] += len(initial)
+        return found
+
+    def _add_track(self, found: Account, run: Run, stage: SharedStage) -> None:
+        schedule = self.training.rounds(run.experiment, run.seed, stage.sampling)
+        participations = sum(map(len, schedule))
+        found.jobs["train_shared"] += sum(
+            len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule))
+        )
+        found.jobs["aggregate"] += len(schedule)
+        found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
+        found.stored["shared adapters"] += len(schedule)
+        found.stored["endpoints"] += self.training.endpoint_count(run, stage)
+        if self.project.config.keep_uploads:
+            found.stored["uploads"] += participations
+        else:
+            found.uploads += max(map(len, schedule))
+
+    def _add_personal(self, found: Account, run: Run, plan: Plan, stage: PersonalStage) -> None:
+        phases = [
+            [client for job in self.training.phase_jobs(run, phase) for client in self.training.personal_clients(job)]
+            for phase in self.training.phases(run.experiment, plan)
+        ]
+        found.jobs["train_personal"] += len(self.training.personal_jobs(run))
+        pooled = stage.start == "pooled"
+        clients = len(self.training.clients(run.experiment))
+        found.passes += clients * float(stage.epochs or 0) if pooled else _passes(stage, phases)
+        # A residual lies beside its endpoint, a mixture beside the adapter it is mixed with.
+        found.stored["personal adapters"] += sum(map(len, phases)) * (2 if stage.residual or stage.mixture else 1)
+
+    def _add_traffic(self, found: Account, run: Run, plan: Plan) -> None:
+        if plan.shared is not None:
+            sent = sum(map(len, self.training.rounds(run.experiment, run.seed, plan.shared.sampling)))
+            found.up += sent
+            found.down += sent
+        if plan.personal is not None and plan.personal.start == "pooled":
+            found.down += len(self.training.clients(run.experiment))
+        found.down += len(self.records.final_recipients(run, plan))
+
+
+def _passes(stage: SharedStage | PersonalStage, phases: list[list[str]]) -> float:
+    """Return passes over a client's text, all participations; ``epochs`` is each client's total where it is spread."""
+    clients = len({client for phase in phases for client in phase}) if stage.spread else sum(map(len, phases))
+    return clients * float(stage.epochs or 0)

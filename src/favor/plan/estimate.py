@@ -1,0 +1,114 @@
+"""What a project costs before it is started: GPU-hours, disk and traffic, from its account and the size of an adapter.
+
+GPU-hours are an ESTIMATE scaled from the paper's statement, 4.4 to 4.6 hours on four RTX 4090 for a seed of FAVoR, by
+passes over the clients' texts and by parameters of the base model. Nothing of it was measured with this workflow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from favor.config.configuration import Configuration
+from favor.config.models import LanguageModel
+from favor.plan import Planner
+from favor.plan.account import Accounts
+
+GIB = 2**30
+# The paper's efficiency table: FAVoR, one seed, 6 rounds of 12 clients and the private stages of 50; texts of its
+# imbalance appendix, 904,378 words of 50 clients.
+PAPER_GPU_HOURS, PAPER_PASSES, PAPER_PARAMETERS = 4.5 * 4, 72 * 1 + 50 * 2, 3.09e9
+WORDS_OF_A_CLIENT = 904_378 / 50
+# Shapes of hub models that the configurations name, so that nothing is fetched.
+QWEN = {"vocab_size": 151_936, "tie_word_embeddings": True}
+QWEN_7B = {
+    "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28,
+    "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
+}  # fmt: skip
+HUB: dict[str, dict[str, Any]] = {
+    "Qwen/Qwen2.5-3B-Instruct": {
+        **QWEN, "hidden_size": 2048, "intermediate_size": 11_008, "num_hidden_layers": 36,
+        "num_attention_heads": 16, "num_key_value_heads": 2,
+    },
+    "Qwen/Qwen2.5-7B": QWEN_7B,
+    "Qwen/Qwen2.5-7B-Instruct": QWEN_7B,
+}  # fmt: skip
+
+
+def shape_of(model: LanguageModel) -> Any:
+    """Return the transformers configuration of a base model; one that is no folder and not known here is fetched."""
+    from transformers import AutoConfig
+    from transformers.models.qwen2 import Qwen2Config
+
+    made = model.pretrain
+    if made is not None:
+        return Qwen2Config(
+            vocab_size=made.vocabulary_size,
+            hidden_size=made.hidden_size,
+            intermediate_size=made.intermediate_size,
+            num_hidden_layers=made.layers,
+            num_attention_heads=made.heads,
+            num_key_value_heads=made.key_value_heads,
+            tie_word_embeddings=True,
+        )
+    if model.source in HUB:
+        return Qwen2Config(**HUB[model.source])
+    return AutoConfig.from_pretrained(model.source)
+
+
+def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
+    """Return (parameters, bytes of the copy under results): pretrained in float32, NF4 in 4.5 bits of the layers.
+
+    NF4 keeps 4 bits per weight and, doubly quantised, one byte for 64 weights; embeddings stay in 16 bits.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        made = AutoModelForCausalLM.from_config(shape)
+    total = sum(parameter.numel() for parameter in made.parameters())
+    layers = sum(module.weight.numel() for name, module in made.named_modules() if name.endswith("_proj"))
+    nf4 = int(layers * (0.5 + 1 / 64) + (total - layers) * 2) if model.quantisation == "nf4" else 0
+    return total, nf4 + (4 * total if model.pretrain else 0)
+
+
+def estimate(planner: Planner) -> dict[str, Any]:
+    """Return what the runs of a project take: jobs by rule, GPU-hours, and GiB sent, stored and asked of a machine."""
+    from favor.foundation.tensors import safetensors_bytes
+    from favor.lm.lora import state_shapes
+    from favor.lm.settings import LoraSettings
+
+    config: Configuration = planner.config
+    jobs: Counter[str] = Counter()
+    stored: Counter[str] = Counter()
+    bases: dict[str, int] = {}
+    hours = 0.0
+    uploads = up = down = 0
+    measured = frozenset(name for name in config.experiments if planner.evaluation.is_measured(name))
+    accounts = Accounts(planner.project, planner.training, planner.records, measured)
+    for name, experiment in config.experiments.items():
+        found = accounts.of(name)
+        model = config.base_models[experiment.base_model]
+        shape = shape_of(model)
+        lora = {**experiment.lora.model_dump(), "target_modules": tuple(experiment.lora.target_modules)}
+        adapter = safetensors_bytes(state_shapes(shape, LoraSettings(**lora)))
+        parameters, bases[experiment.base_model] = model_bytes(model, shape)
+        total = experiment.allocation.total_words
+        words = total / experiment.clients if total else WORDS_OF_A_CLIENT
+        jobs += found.jobs
+        stored.update({kind: count * adapter for kind, count in found.stored.items()})
+        passes = found.passes * words / WORDS_OF_A_CLIENT
+        hours += passes * PAPER_GPU_HOURS / PAPER_PASSES * parameters / PAPER_PARAMETERS
+        uploads, up, down = uploads + found.uploads * adapter, up + found.up * adapter, down + found.down * adapter
+    stored["base models"] = sum(bases.values())
+    final = sum(stored.values())
+    return {
+        "jobs": dict(jobs),
+        "gpu_hours_estimated": hours,
+        "host_memory_gib": planner.costs.largest_memory_mb() * 1e6 / GIB,
+        "upload_gib": up / GIB,
+        "download_gib": down / GIB,
+        "disk_gib": {kind: size / GIB for kind, size in sorted(stored.items())},
+        "final_gib": final / GIB,
+        "peak_gib": (final + uploads) / GIB,
+    }

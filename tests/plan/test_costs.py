@@ -1,0 +1,156 @@
+"""What jobs ask a cluster for: partition, account, GPU, memory and time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.costs import words_by_client
+from favor.plan.keys import PersonalBatch, Run
+
+CLUSTER = {
+    "partition": "cpu",
+    "gpu_partition": "a100",
+    "account": "research",
+    "gpu_model": "a100",
+    "maximum_minutes": 900,
+}
+RUN = Run("micro", "1", "favor")
+
+
+class Files(list[str]):
+    """A job's input as Snakemake hands it over: a list with names."""
+
+    texts = ""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """Clients' texts: one client has a hundred times the words of the others."""
+    words = {"client_001": 1_000_000, "client_002": 10_000, "client_003": 10_000, "client_004": 10_000}
+    columns = {
+        "client": [*words, "client_001"],
+        "split": [*["train"] * 4, "test"],
+        "words": [*words.values(), 10**9],
+        "allocated_words": [*words.values(), 0],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "texts.parquet")
+    found = Files([])
+    found.texts = str(tmp_path / "texts.parquet")
+    return found
+
+
+def with_cluster(cluster: dict[str, Any]) -> Any:
+    return lambda config: config.update(cluster=cluster)
+
+
+def test_partition_account_and_model_follow_the_gpu(plan):
+    costs = plan(change=with_cluster(CLUSTER)).costs
+    shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
+    assert shared["slurm_partition"](RUN) == "a100"
+    assert shared["slurm_account"](RUN) == "research"
+    assert (shared["gpu"](RUN), shared["gpu_model"](RUN), shared["nodes"]) == (1, "a100", 1)
+    plain = costs.asks("score")
+    assert (plain["gpu"](RUN), plain["gpu_model"](RUN), plain["slurm_partition"](RUN)) == (0, None, "cpu")
+    encoders = {name: costs.encoder_gpus(SimpleNamespace(encoder=name)) for name in ("stylometry", "minilm")}
+    assert encoders == {"stylometry": 0, "minilm": 1}
+    assert costs.any_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 1
+
+
+def test_nothing_is_asked_for_that_is_not_configured(plan):
+    costs = plan().costs
+    shared = costs.asks("train_shared", costs.experiment_gpus)
+    assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
+    assert shared["gpu"](RUN) == 1
+
+
+def test_a_model_on_the_cpu_asks_for_no_gpu(plan):
+    costs = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu")).costs
+    assert costs.experiment_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 0
+    assert costs.encoder_gpus(SimpleNamespace(encoder="minilm")) == 1
+    costs = plan(change=with_cluster({"gpu": False})).costs
+    assert costs.any_gpus(RUN) == costs.experiment_gpus(RUN) == 0
+
+
+def test_time_follows_the_tokens_of_the_jobs_clients(plan, files):
+    def alone(config):
+        config["experiments"]["micro"]["federation"]["clients_per_job"] = 1
+        config["base_models"]["micro"]["parameters"] = 3_000_000_000
+
+    costs = plan(change=alone).costs
+    resources = costs.asks("train_personal", costs.experiment_gpus, costs.personal_work, costs.base_model)
+    jobs = costs.training.personal_jobs(RUN)
+    minutes = sorted(resources["runtime"](job, files, 1, 1) for job in jobs)
+    # 2 passes, 1.5 tokens per word, 6 operations per parameter and token, 50 teraflops, threefold, beside an hour
+    expected = [60 + int(3 * 6 * 3e9 * 2 * 1.5 * words / 50e12 / 60) for words in (10_000, 10_000, 10_000, 1_000_000)]
+    assert minutes == expected
+
+
+def test_a_changed_table_of_texts_is_read_again_and_a_broken_one_counts_nothing(tmp_path, files):
+    path = files.texts
+    assert words_by_client(path, 1)["client_001"] == (1_000_000, 1_000_000)
+    Path(path).write_bytes(b"no table")
+    assert words_by_client(path, 1)["client_002"] == (10_000, 10_000)
+    assert words_by_client(path, 2) == {}
+
+
+def test_memory_follows_the_model(plan):
+    def sized(parameters, **changes):
+        def change(config):
+            config["base_models"]["micro"] = {"source": "some/model", "parameters": parameters, **changes}
+
+        costs = plan(change=change).costs
+        resources = costs.asks("generate", costs.experiment_gpus, costs.generation_work, costs.base_model)
+        return resources["mem_mb"](RUN, Files([]), 1)
+
+    adapters = 3 * 4 * 0.01 / 16 * 2 * 4 / 1e6  # three copies of four clients', rank 2: megabytes per parameter
+    assert sized(3_000_000_000) == pytest.approx(3500 + 6000 + 3e9 * adapters, rel=0.01)
+    assert sized(7_000_000_000) == pytest.approx(3500 + 14000 + 7e9 * adapters, rel=0.01)
+    assert sized(3_000_000_000, quantisation="nf4") < sized(3_000_000_000) < sized(3_000_000_000, device="cpu")
+
+
+def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_path):
+    costs = plan().costs
+    table, adapter = tmp_path / "table.parquet", tmp_path / "adapter.safetensors"
+    table.write_bytes(bytes(2_000_000))
+    adapter.write_bytes(bytes(9_000_000))
+    assert costs.asks("score")["mem_mb"](RUN, Files([str(table), str(adapter)]), 1) == 1500 + 8 * 2
+
+
+def test_a_stage_is_set_by_hand(plan):
+    own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
+    costs = plan(change=with_cluster({**CLUSTER, "stages": {"train_shared": own}})).costs
+    shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
+    assert shared["mem_mb"](RUN, Files([]), 1) == 12345
+    assert shared["runtime"](RUN, Files([]), 1, 1) == 77
+    assert (shared["slurm_partition"](RUN), shared["gpu_model"](RUN)) == ("long", "h100")
+    personal = costs.asks("train_personal", costs.experiment_gpus)
+    assert personal["slurm_partition"](RUN) == "a100"
+
+
+def test_every_further_attempt_doubles_up_to_the_limit(plan):
+    cluster = {"stages": {"train_personal": {"memory_mb": 1000, "minutes": 50}}, "maximum_minutes": 150}
+    resources = plan(change=with_cluster(cluster)).costs.asks("train_personal")
+    job = PersonalBatch("micro", "1", "favor", "last", "0")
+    assert [resources["mem_mb"](job, Files([]), attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
+    assert [resources["runtime"](job, Files([]), 1, attempt) for attempt in (1, 2, 3)] == [50, 100, 150]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "message"),
+    [
+        ({"stages": {"train_shard": {}}}, "'cluster.stages': there is no stage 'train_shard'; did you mean"),
+        ({"local": ["reprot"]}, "'cluster.local': there is no stage 'reprot'; did you mean 'report'?"),
+    ],
+)
+def test_a_misspelt_stage_is_named(plan, cluster, message):
+    costs = plan(change=with_cluster(cluster)).costs
+    with pytest.raises(UserError) as caught:
+        costs.check_stages(["train_shared", "report", "make_table"])
+    assert message in str(caught.value)
