@@ -38,7 +38,7 @@ def main() -> None:
     """Plan the configuration of the named files, later ones over earlier ones, and print its estimate."""
     parser = argparse.ArgumentParser(prog="python -m favor.plan", description=__doc__)
     parser.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
-    parser.add_argument("--corpus-path", help="raw corpus; any file that exists does, because planning does not read it")
+    parser.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     try:

@@ -16,9 +16,9 @@ from favor.plan.training import Training
 class Account:
     """One experiment, all seeds.
 
-    ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters that
-    stay, by kind. ``uploads``: those on disk at once at most, every track amid a round. ``up``, ``down``: adapters sent,
-    counted for each row as ``boundary.parquet`` does.
+    ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
+    that stay, by kind. ``uploads``: those on disk at once at most, every track amid a round. ``up``, ``down``: adapters
+    sent, counted for each row as ``boundary.parquet`` does.
     """
 
     jobs: Counter[str] = field(default_factory=Counter)
