@@ -244,7 +244,7 @@ def encoder_settings(name):
 
 
 def encoder_module(name):
-    return f"favor.encoders.kinds.{CONFIG['encoders'][name]['kind']}"
+    return f"favor.encoders.kinds.{CONFIG['encoders'][name]['kind']}:load"
 
 
 def experiment_encoders(name):
@@ -295,7 +295,7 @@ def raw_corpus(wildcards):
 
 
 def reader_module(wildcards):
-    return f"favor.corpora.readers.{CONFIG['corpora'][wildcards.corpus]['reader']}"
+    return f"favor.corpora.readers.{CONFIG['corpora'][wildcards.corpus]['reader']}:read"
 
 
 def background_file(corpus):

@@ -188,7 +188,7 @@ def paper_file(label):
 
 
 def table_module(label):
-    return f"favor.report.tables.{label.replace('-', '_')}"
+    return f"favor.report.tables.{label.replace('-', '_')}:TABLE"
 
 
 def independent_encoder(name):

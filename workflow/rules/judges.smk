@@ -50,7 +50,9 @@ rule judge:
         **asks("judge", judge_gpus, model=judge_model),
     params:
         cfg=lambda w: cfg(**judge_settings(w)),
-        code=lambda w: code("judge", f"favor.studies.judges_{judges_of(w)['model']}"),
+        code=lambda w: code(
+            "judge", f"favor.studies.judges_{judges_of(w)['model']}:open_judge"
+        ),
     script:
         "../scripts/judge.py"
 

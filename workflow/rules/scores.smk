@@ -45,7 +45,7 @@ rule score:
                 for key in ("minimum_words", "minimum_distinct_bigram_ratio")
             ],
         ),
-        code=lambda w: code("score", f"favor.scores.{w.family}"),
+        code=lambda w: code("score", f"favor.scores.{w.family}:score"),
     script:
         "../scripts/score.py"
 

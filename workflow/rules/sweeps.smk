@@ -69,7 +69,7 @@ rule draw_sweep:
         cfg=lambda w: cfg(**drawn_sweep(w)),
         code=lambda w: code(
             "draw_sweep",
-            *(f"favor.scores.{family}" for family in sweep_families(w.sweep)),
+            *(f"favor.scores.{family}:METRICS" for family in sweep_families(w.sweep)),
         ),
     script:
         "../scripts/draw_sweep.py"
