@@ -3,7 +3,8 @@
 import shutil
 
 from favor.paper.names import METHODS
-from favor.report.specs import load_spec
+from favor.foundation.registry import METRIC_FAMILIES
+from favor.report.specs import load_spec, spec_module
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
 FIGURES = ("training_curves", "retention_utility", "allocation")
@@ -187,8 +188,18 @@ def paper_file(label):
     )
 
 
-def table_module(label):
-    return f"favor.report.tables.{label.replace('-', '_')}:TABLE"
+def table_modules(label):
+    """The file of a table, and those of the metrics that say what its columns are called and which way is better.
+
+    A label without a file is one that only a rule without jobs names.
+    """
+    if label not in SPECS:
+        return []
+    families = map(METRIC_FAMILIES.module, SPECS[label].families)
+    return [
+        f"{spec_module(label)}:TABLE",
+        *(f"{family}:METRICS" for family in families),
+    ]
 
 
 def independent_encoder(name):

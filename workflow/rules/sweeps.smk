@@ -44,7 +44,7 @@ rule make_sweep_table:
         cfg=lambda w: cfg(
             points=SWEEPS[w.sweep]["points"], contexts=sweep_contexts(w.sweep)
         ),
-        code=lambda w: code("make_sweep_table", table_module(w.label)),
+        code=lambda w: code("make_sweep_table", *table_modules(w.label)),
     script:
         "../scripts/make_sweep_table.py"
 

@@ -27,7 +27,7 @@ rule make_table:
         cfg=lambda w: cfg(
             **table_context(w.experiment), **printed_settings(w.experiment, w.label)
         ),
-        code=lambda w: code("make_table", table_module(w.label)),
+        code=lambda w: code("make_table", *table_modules(w.label)),
     script:
         "../scripts/make_table.py"
 
@@ -50,7 +50,7 @@ rule make_excerpts:
         **asks("make_excerpts"),
     params:
         cfg=lambda w: cfg(**table_context(w.experiment)),
-        code=code("make_excerpts", table_module("qualitative-appendix")),
+        code=code("make_excerpts", *table_modules("qualitative-appendix")),
     script:
         "../scripts/make_excerpts.py"
 
@@ -200,6 +200,9 @@ rule report:
             order=shown_experiments(),
             sweeps=sweep_settings(),
         ),
-        code=code("report", *sorted(map(table_module, SPECS))),
+        code=code(
+            "report",
+            *sorted({module for label in SPECS for module in table_modules(label)}),
+        ),
     script:
         "../scripts/report.py"

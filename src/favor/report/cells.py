@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from favor.paper.names import encoder_name, method_name
 from favor.report.specs import Column, Row, Unit
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 DASH = "–"
 _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {

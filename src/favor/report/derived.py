@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from favor.paper.names import encoder_name
 from favor.report.specs import Derived, Row
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import numpy as np
+    import pandas as pd
 
 EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order
 DASH = "–"

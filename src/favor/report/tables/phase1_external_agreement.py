@@ -1,11 +1,15 @@
 """How many external evaluators place FAVoR above Ditto."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from favor.report.derived import agreement, missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 
 def _support(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:

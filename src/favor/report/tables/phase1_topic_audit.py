@@ -1,13 +1,17 @@
 """Topics and same-topic negatives: what the verification protocol can draw on."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.report.derived import agreement, missing, row_values, spread
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 MINIMUM_AUTHORS = 3
 

@@ -1,12 +1,16 @@
 """Overall quality as a language model judges it, and FAVoR against each collaborative baseline."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from favor.report.cells import printed
 from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec, method_rows
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 REFERENCE = "favor"
 
