@@ -22,7 +22,7 @@ from favor.lm.base import load_base
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
@@ -204,7 +204,7 @@ def test_the_check_marks_are_the_papers():
 
     paper = experiment()
     values = load_paper_values("prompting_retrieval_baselines").set_index(["row", "column"])["text"]
-    spec = load_spec("prompting_retrieval_baselines")
+    spec = printed_spec("prompting_retrieval_baselines")
     for row in spec.rows:
         module, plan, hyperparameters = load_method(row.method, {}, paper)
         found = run_check(plan, paper, module, hyperparameters)

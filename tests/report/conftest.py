@@ -13,7 +13,7 @@ from favor.report.build import Context, build_table
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.workflow import draw_workflow
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 
 ENCODERS = ("asce_a", "asce_b", "minilm", "stylometry")
 METHODS = ("fedavg", "fedprox", "ditto", "feddpa", "favor_without_asce", "favor", "local_only_asce", "pooled")
@@ -117,10 +117,10 @@ def report(
     draw_allocation(allocation, chart.svg, chart.pdf)
     tables = []
     for label in ("main_federated_results", "phase1-ablation-full-meanstd", "phase1-external-evaluator-details"):
-        spec = load_spec(label)
+        spec = printed_spec(label)
         cells = build_table(spec, scores, context, load_paper_values(label))
         tables.append(ReportTable(spec, cells, "scores " + ", ".join(spec.sources)))
-    paired = load_spec("phase1-paired-significance")
+    paired = printed_spec("phase1-paired-significance")
     cells = build_table(paired, scores, context, load_paper_values(paired.label), make_comparisons())
     tables.insert(0, ReportTable(paired, cells, "demo/statistics/phase1-paired-significance.parquet"))
     preparation = Preparation(

@@ -13,7 +13,8 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table, is_control, join_sections
 from favor.report.cell_table import TABLE_CELLS
-from favor.report.specs import Column, Panel, Row, TableSpec, load_spec, method_rows
+from favor.report.labels import printed_spec
+from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
 from favor.scores.metric import scores_frame
 
 ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
@@ -200,7 +201,7 @@ def test_marks_within_an_encoder(score: Callable[..., dict]) -> None:
 
 
 def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("main_federated_results")
+    spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
     # favor.tex L492: FAVoR 0.403, macro-F1 0.365
     assert cell(cells, "FAVoR", "Author Acc.")["paper_value"] == 0.403
@@ -214,7 +215,7 @@ def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Cont
 
 
 def test_sections_join_and_survive_parquet(tmp_path, scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("main_federated_results")
+    spec = printed_spec("main_federated_results")
     first = build_table(spec, scores, context)
     second = build_table(spec, scores, Context("other", ("favor",), "Other corpus", encoders=context.encoders))
     joined = join_sections([first, second])
@@ -229,7 +230,7 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
     values = (("asce_a", 0.5), ("minilm", 0.4))
     scores = pd.DataFrame([score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
     about = context("favor", seeds=[1, 2], absences={"luar": "not here"})
-    cells = build_table(load_spec("signature-space-main"), scores, about)
+    cells = build_table(printed_spec("signature-space-main"), scores, about)
     own = cell(cells, "ASCE", "Acc.")
     assert (own["text"], own["reason"], own["mark"]) == ("0.500", "", "best")
     assert cell(cells, "MiniLM", "Acc.")["text"] == "0.400"
@@ -240,7 +241,7 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
 def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Callable[..., dict]) -> None:
     made = ("favor", "gold", "shuffled")
     scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
-    cells = build_table(load_spec("phase1-external-evaluator-details"), scores, context("favor"))
+    cells = build_table(printed_spec("phase1-external-evaluator-details"), scores, context("favor"))
     rows = cells[cells["column"] == "Gen→Gen AUC"]
     assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces
     name = "Shuffled authors (lower bound) · MiniLM"
@@ -255,7 +256,7 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
         "global_asce": {"private_residual": False, "proximal": False, "lambda_align": 0.3},
     }
     made = replace(context("global_asce", "favor"), settings=ran)
-    cells = build_table(load_spec("phase1-ablation-run-audit"), scores_frame([]), made)
+    cells = build_table(printed_spec("phase1-ablation-run-audit"), scores_frame([]), made)
     assert cell(cells, "FAVoR", "Shared prox.")["text"] == "✓"
     assert cell(cells, "Global ASCE", "Private residual")["text"] == "✗"
     assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
@@ -266,7 +267,7 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
 def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> None:
     scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "gold")])
     settings = {"favor": {"alignment": False, "private_residual": True}}
-    cells = build_table(load_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
+    cells = build_table(printed_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
     assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
     assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
     assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"

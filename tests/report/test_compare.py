@@ -10,7 +10,7 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.compare import agreement, agreement_rows, differences
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 
 
 def cells(values: list[float], paper: list[float], column: str = "X") -> pd.DataFrame:
@@ -20,7 +20,7 @@ def cells(values: list[float], paper: list[float], column: str = "X") -> pd.Data
     )
 
 
-SPEC = load_spec("phase1-main-results")
+SPEC = printed_spec("phase1-main-results")
 
 
 def test_rank_correlations_by_hand() -> None:
@@ -50,7 +50,7 @@ def test_columns_the_paper_lacks_and_constant_columns() -> None:
 
 
 def test_rows_of_several_encoders_are_compared_apart(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("phase1-external-evaluator-details")
+    spec = printed_spec("phase1-external-evaluator-details")
     found = agreement(spec, build_table(spec, scores, context, load_paper_values(spec.label)))
     auc = found[(found["column"] == "Gen→Src AUC") & (found["group"] == "MiniLM")]
     assert auc["n"].tolist() == [6]

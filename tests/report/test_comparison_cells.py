@@ -10,8 +10,8 @@ from favor.report.build import Context, build_table
 from favor.report.cells import printed
 from favor.report.compare import agreement
 from favor.report.html import html_table
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_paper_table, latex_table
-from favor.report.specs import load_spec
 from favor.scores.tables import SCORES
 
 SCORES = SCORES.empty()
@@ -34,7 +34,7 @@ def cells() -> pd.DataFrame:
         comparison("fedprox", "top1_cosine", note="no output survives in both methods"),
     ]
     context = Context("trial", ["favor", "ditto", "fedprox"], "Blogs", "BlogText", {"style": "asce_a"})
-    return build_table(load_spec(LABEL), SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows))
+    return build_table(printed_spec(LABEL), SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows))
 
 
 def cell(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
@@ -68,7 +68,7 @@ def test_dashes_say_why(cells: pd.DataFrame) -> None:
 
 def test_an_encoder_that_is_not_there_is_named() -> None:
     rows = [comparison("ditto", "generated_source_auc", encoder="minilm")]
-    spec = load_spec("phase1-external-paired-auc")
+    spec = printed_spec("phase1-external-paired-auc")
     context = Context(
         "trial", ["favor", "ditto"], encoders={"style": "asce_a"}, absences={"styledistance": "no weights"}
     )
@@ -80,7 +80,7 @@ def test_an_encoder_that_is_not_there_is_named() -> None:
 
 
 def test_pages_show_the_paper_beside_ours(cells: pd.DataFrame) -> None:
-    spec = load_spec(LABEL)
+    spec = printed_spec(LABEL)
     page = html_table(spec, cells)
     assert "paper [0.078, 0.170]" in page
     assert "paper −0.013 (+0.001)" in page  # Top-1 cosine: -0.0123 against -0.013
@@ -95,7 +95,7 @@ def test_agreement_is_of_the_differences() -> None:
     deltas = {"ditto": 0.12, "fedprox": 0.2, "pooled": 0.15}  # the paper's: 0.125, 0.228, 0.153
     rows = [comparison(right, "author_accuracy", delta=delta) for right, delta in deltas.items()]
     context = Context("trial", ["favor", *deltas], "Blogs", "BlogText", {"style": "asce_a"})
-    spec = load_spec(LABEL)
+    spec = printed_spec(LABEL)
     found = agreement(spec, build_table(spec, SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows)))
     assert set(found["column"]) == {"Directional Δ"}
     accuracy = found[found["group"] == "Author acc."].iloc[0]
@@ -109,7 +109,7 @@ def test_numbers_never_print_minus_zero() -> None:
 
 
 def test_panels_of_which_the_paper_prints_nothing_are_left_out() -> None:
-    spec = load_spec("phase1-ablation-run-audit")
+    spec = printed_spec("phase1-ablation-run-audit")
     settings = {"favor": {"private_residual": True, "alignment": True, "proximal": True, "protocol": "paper"}}
     context = Context("trial", ["favor"], "Blogs", "BlogText", settings=settings)
     beside = latex_paper_table(spec, build_table(spec, SCORES, context, load_paper_values(spec.label)))

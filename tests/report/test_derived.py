@@ -9,7 +9,7 @@ import pytest
 
 from favor.report.build import Context, build_table
 from favor.report.derived import agreement
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 
 CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"})
 
@@ -32,13 +32,13 @@ def test_agreement_counts_the_evaluators_that_were_asked(verified: pd.DataFrame)
     found = agreement(verified, {}, "favor", "ditto")
     assert (found.supporting, found.compared) == (("minilm",), 2)
     assert found.reason == "no scores of both methods by StyleDistance"
-    row = build_table(load_spec("phase1-external-agreement"), verified, CONTEXT).set_index("column")
+    row = build_table(printed_spec("phase1-external-agreement"), verified, CONTEXT).set_index("column")
     assert row["text"].to_dict() == {"Support": "1/2", "Fraction": "0.5", "Supporting evaluators": "minilm"}
     assert row.loc["Fraction", "value"] == 0.5
 
 
 def test_agreement_without_scores_is_a_dash(verified: pd.DataFrame) -> None:
-    row = build_table(load_spec("phase1-external-agreement"), verified.iloc[:0], CONTEXT).set_index("column")
+    row = build_table(printed_spec("phase1-external-agreement"), verified.iloc[:0], CONTEXT).set_index("column")
     assert set(row["text"]) == {"–"}
     assert row.loc["Fraction", "reason"] == "no scores of both methods by MiniLM, StyleDistance, Stylometry"
 
@@ -53,7 +53,7 @@ def test_topic_audit(verified: pd.DataFrame, score: Callable[..., dict]) -> None
     rows += [score("source", "shared_prompts", 0.0, "", 0)]
     rows += [score("favor", "source_negatives", value, "", seed) for seed, value in enumerate((90.0, 88.0))]
     rows += [score("favor", "generated_negatives", 44.0, "", seed) for seed in range(2)]
-    cells = build_table(load_spec("phase1-topic-audit"), pd.concat([verified, pd.DataFrame(rows)]), CONTEXT)
+    cells = build_table(printed_spec("phase1-topic-audit"), pd.concat([verified, pd.DataFrame(rows)]), CONTEXT)
     assert cells.set_index("row")["text"].to_dict() == {
         "Evaluation authors": "12",
         "Topic source": "Metadata of the corpus, by author",
@@ -71,5 +71,5 @@ def test_topic_audit(verified: pd.DataFrame, score: Callable[..., dict]) -> None
 
 
 def test_topic_audit_without_topics_says_so(verified: pd.DataFrame) -> None:
-    cells = build_table(load_spec("phase1-topic-audit"), verified, CONTEXT).set_index("row")
+    cells = build_table(printed_spec("phase1-topic-audit"), verified, CONTEXT).set_index("row")
     assert cells.loc["Evaluation authors", ["text", "reason"]].tolist() == ["–", "topics were not scored"]

@@ -7,10 +7,10 @@ import pandas as pd
 from favor.report.build import Context
 from favor.report.excerpts import build_excerpts, common_prompts, shortened
 from favor.report.html import html_document
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import load_spec
 
-SPEC = load_spec("qualitative-appendix")
+SPEC = printed_spec("qualitative-appendix")
 
 
 def made(failed: tuple[str, str] = ("favor", "p3")) -> tuple[pd.DataFrame, pd.DataFrame]:

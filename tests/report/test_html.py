@@ -15,8 +15,8 @@ from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import DEMO_STATEMENT, Report
 from favor.report.html import html_document, html_table
+from favor.report.labels import printed_spec
 from favor.report.page import inline_svg, write_html_report
-from favor.report.specs import load_spec
 
 VOID = {"meta", "br"}
 
@@ -66,7 +66,7 @@ def parsed(text: str) -> WellFormed:
 
 
 def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("main_federated_results")
+    spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
     text = html_table(spec, cells, "Experiment demo.")
     parsed(text)
@@ -82,7 +82,7 @@ def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
 
 
 def test_reasons_stand_below(scores: pd.DataFrame, context: Context, hostile: str) -> None:
-    spec = load_spec("phase1-main-external-verification")
+    spec = printed_spec("phase1-main-external-verification")
     cells = build_table(
         spec, scores, Context("demo", ("favor",), encoders=context.encoders, absences={"styledistance": hostile})
     )

@@ -14,16 +14,17 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.content import Report
+from favor.report.labels import printed_spec
 from favor.report.latex import PACKAGES, latex_paper_table, latex_table
 from favor.report.pdf import compile_latex, latex_source
-from favor.report.specs import Panel, TableSpec, available, load_spec
+from favor.report.specs import Panel, TableSpec, available
 from favor.running.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
 
 
 def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("phase1-ablation-full-meanstd")
+    spec = printed_spec("phase1-ablation-full-meanstd")
     context = dataclasses.replace(context, settings={"favor": {"alignment": True, "private_residual": True}})
     source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
     assert r"\textbf{0.400}" in source
@@ -40,7 +41,7 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
 
 
 def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("main_federated_results")
+    spec = printed_spec("main_federated_results")
     source = latex_table(spec, build_table(spec, scores, context))
     assert r" & FedDPA$^{\dagger}$ & " in source
     assert re.search(r"^Demo blogs & FedAvg & ", source, flags=re.MULTILINE)
@@ -50,7 +51,7 @@ def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
 
 
 def test_the_papers_values_in_the_same_layout(scores: pd.DataFrame, context: Context) -> None:
-    spec = load_spec("asce-b-audit")
+    spec = printed_spec("asce-b-audit")
     source = latex_paper_table(spec, build_table(spec, scores, context, load_paper_values(spec.label)))
     # ours 0.400 minus the paper's 0.403
     assert re.search(r"^FAVoR & 0\.403 \(\$-\$0\.003\) & 0\.771", source, flags=re.MULTILINE)
@@ -65,7 +66,7 @@ def test_every_table_compiles_with_hostile_text(
     odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
     bodies = []
     for label in available():
-        spec = load_spec(label)
+        spec = printed_spec(label)
         cells = build_table(spec, scores, odd, load_paper_values(label))
         bodies += [latex_table(spec, cells, hostile, controls=True), latex_paper_table(spec, cells)]
     packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)

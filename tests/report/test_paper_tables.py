@@ -11,7 +11,8 @@ from favor.federation.record import run_check
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
 from favor.report.build import SEEDS, Context, build_table
-from favor.report.specs import TableSpec, available, load_spec
+from favor.report.labels import printed_spec
+from favor.report.specs import TableSpec, available
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.
 OTHERWISE = {
@@ -57,7 +58,7 @@ def papers_scores(spec: TableSpec, section: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("label", MARKED)
 def test_the_papers_values_get_the_papers_marks(label: str) -> None:
-    spec, values = load_spec(label), load_paper_values(label)
+    spec, values = printed_spec(label), load_paper_values(label)
     otherwise = set()
     for section in ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",):
         context = Context("paper", list(METHODS), section, section or "BlogText", seeds=(1,))
@@ -74,7 +75,7 @@ def test_the_papers_values_get_the_papers_marks(label: str) -> None:
 
 @pytest.mark.parametrize("label", ["phase1-ablation-full-meanstd", "phase1-ablation-run-audit"])
 def test_components_as_the_default_methods_run_are_the_papers(label: str) -> None:
-    spec, settings = load_spec(label), {}
+    spec, settings = printed_spec(label), {}
     paper = experiment()
     for row in spec.rows:
         module, plan, values = load_method(row.method, {}, paper)

@@ -16,8 +16,9 @@ from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.figures.sweep import draw_sweep
 from favor.report.html import html_table
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import POINT, Column, Panel, Row, TableSpec, load_spec
+from favor.report.specs import POINT, Column, Panel, Row, TableSpec
 from favor.report.sweeps import at_points, build_sweep, points_of
 
 POINTS = points_of(
@@ -52,7 +53,7 @@ def scores(score: Callable[..., dict]) -> pd.DataFrame:
 
 
 def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -> None:
-    spec = load_spec("imbalance-sweep")
+    spec = printed_spec("imbalance-sweep")
     cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))
     # Means 0.72 and 0.605, difference 0.115; 0.51 and 0.5505, difference -0.0405, which prints as -0.041 (of 0.5505).
     assert cells["row"].tolist() == ["even"] * 3 + ["Strong"] * 3
@@ -73,12 +74,12 @@ def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -
 
 def test_a_missing_half_is_a_dash_with_its_reason(scores: pd.DataFrame) -> None:
     known = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
-    cells = build_sweep(load_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
+    cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
     reasons = dict(zip(zip(cells["row"], cells["column"], strict=True), cells["reason"], strict=True))
     assert reasons["Strong", "EER FAVoR / Ditto (Δ)"] == "Ditto is not run in experiment strong"
     assert reasons["even", "EER FAVoR / Ditto (Δ)"] == ""
     once = known[(known["seed"] == 1) | (known["point"] == "Strong")]
-    cells = build_sweep(load_spec("imbalance-sweep"), POINTS, once, contexts(strong=("favor",)))
+    cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, once, contexts(strong=("favor",)))
     assert cells["reason"].tolist()[0] == "mean over 1 of 2 seeds"
 
 

@@ -1,44 +1,53 @@
-"""A fingerprint follows what the code does: not its comments, and not code that the script does not import."""
+"""A fingerprint follows the definitions that a script can reach, and what of them can change a result."""
+
+from __future__ import annotations
 
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running import fingerprint as module
-from favor.running.fingerprint import fingerprint, first_party_modules
+from favor.running.fingerprint import SourceCode
 
 SCRIPT = '"""Script."""\nfrom favor.scores.auc import auc\nprint(auc(1))\n'
 FILES = {
     "favor/__init__.py": '"""Package."""\n',
+    "favor/foundation/__init__.py": "",
+    "favor/foundation/tables.py": "class Column:\n    pass\n",
     "favor/scores/__init__.py": "",
     "favor/scores/auc.py": "from favor.ground import add\ndef auc(x):\n    'Doc.'\n    return add(x, 1)\n",
-    "favor/scores/other.py": "VALUE = 1\n",
-    "favor/ground.py": "def add(a, b):\n    return a + b\n",
+    "favor/scores/other.py": "VALUE = 1\ndef score():\n    return 2\n",
+    "favor/ground.py": "def add(a, b):\n    return a + b\n\n\ndef unused():\n    return 1\n",
+    "favor/again.py": "from favor.ground import add\n",
 }
+
+
+class Files:
+    """The files of a small project; ``taken`` is the fingerprint of its script as they are now."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name, text in FILES.items():
+            self.write(name, text)
+        self.write("script.py", SCRIPT)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def taken(self, *modules):
+        return SourceCode(self.folder).fingerprint(self.folder / "script.py", modules)
+
+    def reached(self, *modules):
+        return set(SourceCode(self.folder).reached(self.folder / "script.py", modules))
 
 
 @pytest.fixture
 def project(tmp_path):
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "script.py").write_text(SCRIPT)
-    return tmp_path
+    return Files(tmp_path)
 
 
-def taken(project, *modules):
-    module._tree.cache_clear()
-    module._reachable.cache_clear()
-    return fingerprint(project / "script.py", project, modules)
-
-
-def test_modules_are_followed_transitively(project):
-    taken(project)
-    assert first_party_modules(project / "script.py", project) == [
-        "favor",
-        "favor.ground",
-        "favor.scores",
-        "favor.scores.auc",
-    ]
+def test_definitions_are_followed_transitively(project):
+    assert project.reached() == {"script script", "favor.scores.auc.auc", "favor.ground.add"}
 
 
 @pytest.mark.parametrize(
@@ -47,38 +56,135 @@ def test_modules_are_followed_transitively(project):
         ("script.py", SCRIPT.replace("auc(1)", "auc(2)"), True),
         ("script.py", SCRIPT.replace("Script.", "Another docstring."), False),
         ("favor/ground.py", "def add(a, b):\n    return a - b\n", True),
-        ("favor/ground.py", "# why\ndef add(a,  b):\n\n    return (a + b)  # sum\n", False),
+        ("favor/ground.py", "def add(a, b=2):\n    return a + b\n", True),
+        ("favor/ground.py", "def add(a: int, b) -> int:  # why\n\n    return (a + b)  # sum\n", False),
+        ("favor/ground.py", FILES["favor/ground.py"].replace("return 1", "return 2"), False),
+        ("favor/ground.py", FILES["favor/ground.py"] + "import os\nos.environ['X'] = '1'\n", True),
+        ("favor/ground.py", FILES["favor/ground.py"] + "NEW = 1\n", False),
         ("favor/scores/auc.py", FILES["favor/scores/auc.py"].replace("'Doc.'", "'Other.'"), False),
         ("favor/scores/other.py", "VALUE = 2\n", False),
-        ("favor/scores/__init__.py", "import favor.scores.other\n", True),
+        ("favor/scores/__init__.py", "import favor.scores.other\n", False),
+        ("favor/scores/__init__.py", "import matplotlib\nmatplotlib.use('Agg')\n", True),
     ],
 )
 def test_what_changes_a_fingerprint(project, file, text, changes):
-    before = taken(project)
-    (project / file).write_text(text)
-    assert (taken(project) != before) == changes
+    before = project.taken()
+    project.write(file, text)
+    assert (project.taken() != before) == changes
 
 
-def test_a_module_loaded_by_name_counts(project):
-    before = taken(project, "favor.scores.other")
-    assert before != taken(project)
-    (project / "favor/scores/other.py").write_text("VALUE = 2\n")
-    assert taken(project, "favor.scores.other") != before
+# Every way to write a use of favor.ground.add.
+USES = {
+    "from import": "from favor.ground import add\nadd(1, 2)",
+    "as": "from favor.ground import add as plus\nplus(1, 2)",
+    "module": "from favor import ground\nground.add(1, 2)",
+    "module as": "import favor.ground as below\nbelow.add(1, 2)",
+    "dotted": "import favor.ground\nfavor.ground.add(1, 2)",
+    "exported again": "from favor.again import add\nadd(1, 2)",
+    "in a function": "def f():\n    from favor.ground import add\n    return add(1, 2)\nf()",
+    "star": "from favor.ground import *\nadd(1, 2)",
+    "module as a value": "from favor import ground\ngetattr(ground, 'ad' + 'd')(1, 2)",
+    "literal name": "import importlib\nimportlib.import_module('favor.ground').add(1, 2)",
+    "default": "from favor.ground import add\ndef f(x=add): pass\nf()",
+    "decorator": "from favor.ground import add\n@add\ndef f(): pass",
+    "base class": "from favor.ground import add\nclass A(add): pass\nA()",
+    "class body": "from favor.ground import add\nclass A:\n    x = add(1, 2)\nA()",
+    "method": "from favor.ground import add\nclass A:\n    def m(self): return [add(x, 1) for x in ()]\nA()",
+    "constant": "from favor.ground import add\nX = {'a': add}\nX",
+    "changed constant": "from favor.ground import add\nX = 1\nX += add(1, 2)\nX",
+    "condition": "try:\n    from favor.ground import add\nexcept ImportError:\n    add = None\nadd",
+    "shadowed inside": "from favor.ground import add\ndef f():\n    def g(add): return add\n    add(g, 1)\nf()",
+    "printed": "import sys\nfrom favor.ground import add\nprint(f'{add(1, 2)} sums', file=sys.stderr)",
+    "global": "from favor.ground import add\ndef f():\n    global add\n    add = add\nf()",
+}
 
 
-def test_a_docstring_alone_in_a_function_keeps_the_function(project):
-    (project / "favor/ground.py").write_text("def add(a, b):\n    'Only this.'\n")
-    first = taken(project)
-    (project / "favor/ground.py").write_text("def add(a, b):\n    'Only that.'\n")
-    assert taken(project) == first
+@pytest.mark.parametrize("use", USES)
+def test_every_way_to_use_a_definition_is_followed(project, use):
+    project.write("script.py", USES[use] + "\n")
+    before = project.taken()
+    project.write("favor/ground.py", FILES["favor/ground.py"].replace("a + b", "a - b"))
+    assert project.taken() != before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from favor.ground import add\ndef f(add): return add\nf(1)",
+        "from favor.ground import add\n[add for add in ()]",
+        "from favor.ground import add\ndef f(x: add) -> add: pass\nf(1)",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from favor.ground import add",
+        "from favor.foundation.errors import UserError\nfrom favor.ground import add\nraise UserError(f'{add} is bad')",
+    ],
+)
+def test_what_no_result_depends_on_is_not_followed(project, text):
+    project.write("script.py", text + "\n")
+    assert "favor.ground.add" not in project.reached()
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "changes"),
+    [
+        ("raise UserError(f'{x}: no file; make it')", "make", "write", False),
+        ("raise UserError('one ' + x)", "one", "two", False),
+        ("raise Refused('too long')", "too", "very", True),  # another error's words may be kept
+        ("assert x, 'message'", "message", "other", False),
+        ("assert x == 'a', 'message'", "'a'", "'b'", True),
+        ("import sys\nprint('done', x, file=sys.stderr)", "done", "made", False),
+        ("print('done', x)", "done", "made", True),
+        ("Progress('texts', 3)", "texts", "words", False),
+        ("Progress('texts', 3)", "3", "4", True),
+        ("print({'note': 'too few texts'})", "few", "many", True),
+        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "its", "the", False),
+        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'words'", "''", False),
+        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', meaning='x')", "'x'", "'y'", False),
+        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'a'", "'b'", True),
+        ("from favor.foundation.tables import Column\nprint(Column('a', 1, '', 'x').meaning)", "'x'", "'y'", True),
+        ("Column('a', 'b', 'c', 'd')", "'d'", "'e'", True),  # another class
+        ("import numpy as np\nnp.mean(x)", "numpy as np", "cupy as np", True),
+    ],
+)
+def test_words_count_only_where_a_result_may_hold_them(project, text, old, new, changes):
+    project.write("script.py", text + "\n")
+    before = project.taken()
+    assert text.count(old) == 1
+    project.write("script.py", text.replace(old, new) + "\n")
+    assert (project.taken() != before) == changes
+
+
+def test_a_module_loaded_by_name_counts_whole_or_by_the_name_that_is_read(project):
+    assert project.taken() != project.taken("favor.scores.other") != project.taken("favor.scores.other:score")
+    both, one = project.taken("favor.scores.other"), project.taken("favor.scores.other:score")
+    project.write("favor/scores/other.py", FILES["favor/scores/other.py"].replace("VALUE = 1", "VALUE = 2"))
+    assert project.taken("favor.scores.other") != both
+    assert project.taken("favor.scores.other:score") == one
+
+
+def test_a_definition_that_moves_is_the_same_and_another_of_its_name_is_not(project):
+    before = project.taken()
+    project.write("favor/below.py", FILES["favor/ground.py"])
+    project.write("favor/ground.py", "")
+    project.write("favor/scores/auc.py", FILES["favor/scores/auc.py"].replace("favor.ground", "favor.below"))
+    assert project.taken() == before
+    project.write("favor/below.py", FILES["favor/ground.py"].replace("a + b", "a * b"))
+    assert project.taken() != before
+
+
+def test_two_definitions_of_one_name_that_change_places_are_seen(project):
+    project.write("favor/below.py", "def add(a, b):\n    return a * b\n")
+    text = "from favor.ground import add as one\nfrom favor.below import add as two\none(two(1, 2), 3)\n"
+    project.write("script.py", text)
+    before = project.taken()
+    project.write("script.py", text.replace("one\n", "x\n").replace("two\n", "one\n").replace("x\n", "two\n"))
+    assert project.taken() != before
 
 
 def test_unknown_modules_relative_imports_and_broken_syntax_are_named(project):
     with pytest.raises(UserError, match=r"no module 'favor\.scores\.missing'"):
-        taken(project, "favor.scores.missing")
-    (project / "favor/ground.py").write_text("from . import scores\n")
+        project.taken("favor.scores.missing")
+    project.write("favor/ground.py", "from . import scores\n")
     with pytest.raises(UserError, match="relative import"):
-        taken(project)
-    (project / "favor/ground.py").write_text("def (:\n")
+        project.taken()
+    project.write("favor/ground.py", "def (:\n")
     with pytest.raises(UserError, match=r"ground\.py:1"):
-        taken(project)
+        project.taken()

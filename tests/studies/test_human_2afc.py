@@ -9,8 +9,8 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.html import html_document
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import load_spec
 from favor.studies.human_2afc import METRICS, audit_scores, missing_scores
 
 SOURCES = ("ditto", "favor", "gold")
@@ -60,7 +60,7 @@ def test_the_papers_counts_give_the_papers_figures() -> None:
 
 
 def test_the_table_prints_what_the_paper_prints() -> None:
-    spec = load_spec("human_2afc_audit")
+    spec = printed_spec("human_2afc_audit")
     paper = load_paper_values(spec.label)
     cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 3), CONTEXT, paper)
     ours = {(row.row, row.column): row.text for row in cells.itertuples()}
@@ -79,7 +79,7 @@ def test_the_table_prints_what_the_paper_prints() -> None:
 
 
 def test_the_agreement_table() -> None:
-    spec = load_spec("human-2afc-agreement")
+    spec = printed_spec("human-2afc-agreement")
     cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 4), CONTEXT).set_index(["row", "column"])
     row = cells.loc["Overall"]["text"].to_dict()
     assert row == {
@@ -126,7 +126,7 @@ def test_without_responses_every_cell_is_a_dash_with_its_reason() -> None:
     scores = audit_scores(papers_votes().iloc[:0], SOURCES, 3)
     assert len(scores) == len(METRICS) * 4
     for label in ("human_2afc_audit", "human-2afc-agreement"):
-        cells = build_table(load_spec(label), scores, CONTEXT)
+        cells = build_table(printed_spec(label), scores, CONTEXT)
         assert set(cells["text"]) == {"–"}
         assert set(cells["reason"]) == {"no response files yet"}
         assert cells["row"].drop_duplicates().tolist() == ["Ditto", "FAVoR", "Human ref.", "Overall"]
@@ -136,5 +136,5 @@ def test_rows_are_those_of_the_audit() -> None:
     """Methods that were not audited have no row, a row of the user's own has one before the human texts'."""
     scores = missing_scores(("fedavg", "favor_strong"), "for a reason")
     context = Context("trial", ("fedavg", "ditto", "favor_strong"), display={"favor_strong": "FAVoR (1.0)"})
-    cells = build_table(load_spec("human_2afc_audit"), scores, context)
+    cells = build_table(printed_spec("human_2afc_audit"), scores, context)
     assert cells["row"].drop_duplicates().tolist() == ["FedAvg", "FAVoR (1.0)", "Overall"]

@@ -11,7 +11,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 from favor.scores.metric import SOURCE
 from favor.studies.judges import judge_scores, no_judge_scores
 from favor.studies.judges_prompts import QUALITY, RATINGS, VOICE
@@ -157,7 +157,7 @@ def test_judgements_of_another_key_are_refused():
         judge_scores(judgements[1:], key, METHODS, "favor", None, 7, 100)
 
 
-SPEC = load_spec("qwen-generic-quality")
+SPEC = printed_spec("qwen-generic-quality")
 
 
 def cells_of(scores):

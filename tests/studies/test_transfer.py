@@ -10,7 +10,7 @@ import pytest
 
 from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 from favor.scores.metric import Score, scores_frame
 from favor.studies.transfer import NO_CORPUS, transfer_scores
 
@@ -76,7 +76,7 @@ def test_the_table_has_a_row_for_every_number_of_authors():
         for seed in (1, 2)
     ]
     everything = pd.concat([scores, scores_frame(made)], ignore_index=True)
-    spec = load_spec("asce-scale-transfer")
+    spec = printed_spec("asce-scale-transfer")
     context = Context("x", ["favor", "ditto", "fedavg"], paper_dataset="BlogText", seeds=[1, 2])
     cells = build_table(spec, everything, context, load_paper_values(spec.label)).set_index(["row", "column"])
     assert list(dict.fromkeys(cells.index.get_level_values("row"))) == ["4", "10"]

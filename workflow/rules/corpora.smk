@@ -35,7 +35,7 @@ rule build_documents:
         **asks("build_documents"),
     params:
         cfg=preparation.document_settings,
-        code=lambda w: code("build_documents", project.reader_module(w)),
+        code=lambda w: code("build_documents", project.reader_code(w)),
     script:
         "../scripts/build_documents.py"
 

@@ -179,6 +179,6 @@ rule embed_sources:
         **asks("embed_sources", costs.encoder_gpus, costs.source_work),
     params:
         cfg=preparation.encoder_settings,
-        code=lambda w: code("embed_sources", project.encoder_module(w)),
+        code=lambda w: code("embed_sources", project.encoder_code(w)),
     script:
         "../scripts/embed_sources.py"

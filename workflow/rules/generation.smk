@@ -51,7 +51,7 @@ rule embed_generations:
         **asks("embed_generations", costs.encoder_gpus, costs.continuation_work),
     params:
         cfg=preparation.encoder_settings,
-        code=lambda w: code("embed_generations", project.encoder_module(w)),
+        code=lambda w: code("embed_generations", project.encoder_code(w)),
     script:
         "../scripts/embed_generations.py"
 

@@ -43,7 +43,7 @@ rule judge:
         **asks("judge", costs.judge_gpus, model=costs.judge_model),
     params:
         cfg=studies.judge_settings,
-        code=lambda w: code("judge", studies.judge_module(w)),
+        code=lambda w: code("judge", studies.judge_code(w)),
     script:
         "../scripts/judge.py"
 

@@ -26,7 +26,7 @@ rule score:
         **asks("score"),
     params:
         cfg=evaluation.score_settings,
-        code=lambda w: code("score", evaluation.family_module(w)),
+        code=lambda w: code("score", evaluation.family_code(w)),
     script:
         "../scripts/score.py"
 

@@ -40,7 +40,7 @@ rule make_sweep_table:
         **asks("make_sweep_table"),
     params:
         cfg=sweeps.table_settings,
-        code=lambda w: code("make_sweep_table", tables.module(w)),
+        code=lambda w: code("make_sweep_table", *tables.code(w.label)),
     script:
         "../scripts/make_sweep_table.py"
 
@@ -60,6 +60,6 @@ rule draw_sweep:
         **asks("draw_sweep"),
     params:
         cfg=sweeps.figure_settings,
-        code=lambda w: code("draw_sweep", *sweeps.family_modules(w)),
+        code=lambda w: code("draw_sweep", *sweeps.family_code(w)),
     script:
         "../scripts/draw_sweep.py"

@@ -24,7 +24,7 @@ rule make_table:
         **asks("make_table"),
     params:
         cfg=tables.table_settings,
-        code=lambda w: code("make_table", tables.module(w)),
+        code=lambda w: code("make_table", *tables.code(w.label)),
     script:
         "../scripts/make_table.py"
 
@@ -47,7 +47,7 @@ rule make_excerpts:
         **asks("make_excerpts"),
     params:
         cfg=tables.excerpt_settings,
-        code=code("make_excerpts", tables.excerpt_module),
+        code=code("make_excerpts", *tables.code("qualitative-appendix")),
     script:
         "../scripts/make_excerpts.py"
 
@@ -171,6 +171,6 @@ rule report:
         **asks("report"),
     params:
         cfg=publication.report_settings,
-        code=code("report", *publication.report_modules()),
+        code=code("report", *publication.report_code()),
     script:
         "../scripts/report.py"

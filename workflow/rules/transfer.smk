@@ -20,7 +20,7 @@ rule embed_transfer:
         **asks("embed_transfer", costs.encoder_gpus, costs.transfer_work),
     params:
         cfg=studies.transfer_embedding_settings,
-        code=lambda w: code("embed_transfer", project.encoder_module(w)),
+        code=lambda w: code("embed_transfer", project.encoder_code(w)),
     script:
         "../scripts/embed_transfer.py"
 

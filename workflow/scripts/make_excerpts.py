@@ -11,15 +11,15 @@ from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.excerpts import build_excerpts
 from favor.report.html import html_document
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import load_spec
 from favor.running.job import job
 from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:
     generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    spec, cells = build_excerpts(load_spec("qualitative-appendix"), generations, prompts, Context(**cfg))
+    spec, cells = build_excerpts(printed_spec("qualitative-appendix"), generations, prompts, Context(**cfg))
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

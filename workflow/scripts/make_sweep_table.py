@@ -9,14 +9,14 @@ from favor.paper.values import load_paper_values
 from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.html import html_document
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import load_spec
 from favor.report.sweeps import at_points, build_sweep, points_of
 from favor.running.job import job
 from favor.scores.tables import SWEEP_SCORES
 
 with job(snakemake) as cfg:
-    spec, points = load_spec(snakemake.wildcards.label), points_of(cfg["points"])
+    spec, points = printed_spec(snakemake.wildcards.label), points_of(cfg["points"])
     contexts = {name: Context(**values) for name, values in cfg["contexts"].items()}
     # .../{experiment}/statistics/{label}.parquet
     comparisons = {

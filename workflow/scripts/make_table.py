@@ -9,14 +9,14 @@ from favor.paper.values import load_paper_values
 from favor.report.build import Context, build_table
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.html import html_document
+from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.specs import load_spec
 from favor.running.job import job
 from favor.scores.metric import scores_frame
 from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:
-    spec = load_spec(snakemake.wildcards.label)
+    spec = printed_spec(snakemake.wildcards.label)
     # A table of configuration alone reads no scores.
     families = [read_parquet(path, SCORES) for path in snakemake.input.scores]
     scores = pd.concat(families, ignore_index=True) if families else scores_frame([])

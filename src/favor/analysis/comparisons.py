@@ -15,10 +15,8 @@ import pandas as pd
 
 from favor.analysis.tables import COMPARISONS
 from favor.foundation.errors import UserError
-from favor.scores.cold_start import figures as fixed_figures
-from favor.scores.cold_start import has_references
+from favor.scores import assistant, cold_start, prototypes, utility, verification
 from favor.scores.inputs import Run, ScoreInputs
-from favor.scores.prototypes import predict, prototypes
 from favor.scores.verification import Pairs, source_pairs
 from favor.statistics.bootstrap import (
     DRAWS,
@@ -33,12 +31,14 @@ from favor.statistics.bootstrap import (
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
 
 Clusters = Literal["seed-author", "author"]
-OUTPUT_METRICS = ("author_accuracy", "top1_cosine", "target_similarity", "bertscore_f1", "semantic_similarity")
-VERIFICATION_METRICS = ("generated_source_auc", "generated_source_eer")
-# Per-output metrics that not every experiment has: of an assistant classifier, of texts set aside for prototypes.
-FIXED_METRICS = ("fixed_accuracy", "fixed_margin")
-OPTIONAL_METRICS = ("assistant_score", *FIXED_METRICS)
-LOWER_IS_BETTER = frozenset({"assistant_score", "generated_source_eer"})
+_DECLARED = {
+    metric.name: metric
+    for family in (prototypes, utility, assistant, cold_start, verification)
+    for metric in family.METRICS
+}
+OUTPUT_METRICS = tuple(name for name, metric in _DECLARED.items() if metric.per_output)
+FIXED_METRICS = tuple(metric.name for metric in cold_start.METRICS if metric.per_output)  # of texts set aside
+VERIFICATION_DRAWS = {"generated_source_auc": auc_draws, "generated_source_eer": eer_draws}
 
 
 @dataclass(frozen=True)
@@ -78,21 +78,23 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id, a column per metric of ``OUTPUT_METRICS``, and those of
-    ``OPTIONAL_METRICS`` that the experiment has."""
+    """One row per surviving output: client, prompt_id, and a column per metric of
+    ``OUTPUT_METRICS`` that the experiment has: some need an assistant classifier, or texts set aside for prototypes."""
     vectors = inputs.vectors(encoder, run)
-    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
     similarity = vectors @ prototype.T
     own = survivors["client"].map({client: index for index, client in enumerate(inputs.clients)}).to_numpy()
     figures = survivors.assign(
-        author_accuracy=(predict(vectors, prototype, inputs.clients) == survivors["client"].to_numpy()).astype(float),
+        author_accuracy=(
+            prototypes.predict(vectors, prototype, inputs.clients) == survivors["client"].to_numpy()
+        ).astype(float),
         top1_cosine=similarity.max(axis=1),
         target_similarity=similarity[np.arange(len(own)), own],
     )
-    if has_references(inputs, encoder):
-        fixed = prototypes(inputs.sources(encoder, "reference"), inputs.clients)
-        found = fixed_figures(vectors, survivors["client"].to_numpy(), fixed, inputs.clients)
+    if cold_start.has_references(inputs, encoder):
+        fixed = prototypes.prototypes(inputs.sources(encoder, "reference"), inputs.clients)
+        found = cold_start.figures(vectors, survivors["client"].to_numpy(), fixed, inputs.clients)
         figures = figures.assign(fixed_accuracy=found["correct"].astype(float), fixed_margin=found["margin"])
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")
@@ -118,7 +120,7 @@ def compare_methods(
     bootstrap's. Holm's correction runs over the printed p of all rows with the same clusters: the family of tests that
     one table prints. A pair without a common surviving output is kept, with a note.
     """
-    known = (*OUTPUT_METRICS, *VERIFICATION_METRICS, *OPTIONAL_METRICS)
+    known = (*OUTPUT_METRICS, *VERIFICATION_DRAWS)
     unknown = sorted(set(metrics) - set(known))
     if unknown:
         raise UserError(f"comparisons: metric '{unknown[0]}' cannot be paired; choose from {', '.join(known)}")
@@ -160,7 +162,7 @@ def _compare_pair(
         {encoder for metric in metrics for encoder in metrics[metric] if _has_outputs(inputs, metric, encoder)}
     )
     found += [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
-    spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_METRICS for encoder in metrics[metric]})
+    spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_DRAWS for encoder in metrics[metric]})
     found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
     table = pd.concat([part for part in found if len(part)], ignore_index=True)
     wanted = [
@@ -171,8 +173,10 @@ def _compare_pair(
 
 def _has_outputs(inputs: ScoreInputs, metric: str, encoder: str) -> bool:
     if metric in FIXED_METRICS:
-        return has_references(inputs, encoder)
-    return metric in OUTPUT_METRICS or (metric == "assistant_score" and inputs.assistant is not None)
+        return cold_start.has_references(inputs, encoder)
+    if metric == "assistant_score":
+        return inputs.assistant is not None
+    return metric in OUTPUT_METRICS
 
 
 def compare_outputs(
@@ -193,12 +197,11 @@ def compare_outputs(
     index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
     counts = resample_counts(number, seed, draws)
     rows = []
-    for metric in (name for name in (*OUTPUT_METRICS, *OPTIONAL_METRICS) if f"{name}_x" in table.columns):
+    for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        higher = metric not in LOWER_IS_BETTER
-        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], higher)
-        if metric in ("author_accuracy", "fixed_accuracy"):
+        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], _higher(metric))
+        if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
             exact = wilcoxon_signed_rank(first, second)
@@ -237,15 +240,18 @@ def compare_verification(
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
         counts = resample_counts(number, seed, draws)
-        for metric, statistic in zip(VERIFICATION_METRICS, (auc_draws, eer_draws), strict=True):
+        for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
                 (statistic(scores, positive, own, observed(number)), statistic(scores, positive, own, counts))
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
-            higher = metric not in LOWER_IS_BETTER
-            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], higher)
+            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], _higher(metric))
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
+
+
+def _higher(metric: str) -> bool:
+    return _DECLARED[metric].direction != "lower"
 
 
 def _matched(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:

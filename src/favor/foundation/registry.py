@@ -48,6 +48,10 @@ class Registry:
             raise UserError(self._missing(name))
         return found
 
+    def entry(self, name: str) -> str:
+        """Return "module:name" of what plug-in ``name`` declares, for a rule's code fingerprint."""
+        return f"{self.module(name)}:{self.declares}"
+
     def path(self, name: str) -> Path:
         """Return the file of plug-in ``name``. Raises ``UserError`` as ``module`` does."""
         return self.root.joinpath(*self.module(name).split(".")).with_suffix(".py")

@@ -17,16 +17,6 @@ METHODS = (
     *("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet"),
 )
 
-METRICS: dict[str, str] = {
-    "author_accuracy": "Author acc.",
-    "top1_cosine": "Top-1 cosine",
-    "semantic_similarity": "SemSim",
-    "bertscore_f1": "BERTScore",
-    "assistant_score": "Asst. score",
-    "generated_source_auc": "AUC",
-    "generated_source_eer": "EER",
-}
-
 # Adapted projections, attention first.
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 

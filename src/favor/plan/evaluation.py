@@ -126,9 +126,9 @@ class Evaluation:
 
     # Scores
 
-    def family_module(self, key: OfFamily) -> str:
-        """Return the module of a metric family."""
-        return METRIC_FAMILIES.module(key.family)
+    def family_code(self, key: OfFamily) -> str:
+        """Return what scores a metric family."""
+        return f"{METRIC_FAMILIES.module(key.family)}:score"
 
     def score_settings(self, key: OfFamily) -> dict[str, Any]:
         """Return what the scores of a metric family depend on."""

@@ -16,6 +16,7 @@ from favor.config.experiments import Experiment
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
+from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
 from favor.plan.paths import Paths
 
@@ -187,9 +188,9 @@ class Project:
         folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
         return {"spec": spec, "folder": folder}
 
-    def encoder_module(self, key: OfEncoder) -> str:
-        """Return the module of the encoder's kind."""
-        return f"favor.encoders.kinds.{self.config.encoders[key.encoder].kind}"
+    def encoder_code(self, key: OfEncoder) -> str:
+        """Return what loads an encoder of its kind."""
+        return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
     def encoder_documents(self, key: OfEncoder) -> str:
         """Return the documents that an encoder is trained or fitted on."""
@@ -264,9 +265,9 @@ class Project:
         assert corpus.path is not None
         return corpus.path
 
-    def reader_module(self, key: InCorpus) -> str:
-        """Return the module that reads a corpus."""
-        return f"favor.corpora.readers.{self.config.corpora[key.corpus].reader}"
+    def reader_code(self, key: InCorpus) -> str:
+        """Return what reads a corpus."""
+        return CORPUS_READERS.entry(self.config.corpora[key.corpus].reader)
 
     def background(self, corpus: str) -> list[str]:
         """Return the background authors of a corpus, where it has any."""

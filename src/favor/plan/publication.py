@@ -12,7 +12,6 @@ from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import TABLE_KINDS, Tables
 from favor.plan.training import Training
-from favor.report.specs import spec_module
 from favor.running.environment import latex_available
 
 
@@ -75,9 +74,9 @@ class Publication:
         """Return the allocation of words of every experiment shown."""
         return [self.paths.allocation.of(experiment=name) for name in self.evaluation.shown()]
 
-    def report_modules(self) -> list[str]:
-        """Return the modules that declare the tables."""
-        return sorted(map(spec_module, self.tables.specs))
+    def report_code(self) -> list[str]:
+        """Return what declares the tables."""
+        return sorted({code for label in self.tables.specs for code in self.tables.code(label)})
 
     def report_settings(self, key: object) -> dict[str, Any]:
         """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine."""

@@ -174,9 +174,9 @@ class Studies:
         keys = ("methods", "voice", "judgements", "profile_texts", "profile_words", "answer_tokens", "seed")
         return parameter(seeds=self.project.experiment(key).seeds, **pick(self._judges(key), *keys))
 
-    def judge_module(self, key: InExperiment) -> str:
-        """Return the module that asks the judge."""
-        return JUDGES.module(f"judges_{self._judges(key).model}")
+    def judge_code(self, key: InExperiment) -> str:
+        """Return what asks the judge."""
+        return JUDGES.entry(f"judges_{self._judges(key).model}")
 
     def judge_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how the judge is asked, and for a local one which model it is."""

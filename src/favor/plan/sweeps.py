@@ -65,9 +65,9 @@ class Sweeps:
             display={row: title for name in experiments for row, title in self.tables.titles(name).items()},
         )
 
-    def family_modules(self, key: InSweep) -> list[str]:
-        """Return the modules of the metric families behind a sweep."""
-        return list(map(METRIC_FAMILIES.module, self.families(key.sweep)))
+    def family_code(self, key: InSweep) -> list[str]:
+        """Return what declares the metrics behind a sweep."""
+        return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
 
     def table_files(self, *kinds: str) -> list[str]:
         """Return the tables of all sweeps, as ``kinds``: "parquet", "tex", "html"."""

@@ -10,6 +10,7 @@ from favor.config.experiments import Experiment
 from favor.config.sweeps import Sweep
 from favor.federation.record import recipe
 from favor.foundation.errors import UserError
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
 from favor.paper.values import paper_file
 from favor.plan.keys import InExperiment, OfLabel, OfTable
@@ -36,7 +37,6 @@ class Tables:
         self.records = records
         self.paths = project.paths
         config = project.config
-        self.excerpt_module = spec_module("qualitative-appendix")
         self.specs = _specs(config.experiments.values(), False) | _specs(config.sweeps.values(), True)
 
     def sweeps_of(self, experiment: str) -> list[Sweep]:
@@ -100,9 +100,14 @@ class Tables:
 
     # Tables
 
-    def module(self, key: OfTable) -> str:
-        """Return the module that declares a table."""
-        return spec_module(key.label)
+    def code(self, label: str) -> list[str]:
+        """Return what declares a table, and the metrics that say what its columns are called and which way is better.
+
+        Empty for a label that no experiment has: only a rule without jobs names it.
+        """
+        if label not in self.specs:
+            return []
+        return [f"{spec_module(label)}:TABLE", *map(METRIC_FAMILIES.entry, self.specs[label].families)]
 
     def scores(self, key: OfLabel) -> list[str]:
         """Return the scores that a table prints."""

@@ -11,7 +11,7 @@ from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
-from favor.report.specs import load_spec
+from favor.report.labels import printed_spec
 from favor.report.sweeps import at_points, points_of
 
 OVERVIEW = {
@@ -95,7 +95,7 @@ def assemble(
             f"{name}/tables/{label} quotes texts and is not for publication: it is left out of this report."
             for name, values in experiments.items()
             for label in values["tables"]
-            if not load_spec(label).publishable
+            if not printed_spec(label).publishable
         ],
     )
 
@@ -114,7 +114,7 @@ def _experiment(
     )
     tables = []
     for label in values["tables"]:
-        spec = load_spec(label)
+        spec = printed_spec(label)
         if not spec.publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
@@ -152,7 +152,7 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
     folder, points = results / "sweeps" / name, points_of(values["points"])
     tables = []
     for label in values["tables"]:
-        spec = at_points(load_spec(label), points)
+        spec = at_points(printed_spec(label), points)
         cells = read_parquet(folder / "tables" / f"{label}.parquet", TABLE_CELLS)
         own = sorted({f"{point.experiment}/statistics/{label}.parquet" for point in points} if spec.comparisons else ())
         tables.append(ReportTable(spec, cells, ", ".join([f"sweeps/{name}/scores.parquet", *own])))

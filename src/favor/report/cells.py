@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from favor.paper.names import encoder_name, method_name
 from favor.report.specs import Column, Row, Unit
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 DASH = "–"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from favor.paper.names import encoder_name
 from favor.report.specs import Derived, Row
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import numpy as np
     import pandas as pd
 

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import TABLES
-from favor.paper.names import METRICS, encoder_name, method_name, short_method_name
+from favor.paper.names import encoder_name, method_name, short_method_name
+from favor.scores.metric import families_of
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +28,7 @@ Statistic = Literal[
     "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "p_holm", "n"
 ]
 POINT = "{point}"  # stands in a row of a table over points for the point's name
+METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric's name
 
 COMPARISON_NOTE = (
     "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
@@ -74,36 +79,27 @@ class Derived:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: a metric of the scores table, for the row's method and encoder unless the column names its own.
+    """One column: a metric of the scores table, for the row's method and encoder unless the column names its own."""
 
-    ``header``: printed, "\\n" breaks the line (a hyphen before it stays joined). ``encoder``: role ("style",
-    "independent", "semantic") or key. ``fixed``: text by row label instead of a score, for configuration columns.
-    ``wide``: holds sentences, which wrap. ``derive``: computes the cell from the row, the scores and the encoder key by
-    role. ``paper``: the column's name in the paper's table where it differs from ``label``. ``statistic``: of a
-    comparison instead of a score. ``setting``: of the row's method, as it ran
-    (:func:`favor.federation.record.run_check`). ``minus``: method whose value is taken from the column's own.
-    ``signed``: "+" is printed. ``unit``: the number is printed in the multiple of it that a reader thinks in, instead
-    of with ``decimals``. ``beside``: method whose value is printed after the column's own, "0.755 / 0.685", with the
-    difference in brackets if ``signed``.
-    """
-
-    header: str
+    header: str  # printed; "\\n" breaks the line (a hyphen before it stays joined)
     metric: str = ""
-    encoder: str = ""
+    encoder: str = ""  # role ("style", "independent", "semantic") or key
     method: str = ""
     variant: str = ""
-    direction: Direction = ""
+    direction: Direction = ""  # filled in from the metric (favor.report.labels); only a ``derive`` column says it
     decimals: int = 3
     deviation: Deviation = "none"
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    wide: bool = False
+    fixed: Mapping[str, str] = field(default_factory=dict)  # text by row label instead of a score
+    wide: bool = False  # holds sentences, which wrap
+    # Computes the cell from the row, the scores and the encoder key by role.
     derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
-    paper: str = ""
-    statistic: Statistic | None = None
-    setting: str = ""
-    minus: str = ""
-    unit: Unit = ""
-    signed: bool = False
+    paper: str = ""  # the column's name in the paper's table where it differs from ``label``
+    statistic: Statistic | None = None  # of a comparison instead of a score
+    setting: str = ""  # of the row's method, as it ran (favor.federation.record.run_check)
+    minus: str = ""  # method whose value is taken from the column's own
+    unit: Unit = ""  # printed in the multiple of it that a reader thinks in, instead of with ``decimals``
+    signed: bool = False  # "+" is printed
+    # Method whose value is printed after the column's own, "0.755 / 0.685", the difference in brackets if ``signed``.
     beside: str = ""
 
     @property
@@ -172,6 +168,12 @@ class TableSpec:
     over_points: bool = False
     row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
 
+    @property
+    def families(self) -> list[str]:
+        """The metric families that say what its columns and rows are called, and which way is better."""
+        compared = families_of(self.comparisons.metrics) if self.comparisons else []
+        return sorted({*self.sources, *compared})
+
     def decimals(self, row: str, column: Column) -> int:
         """Return the places that the cell of ``column`` prints in the row labelled ``row``."""
         own = next((entry.decimals for entry in self.rows if entry.label == row), None)
@@ -187,7 +189,7 @@ def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
         for role in roles:
             evaluator = (encoder_name(role),) if len(roles) > 1 else ()
             rows += [
-                Row((pair, *evaluator, METRICS[name]), left, role, rival=right, metric=name, group=pair)
+                Row((pair, *evaluator, METRIC), left, role, rival=right, metric=name, group=pair)
                 for name, chosen in comparisons.metrics.items()
                 if role in chosen
             ]

@@ -1,109 +1,219 @@
-"""Fingerprints of code, so that the workflow reruns what an edit invalidates and nothing else.
+"""Fingerprints of code, so that the workflow reruns what an edit can change, and nothing else.
 
-Snakemake tracks neither imported modules nor data read by them. Every rule therefore carries the fingerprint of its
-script and of every first-party module the script imports, transitively. It is taken from the syntax tree: comments,
-docstrings and formatting are left out, so they never retrain anything. Modules loaded by name at run time (a method,
-a metric family, a table specification) are named by the rule that loads them.
+Snakemake tracks neither imported modules nor data read by them. Every rule therefore carries a fingerprint of the
+definitions that its script can reach: from the script along names to functions, classes and constants, through imports
+and module attributes. What cannot be told from the text (a module passed on as a value, ``import *``) counts with its
+whole module. Modules that are loaded by name at run time (a metric family, a table specification) are named by the
+rule that loads them, as "module" or, where the loader reads one name of it, "module:name".
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
+from favor.running.definitions import PACKAGE, Definition, Import, Module, Name
 
-PACKAGE = "favor"
+# Modules that cannot change a result, each with its reason.
+EXEMPT = {
+    "favor.foundation.errors": "the class of an error that ends the job",
+    "favor.foundation.names": "hints in the words of errors",
+    "favor.running": "an empty package",
+    "favor.running.clock": "times of files, put right before any job starts",
+    "favor.running.devices": "which GPU a job uses, not what it computes there",
+    "favor.running.environment": "variables of the processes, set before any job starts",
+    "favor.running.job": "log and last words of a job; hands over the rule's own parameters as they are",
+    "favor.running.leftovers": "what killed jobs left, removed before any job starts",
+    "favor.running.occupancy": "locks of the results folder",
+    "favor.running.progress": "lines on the terminal and in the log",
+    "favor.running.slurm_jobs": "which jobs are queued",
+    "favor.running.slurm_plugin": "how jobs are sent to Slurm",
+}
+# Constants whose strings name modules that are loaded by name: the package, and what is read of each.
+NAMING = {"favor.paper.names.METHODS": ("favor.federation.methods", "METHOD")}
+_SCRIPT = "script"
+_WHOLE = "*"
+_IMPORTED = ""
+
+# A definition, by module and name; _WHOLE is every definition of the module, _IMPORTED what importing it does.
+Node = tuple[str, str]
+# How a definition uses another: the name it is written as ("" for what importing a module does), and the other.
+Use = tuple[str, Node]
+# Two definitions that read alike differ by what their names mean; so many steps of that are looked at.
+_STEPS = 3
+
+
+class SourceCode:
+    """The first-party code under ``root``, as it was when each file was first looked at."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._modules: dict[str, Module | None] = {}
+        self._uses_of: dict[Node, frozenset[Use]] = {}
+        self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
+
+    def fingerprint(self, script: Path, modules: Sequence[str] = ()) -> str:
+        """Return 16 hexadecimal digits that change when a definition that ``script`` can reach does.
+
+        A definition that moves to another module unchanged is the same one. Raises as :meth:`reached`.
+        """
+        nodes, describes = self._reached(script, modules)
+        return _hash(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
+
+    def reached(self, script: Path, modules: Sequence[str] = ()) -> dict[str, str]:
+        """Return the digest of every definition that ``script`` and the named ``modules`` can reach, by dotted name.
+
+        Raises ``UserError`` for a module that does not exist, a relative import, or broken syntax.
+        """
+        nodes, describes = self._reached(script, modules)
+        return {_title(node): self._digest(node, 0, describes) for node in sorted(nodes)}
+
+    def _reached(self, script: Path, modules: Sequence[str]) -> tuple[list[Node], frozenset[str]]:
+        """The definitions that say something, and which descriptions of columns are read among them."""
+        own = f"{_SCRIPT} {script.stem}"
+        self._modules.setdefault(own, Module(own, script))
+        found: set[Node] = set()
+        waiting = [(own, _IMPORTED), *map(self._entry, modules)]
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found.add(node)
+                waiting += (target for _, target in self._uses(node))
+        nodes = [node for node in found if node[1] != _WHOLE and self._definition(node).text]
+        return nodes, frozenset().union(*(self._definition(node).describes for node in nodes))
+
+    def _entry(self, entry: str) -> Node:
+        name, _, attribute = entry.partition(":")
+        module = self._module(name)
+        if module is None:
+            raise UserError(f"no module '{name}' under {self._root}; check the name or add the file")
+        # What lacks the name is refused by the job that asks for it.
+        return next(self._resolved(name, (attribute,) if attribute else ()))
+
+    def _module(self, name: str) -> Module | None:
+        if name not in self._modules:
+            base = self._root.joinpath(*name.split("."))
+            candidates = [base.with_suffix(".py"), base / "__init__.py"] if name.split(".")[0] == PACKAGE else []
+            path = next((path for path in candidates if path.is_file()), None)
+            self._modules[name] = None if path is None or name in EXEMPT else Module(name, path)
+        return self._modules[name]
+
+    def _known(self, name: str) -> Module:
+        module = self._module(name)
+        assert module is not None
+        return module
+
+    def _definition(self, node: Node) -> Definition:
+        return self._known(node[0]).definition(node[1])
+
+    def _digest(self, node: Node, steps: int, describes: frozenset[str]) -> str:
+        """A digest of a definition, of what the definitions it names say, and so on for ``steps`` steps."""
+        key = (node, steps, describes)
+        if key not in self._digests:
+            if steps:
+                means = {
+                    (name, self._digest(target, steps - 1, describes)) for name, target in self._uses(node) if name
+                }
+                self._digests[key] = _hash(self._digest(node, 0, describes), *sorted(f"{n}={d}" for n, d in means))
+            else:
+                self._digests[key] = _hash(*self._said(node, describes)) if node[1] != _WHOLE else ""
+        return self._digests[key]
+
+    def _said(self, node: Node, describes: frozenset[str]) -> Iterator[str]:
+        definition, imports = self._definition(node), self._known(node[0]).imports
+        yield definition.text
+        # Which library a name is imported from is part of what the definition does.
+        for root in sorted({path[0] for path in definition.names}):
+            for target in imports.get(root, ()):
+                if target.module.split(".")[0] != PACKAGE:
+                    yield f"{root}={target.module}.{target.name}"
+        for kind in sorted(describes & definition.described.keys()):
+            yield f"{kind}={definition.described[kind]}"
+
+    def _uses(self, node: Node) -> frozenset[Use]:
+        if node not in self._uses_of:
+            self._uses_of[node] = frozenset(self._find_uses(node))
+        return self._uses_of[node]
+
+    def _find_uses(self, node: Node) -> Iterator[Use]:
+        name, part = node
+        module = self._known(name)
+        yield "", (name, _IMPORTED)
+        if part == _WHOLE:
+            yield from ((_WHOLE, (name, defined)) for defined in module.bound)
+            return
+        definition = module.definition(part)
+        for imported in definition.imported | (module.imported if part == _IMPORTED else set()):
+            yield from (("", ran) for ran in self._run_by_importing(imported))
+        for whole in definition.loaded | module.stars:
+            yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
+        package, read = NAMING.get(_title(node), ("", ""))
+        for named in module.strings(part) if package else ():
+            yield from ((named, target) for target in self._resolved(f"{package}.{named}", (read,)))
+        for path in definition.names:
+            targets = [node for bound in definition.imports.get(path[0], ()) for node in self._followed(bound, path)]
+            yield from ((".".join(path), target) for target in (*targets, *self._looked_up(module, path)))
+
+    def _run_by_importing(self, name: str) -> Iterator[Node]:
+        """Importing a.b.c runs a and a.b too."""
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            ancestor = ".".join(parts[:end])
+            if self._module(ancestor) is not None:
+                yield ancestor, _IMPORTED
+
+    def _looked_up(self, module: Module, path: Name) -> Iterator[Node]:
+        """What a dotted name means in a module: its own definition, or what an import binds; nothing for a builtin."""
+        if path[0] in module.bound:
+            yield module.name, path[0]
+        for target in module.imports.get(path[0], ()):
+            yield from self._followed(target, path)
+
+    def _followed(self, target: Import, path: Name) -> Iterator[Node]:
+        if target.name:
+            yield from self._resolved(target.module, (target.name, *path[1:]))
+        else:
+            # "import favor.lm.stack" binds favor; "import favor.lm.stack as s" binds the module itself.
+            plain = path[0] == target.module.split(".")[0]
+            yield from self._resolved(path[0] if plain else target.module, path[1:])
+
+    def _resolved(self, name: str, attributes: Name) -> Iterator[Node]:
+        """The definitions behind ``attributes`` of module ``name``; the whole module where none can be told."""
+        module = self._module(name)
+        if module is None:
+            return
+        first = attributes[0] if attributes else ""
+        if first in module.bound or first in module.imports:
+            yield from self._looked_up(module, attributes)
+        elif first and self._module(f"{name}.{first}") is not None:
+            yield from self._resolved(f"{name}.{first}", attributes[1:])
+        else:
+            yield name, _IMPORTED if first in ("__path__", "__name__") else _WHOLE
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _title(node: Node) -> str:
+    if node[1]:
+        return ".".join(node)
+    return node[0] if node[0].startswith(_SCRIPT) else f"{node[0]} (on import)"
+
+
+@cache
+def source_code(root: Path) -> SourceCode:
+    """Return the code under ``root``; every file is read once per process."""
+    return SourceCode(root)
 
 
 def fingerprint(script: Path, source_root: Path, modules: Sequence[str] = ()) -> str:
-    """Return 16 hexadecimal digits that change when the code behind ``script`` does.
+    """Return the fingerprint of ``script`` and of ``modules``, which it loads by name: see :class:`SourceCode`.
 
-    ``source_root`` is the folder that holds the package; ``modules`` are dotted names loaded at run time.
+    ``source_root`` is the folder that holds the package. A module is "module", or "module:name" where one name of it
+    is read. Raises ``UserError`` as :meth:`SourceCode.reached` does.
     """
-    digest = hashlib.sha256(_tree(script)[0].encode())
-    for name in _reachable(script, source_root, tuple(modules)):
-        path = _module_path(name, source_root)
-        assert path is not None
-        digest.update(f"{name}\0{_tree(path)[0]}\0".encode())
-    return digest.hexdigest()[:16]
-
-
-def first_party_modules(script: Path, source_root: Path, modules: Sequence[str] = ()) -> list[str]:
-    """Return the sorted dotted names of every first-party module that ``script`` imports, transitively."""
-    return list(_reachable(script, source_root, tuple(modules)))
-
-
-@cache
-def _reachable(script: Path, source_root: Path, modules: tuple[str, ...]) -> tuple[str, ...]:
-    for name in modules:
-        if _module_path(name, source_root) is None:
-            raise UserError(f"no module '{name}' under {source_root}; check the name or add the file")
-    found: set[str] = set()
-    waiting = [*_tree(script)[1], *modules]
-    while waiting:
-        name = waiting.pop()
-        # Importing a.b.c runs a and a.b too.
-        for end in range(1, name.count(".") + 2):
-            ancestor = ".".join(name.split(".")[:end])
-            path = _module_path(ancestor, source_root)
-            if path is not None and ancestor not in found:
-                found.add(ancestor)
-                waiting += _tree(path)[1]
-    return tuple(sorted(found))
-
-
-def _module_path(name: str, source_root: Path) -> Path | None:
-    base = source_root.joinpath(*name.split("."))
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
-
-
-@cache
-def _tree(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return (canonical text of the code, dotted names it may import)."""
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except SyntaxError as error:
-        raise UserError(f"{path}:{error.lineno}: {error.msg}; mend the syntax") from None
-    imports = tuple(_imports(tree))
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        is_scope = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_scope and isinstance(body, list) and body and _is_text(body[0]):
-            body.pop(0)
-    return _dump(tree), imports
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == PACKAGE)
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            raise UserError(
-                f"relative import of '{node.module}': write it as '{PACKAGE}....' so that it can be followed"
-            )
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
-            yield str(node.module)
-            # "from favor.lm import stack" names a module or a value; a name without a file is dropped later.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _dump(node: object) -> str:
-    # ast.dump differs between Python versions; fields that are empty are left out so that new ones change nothing.
-    if isinstance(node, ast.AST):
-        fields = ((name, getattr(node, name, None)) for name in node._fields)
-        shown = ",".join(f"{name}={_dump(value)}" for name, value in fields if value is not None and value != [])
-        return f"{type(node).__name__}({shown})"
-    if isinstance(node, list):
-        return f"[{','.join(_dump(item) for item in node)}]"
-    return repr(node)
+    return source_code(source_root).fingerprint(script, modules)

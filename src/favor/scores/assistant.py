@@ -13,7 +13,10 @@ from favor.scores.inputs import Run, ScoreInputs, read_settings, read_variants
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
 
 METRICS = (
-    Metric("assistant_score", "Asst. score", 0.0, 1.0, "lower", "calibrated probability of a second ArcFace encoder"),
+    Metric(
+        "assistant_score", "Asst. score", 0.0, 1.0, "lower", "calibrated probability of a second ArcFace encoder",
+        per_output="real",
+    ),
     Metric(
         "assistant_phrase_rate", "Asst. phrases", 0.0, float("inf"), "lower", "phrase list of this project",
         "matches per 1,000 words",

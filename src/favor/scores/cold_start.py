@@ -21,10 +21,10 @@ from favor.scores.prototypes import macro_f1, predict, prototypes
 _FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
 _MARGIN = "target-author similarity minus the mean similarity to the other authors' prototypes"
 METRICS = (
-    Metric("fixed_accuracy", "Fixed-prototype Acc.", 0.0, 1.0, "higher", _FIXED),
+    Metric("fixed_accuracy", "Fixed-prototype Acc.", 0.0, 1.0, "higher", _FIXED, per_output="binary"),
     Metric("fixed_macro_f1", "Fixed-prototype F1", 0.0, 1.0, "higher", _FIXED),
     Metric("fixed_target_similarity", "Fixed target sim.", -1.0, 1.0, "higher", _FIXED),
-    Metric("fixed_margin", "Fixed margin m", -2.0, 2.0, "higher", f"{_FIXED}; {_MARGIN}"),
+    Metric("fixed_margin", "Fixed margin m", -2.0, 2.0, "higher", f"{_FIXED}; {_MARGIN}", per_output="real"),
     Metric("shot_margin", "K-shot margin m", -2.0, 2.0, "higher", f"prototypes of the adaptation texts; {_MARGIN}"),
 )
 DEFAULTS: dict[str, Any] = {"encoders": None}

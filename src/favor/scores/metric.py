@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.registry import METRIC_FAMILIES
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # tables name metrics while the workflow is parsed
     import pandas as pd
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
@@ -17,10 +18,17 @@ SOURCE = "source"  # stands for a method where only human texts are scored, unde
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: its key in the scores table, label, range, direction, unit, and the source that defines it.
+    """One metric: the one place for what it is called, how it is read and who defines it.
 
-    ``direction`` is "higher" or "lower" where one end is better and "none" where the value only describes.
-    ``minimum`` and ``maximum`` may be infinite.
+    name: its key in the table ``scores``.
+    label: its printed name.
+    minimum, maximum: its range; either may be infinite.
+    direction: "higher" or "lower" where one end is better, "none" where the value only describes.
+    reference: the paper, or the words, that define it.
+    unit: of the value, "" for none.
+    paired_label: its printed name in tables of paired tests, where that is another.
+    per_output: "binary" or "real" where it has a value for every output, so that paired tests can compare two methods
+        output by output ("binary" takes McNemar's exact test, "real" Wilcoxon's).
     """
 
     name: str
@@ -30,6 +38,8 @@ class Metric:
     direction: Literal["higher", "lower", "none"]
     reference: str
     unit: str = ""
+    paired_label: str = ""
+    per_output: Literal["", "binary", "real"] = ""
 
     def __post_init__(self) -> None:
         if not self.minimum < self.maximum:
@@ -52,7 +62,7 @@ class Score:
 
 def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
     """Return the scores table. A NaN without a note, or a note beside a value, is a defect and raises."""
-    import pandas as pd  # here, because the planner reads this module
+    import pandas as pd
 
     from favor.scores.tables import SCORES
 
@@ -67,3 +77,15 @@ def metrics_of(family: str) -> Sequence[Metric]:
     """Return the METRICS of a family. Raises ``UserError`` for an unknown one."""
     metrics: Sequence[Metric] = METRIC_FAMILIES.load(family).METRICS
     return metrics
+
+
+def families_of(metrics: Iterable[str]) -> list[str]:
+    """Return the families whose file declares one of ``metrics`` by name, in name order, importing none of them."""
+    wanted = [f'"{name}"' for name in metrics]
+    found = []
+    for family in METRIC_FAMILIES.names():
+        source = METRIC_FAMILIES.path(family).read_text(encoding="utf-8")
+        declared = re.search(r"^METRICS\b.*?^\)", source, re.DOTALL | re.MULTILINE)
+        if declared is not None and any(name in declared[0] for name in wanted):
+            found.append(family)
+    return found

@@ -14,11 +14,19 @@ from favor.scores.metric import Metric, Score, scores_frame
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 METRICS = (
-    Metric("author_accuracy", "Author Acc.", 0.0, 1.0, "higher", _REFERENCE),
+    Metric(
+        "author_accuracy", "Author Acc.", 0.0, 1.0, "higher", _REFERENCE,
+        paired_label="Author acc.", per_output="binary",
+    ),
     Metric("author_macro_f1", "Macro-F1", 0.0, 1.0, "higher", _REFERENCE),
-    Metric("top1_cosine", "Top-1 cos.", -1.0, 1.0, "none", "similarity to the predicted author"),
-    Metric("target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author"),
-)
+    Metric(
+        "top1_cosine", "Top-1 cos.", -1.0, 1.0, "none", "similarity to the predicted author",
+        paired_label="Top-1 cosine", per_output="real",
+    ),
+    Metric(
+        "target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author", per_output="real"
+    ),
+)  # fmt: skip
 VARIANTS = ("failures_wrong", "whole_roster", "first50x1500", "leave_one_out")
 VARIANT_METRICS = tuple(
     (metric, variant)

@@ -15,8 +15,12 @@ from favor.scores.inputs import ScoreInputs, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
 
 METRICS = (
-    Metric("bertscore_f1", "BERTScore", -1.0, 1.0, "higher", "Zhang et al. 2020, F1 without rescaling"),
-    Metric("semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings"),
+    Metric(
+        "bertscore_f1", "BERTScore", -1.0, 1.0, "higher", "Zhang et al. 2020, F1 without rescaling", per_output="real"
+    ),
+    Metric(
+        "semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings", per_output="real"
+    ),
 )
 
 DEFAULTS: dict[str, Any] = {"variants": ["all_outputs", "rescaled"], "bertscore": {}}

@@ -15,15 +15,12 @@ from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_s
 from favor.scores.metric import Metric, Score, scores_frame
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
+_SAME_TOPIC = f"{_REFERENCE}; generated-source pairs, same topic"
 METRICS = (
     Metric("generated_auc", "Verif. AUC", 0.0, 1.0, "higher", f"{_REFERENCE}; generated-generated pairs of a run"),
     Metric("generated_eer", "EER", 0.0, 1.0, "lower", f"{_REFERENCE}; generated-generated pairs of a run"),
-    Metric(
-        "generated_source_auc", "Gen→Src AUC", 0.0, 1.0, "higher", f"{_REFERENCE}; generated-source pairs, same topic"
-    ),
-    Metric(
-        "generated_source_eer", "Gen→Src EER", 0.0, 1.0, "lower", f"{_REFERENCE}; generated-source pairs, same topic"
-    ),
+    Metric("generated_source_auc", "Gen→Src AUC", 0.0, 1.0, "higher", _SAME_TOPIC, paired_label="AUC"),
+    Metric("generated_source_eer", "Gen→Src EER", 0.0, 1.0, "lower", _SAME_TOPIC, paired_label="EER"),
 )
 VARIANTS = ("same_topic", "sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
 DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}

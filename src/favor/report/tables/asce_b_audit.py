@@ -16,10 +16,9 @@ TABLE = TableSpec(
                     "Source-prototype\nAcc.",
                     "author_accuracy",
                     "independent",
-                    direction="up",
                     deviation="inline",
                 ),
-                Column("Gen→Src\nAUC", "generated_source_auc", "independent", direction="up", deviation="inline"),
+                Column("Gen→Src\nAUC", "generated_source_auc", "independent", deviation="inline"),
             )
         ),
     ),

@@ -26,10 +26,10 @@ TABLE = TableSpec(
         Panel(
             (
                 Column("Seeds", "@seeds", "style", decimals=0),
-                Column("Proto. Acc.", "author_accuracy", "style", direction="up", deviation="inline"),
-                Column("Proto. F1", "author_macro_f1", "style", direction="up", deviation="inline"),
-                Column("Gen→Src\nAUC", "generated_source_auc", "style", direction="up", deviation="inline"),
-                Column("Gen→Src\nEER", "generated_source_eer", "style", direction="down", deviation="inline"),
+                Column("Proto. Acc.", "author_accuracy", "style", deviation="inline"),
+                Column("Proto. F1", "author_macro_f1", "style", deviation="inline"),
+                Column("Gen→Src\nAUC", "generated_source_auc", "style", deviation="inline"),
+                Column("Gen→Src\nEER", "generated_source_eer", "style", deviation="inline"),
             )
         ),
     ),

@@ -23,11 +23,11 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Author Acc.", "author_accuracy", "style", direction="up", deviation="inline"),
-                Column("Macro-F1", "author_macro_f1", "style", direction="up", deviation="inline"),
-                Column("Silhouette", "silhouette", "style", direction="up", deviation="inline"),
-                Column("Gen-Gen AUC", "generated_auc", "style", direction="up", deviation="inline"),
-                Column("Gen-Gen EER", "generated_eer", "style", direction="down", deviation="inline"),
+                Column("Author Acc.", "author_accuracy", "style", deviation="inline"),
+                Column("Macro-F1", "author_macro_f1", "style", deviation="inline"),
+                Column("Silhouette", "silhouette", "style", deviation="inline"),
+                Column("Gen-Gen AUC", "generated_auc", "style", deviation="inline"),
+                Column("Gen-Gen EER", "generated_eer", "style", deviation="inline"),
             )
         ),
     ),

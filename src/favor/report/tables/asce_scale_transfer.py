@@ -10,7 +10,7 @@ from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 METHODS = {"favor": "FAVoR", "ditto": "Ditto", "fedavg": "FedAvg"}
@@ -24,8 +24,8 @@ def checkpoint_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
 
 def _together(row: Row, scores: pd.DataFrame, metric: str, variant: str = "") -> tuple[float, str]:
     """Return a value of all encoders of a row together and, where it is missing, why."""
-    keys = {"method": SOURCE, "encoder": f"authors={row.label}", "metric": metric, "variant": variant}
-    found = scores[(scores[list(keys)] == list(keys.values())).all(axis=1)]
+    together = scores[(scores["method"] == SOURCE) & (scores["encoder"] == f"authors={row.label}")]
+    found = together[(together["metric"] == metric) & (together["variant"] == variant)]
     return (float("nan"), f"{metric} was not scored") if found.empty else tuple(found[["value", "note"]].iloc[0])
 
 

@@ -20,13 +20,13 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up"),
-                Column("Target\nSim.", "target_similarity", "style", direction="up"),
-                Column("Copy-5", "copy5", direction="down"),
-                Column("SemSim", "semantic_similarity", direction="up"),
-                Column("BERTScore", "bertscore_f1", direction="up"),
-                Column("MAUVE", "mauve", "semantic", direction="up"),
+                Column("Sep.\nAcc.", "author_accuracy", "style"),
+                Column("Macro-\nF1", "author_macro_f1", "style"),
+                Column("Target\nSim.", "target_similarity", "style"),
+                Column("Copy-5", "copy5"),
+                Column("SemSim", "semantic_similarity"),
+                Column("BERTScore", "bertscore_f1"),
+                Column("MAUVE", "mauve", "semantic"),
             )
         ),
     ),

@@ -16,9 +16,9 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up"),
-                Column("Target\nSim.", "target_similarity", "style", direction="up"),
+                Column("Sep.\nAcc.", "author_accuracy", "style"),
+                Column("Macro-\nF1", "author_macro_f1", "style"),
+                Column("Target\nSim.", "target_similarity", "style"),
             )
         ),
     ),

@@ -17,14 +17,14 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
-                Column("Verif.\nAUC", "generated_auc", "style", direction="up", deviation="stacked"),
-                Column("EER", "generated_eer", "style", direction="down", deviation="stacked"),
-                Column("Centroid\nDist.", "centroid_distance", "style", direction="up", deviation="stacked"),
-                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
-                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
-                Column("MAUVE", "mauve", "semantic", direction="up", deviation="stacked"),
+                Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+                Column("Verif.\nAUC", "generated_auc", "style", deviation="stacked"),
+                Column("EER", "generated_eer", "style", deviation="stacked"),
+                Column("Centroid\nDist.", "centroid_distance", "style", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", deviation="stacked"),
+                Column("MAUVE", "mauve", "semantic", deviation="stacked"),
             )
         ),
     ),

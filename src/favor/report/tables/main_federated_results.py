@@ -13,12 +13,12 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Author\nAcc.", "author_accuracy", "style", direction="up"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up"),
-                Column("Verif.\nAUC", "generated_auc", "style", direction="up"),
-                Column("EER", "generated_eer", "style", direction="down"),
-                Column("BERTScore", "bertscore_f1", direction="up"),
-                Column("SemSim", "semantic_similarity", direction="up"),
+                Column("Author\nAcc.", "author_accuracy", "style"),
+                Column("Macro-\nF1", "author_macro_f1", "style"),
+                Column("Verif.\nAUC", "generated_auc", "style"),
+                Column("EER", "generated_eer", "style"),
+                Column("BERTScore", "bertscore_f1"),
+                Column("SemSim", "semantic_similarity"),
             )
         ),
     ),

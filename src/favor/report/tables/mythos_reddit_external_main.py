@@ -11,14 +11,14 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Sep.\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
-                Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
-                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
-                Column("AUC", "generated_auc", "style", direction="up", deviation="stacked"),
-                Column("EER", "generated_eer", "style", direction="down", deviation="stacked"),
-                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
-                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
+                Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+                Column("Centroid", "centroid_distance", "style", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", deviation="stacked"),
+                Column("AUC", "generated_auc", "style", deviation="stacked"),
+                Column("EER", "generated_eer", "style", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", deviation="stacked"),
             )
         ),
     ),

@@ -11,15 +11,15 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Author\nAcc.", "author_accuracy", "style", direction="up"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up"),
-                Column("Verif.\nAUC", "generated_auc", "style", direction="up"),
-                Column("EER", "generated_eer", "style", direction="down"),
-                Column("Silhouette", "silhouette", "style", direction="up"),
-                Column("Asst.\nScore", "assistant_score", direction="down"),
-                Column("BERTScore", "bertscore_f1", direction="up"),
-                Column("SemSim", "semantic_similarity", direction="up"),
-                Column("MAUVE", "mauve", "semantic", direction="up"),
+                Column("Author\nAcc.", "author_accuracy", "style"),
+                Column("Macro-\nF1", "author_macro_f1", "style"),
+                Column("Verif.\nAUC", "generated_auc", "style"),
+                Column("EER", "generated_eer", "style"),
+                Column("Silhouette", "silhouette", "style"),
+                Column("Asst.\nScore", "assistant_score"),
+                Column("BERTScore", "bertscore_f1"),
+                Column("SemSim", "semantic_similarity"),
+                Column("MAUVE", "mauve", "semantic"),
                 Column("Base model", setting="base_model", wide=True),
             )
         ),

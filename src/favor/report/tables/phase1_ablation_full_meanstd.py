@@ -5,8 +5,8 @@ from favor.report.specs import Column, Panel, TableSpec, method_rows
 
 def _external(role: str, name: str) -> tuple[Column, Column]:
     return (
-        Column(f"{name}\nAUC", "generated_source_auc", role, direction="up", deviation="stacked"),
-        Column(f"{name}\nEER", "generated_source_eer", role, direction="down", deviation="stacked"),
+        Column(f"{name}\nAUC", "generated_source_auc", role, deviation="stacked"),
+        Column(f"{name}\nEER", "generated_source_eer", role, deviation="stacked"),
     )
 
 
@@ -26,10 +26,10 @@ TABLE = TableSpec(
                 Column("Personal\nbranch", setting="personal_branch"),
                 Column("Private\nresidual", setting="private_residual"),
                 Column("ASCE\nalign.", setting="alignment"),
-                Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
-                Column("Asst.\nScore", "assistant_score", direction="down", deviation="stacked"),
-                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
+                Column("Author\nAcc.", "author_accuracy", "style", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+                Column("Asst.\nScore", "assistant_score", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", deviation="stacked"),
             ),
             title="Panel A: Component configuration and core metrics",
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from favor.report.derived import agreement, missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 

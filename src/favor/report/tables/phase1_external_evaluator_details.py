@@ -23,10 +23,10 @@ TABLE = TableSpec(
         Panel(
             (
                 Column("Source AUC", "source_auc", method=SOURCE, deviation="inline"),
-                Column("Gen→Src AUC", "generated_source_auc", direction="up", deviation="inline"),
-                Column("Gen→Src EER", "generated_source_eer", direction="down", deviation="inline"),
+                Column("Gen→Src AUC", "generated_source_auc", deviation="inline"),
+                Column("Gen→Src EER", "generated_source_eer", deviation="inline"),
                 # Unlike the main table's generated pairs, whose negatives are of any topic (paper, L1284).
-                Column("Gen→Gen AUC", "generated_auc", variant="same_topic", direction="up", deviation="inline"),
+                Column("Gen→Gen AUC", "generated_auc", variant="same_topic", deviation="inline"),
             )
         ),
     ),

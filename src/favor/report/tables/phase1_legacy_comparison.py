@@ -12,14 +12,14 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="stacked"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up", deviation="stacked"),
-                Column("Centroid", "centroid_distance", "style", direction="up", deviation="stacked"),
-                Column("Silhouette", "silhouette", "style", direction="up", deviation="stacked"),
-                Column("Asst.", "assistant_score", direction="down", deviation="stacked"),
-                Column("BERTScore", "bertscore_f1", direction="up", deviation="stacked"),
-                Column("SemSim", "semantic_similarity", direction="up", deviation="stacked"),
-                Column("MAUVE", "mauve", "semantic", direction="up", deviation="stacked"),
+                Column("Author\nAcc.", "author_accuracy", "style", deviation="stacked"),
+                Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+                Column("Centroid", "centroid_distance", "style", deviation="stacked"),
+                Column("Silhouette", "silhouette", "style", deviation="stacked"),
+                Column("Asst.", "assistant_score", deviation="stacked"),
+                Column("BERTScore", "bertscore_f1", deviation="stacked"),
+                Column("SemSim", "semantic_similarity", deviation="stacked"),
+                Column("MAUVE", "mauve", "semantic", deviation="stacked"),
             )
         ),
     ),

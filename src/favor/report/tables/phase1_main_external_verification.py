@@ -12,10 +12,10 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("StyleDist\nAUC", "generated_source_auc", "styledistance", direction="up"),
-                Column("StyleDist\nEER", "generated_source_eer", "styledistance", direction="down"),
-                Column("MiniLM\nAUC", "generated_source_auc", "minilm", direction="up"),
-                Column("Stylom.\nAUC", "generated_source_auc", "stylometry", direction="up"),
+                Column("StyleDist\nAUC", "generated_source_auc", "styledistance"),
+                Column("StyleDist\nEER", "generated_source_eer", "styledistance"),
+                Column("MiniLM\nAUC", "generated_source_auc", "minilm"),
+                Column("Stylom.\nAUC", "generated_source_auc", "stylometry"),
             )
         ),
     ),

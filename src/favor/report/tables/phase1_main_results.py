@@ -12,10 +12,10 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Author\nAcc.", "author_accuracy", "style", direction="up"),
-                Column("Macro-\nF1", "author_macro_f1", "style", direction="up"),
-                Column("BERTScore", "bertscore_f1", direction="up"),
-                Column("StyleDist.\nAUC", "generated_source_auc", "styledistance", direction="up"),
+                Column("Author\nAcc.", "author_accuracy", "style"),
+                Column("Macro-\nF1", "author_macro_f1", "style"),
+                Column("BERTScore", "bertscore_f1"),
+                Column("StyleDist.\nAUC", "generated_source_auc", "styledistance"),
             )
         ),
     ),

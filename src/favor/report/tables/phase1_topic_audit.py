@@ -10,7 +10,7 @@ from favor.report.derived import agreement, missing, row_values, spread
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 MINIMUM_AUTHORS = 3

@@ -9,7 +9,7 @@ from favor.report.cells import printed
 from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec, method_rows
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 REFERENCE = "favor"

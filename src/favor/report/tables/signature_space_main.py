@@ -15,10 +15,10 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Acc.", "probe_accuracy", direction="up"),
-                Column("F1", "probe_macro_f1", direction="up"),
-                Column("AUC", "source_auc", direction="up"),
-                Column("EER", "source_eer", direction="down"),
+                Column("Acc.", "probe_accuracy"),
+                Column("F1", "probe_macro_f1"),
+                Column("AUC", "source_auc"),
+                Column("EER", "source_eer"),
             )
         ),
     ),

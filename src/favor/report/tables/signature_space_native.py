@@ -24,13 +24,13 @@ TABLE = TableSpec(
         Panel(
             (
                 Column("Dim.", "dimension", decimals=0),
-                Column("Author\nAcc.", "probe_accuracy", direction="up"),
-                Column("Macro-\nF1", "probe_macro_f1", direction="up"),
-                Column("Author-in-topic\nω²", "author_effect", direction="up", decimals=4),
-                Column("Topic\nω²", "topic_effect", direction="down", decimals=4),
-                Column("A/T\nratio", "effect_ratio", direction="up", decimals=2),
-                Column("Strict\nAUC", "source_auc", direction="up"),
-                Column("EER", "source_eer", direction="down"),
+                Column("Author\nAcc.", "probe_accuracy"),
+                Column("Macro-\nF1", "probe_macro_f1"),
+                Column("Author-in-topic\nω²", "author_effect", decimals=4),
+                Column("Topic\nω²", "topic_effect", decimals=4),
+                Column("A/T\nratio", "effect_ratio", decimals=2),
+                Column("Strict\nAUC", "source_auc"),
+                Column("EER", "source_eer"),
             )
         ),
     ),

@@ -1,0 +1,375 @@
+"""One Python file as definitions: the text that can change a result, and the names each definition uses.
+
+A definition is what a top-level statement binds: a function, a class, a constant. Its text is the syntax tree without
+what no result depends on: docstrings, comments, annotations, the words of errors and messages, and the units and
+meanings of declared columns, which are kept apart for the code that prints them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from favor.foundation.errors import UserError
+
+PACKAGE = "favor"
+# Errors whose words only the user reads. Those of other errors may be kept as a result, such as a judge's bad answer.
+TEXT_ERRORS = {"UserError", "ValueError"}
+# Calls whose words go to the terminal and the log.
+MESSAGES = {"Progress", "warnings.warn"}
+# The fields of a declared column that describe it, by position.
+DESCRIPTIONS = {2: "unit", 3: "meaning"}
+COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
+_INTERPRETED = ("ClassVar", "InitVar", "KW_ONLY")
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Import:
+    """What an import binds: a module, or ``name`` of it."""
+
+    module: str
+    name: str = ""
+
+
+@dataclass
+class Definition:
+    """One definition: its ``text``; dotted ``names`` it looks up outside itself; imports made inside it.
+
+    ``imported`` are the modules that these imports may run, ``loaded`` those that it loads by a literal name.
+    ``described`` holds the texts of the units and of the meanings of the columns that it declares; ``describes`` says
+    which of the two it reads of columns.
+    """
+
+    text: str = ""
+    names: set[Name] = field(default_factory=set)
+    imports: dict[str, list[Import]] = field(default_factory=dict)
+    imported: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
+    described: dict[str, list[str]] = field(default_factory=dict)
+    describes: set[str] = field(default_factory=set)
+
+
+class Module:
+    """The index of one file: which statements bind a name, what it imports, and what importing it does."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name = name
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except SyntaxError as error:
+            raise UserError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
+        self.bound: dict[str, list[ast.stmt]] = {}
+        self.imports: dict[str, list[Import]] = {}
+        self.effects: list[ast.stmt] = []
+        self.stars: set[str] = set()
+        self.imported: set[str] = set()
+        self._definitions: dict[str, Definition] = {}
+        for statement in tree.body[1:] if tree.body and _is_text(tree.body[0]) else tree.body:
+            self._index(statement)
+
+    def _index(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            self._index_import(statement)
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._bind(statement, [statement.name])
+            if any(map(self._is_own, map(_root, statement.decorator_list))):
+                self.effects.append(statement)  # a decorator of the package may register what it decorates
+        elif isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) and _names_only(statement):
+            if not isinstance(statement, ast.AnnAssign) or statement.value is not None:
+                self._bind(statement, _stored([statement]))
+        elif isinstance(statement, ast.If) and _root(statement.test) == "TYPE_CHECKING":
+            for other in statement.orelse:
+                self._index(other)
+        elif not (isinstance(statement, ast.If) and _is_main(statement.test)):
+            self.effects.append(statement)
+            for name in _stored([statement]):
+                self.bound.setdefault(name, [])  # part of the effects
+            for inner in ast.walk(statement):
+                if isinstance(inner, ast.Import | ast.ImportFrom):
+                    self._index_import(inner)
+
+    def _is_own(self, name: str) -> bool:
+        return name in self.bound or any(
+            target.module.split(".")[0] == PACKAGE for target in self.imports.get(name, ())
+        )
+
+    def _bind(self, statement: ast.stmt, names: Iterable[str]) -> None:
+        for name in names:
+            self.bound.setdefault(name, []).append(statement)
+
+    def _index_import(self, statement: ast.Import | ast.ImportFrom) -> None:
+        for local, target in imports_of(statement):
+            self.imported.add(target.module)
+            if local == "*":
+                self.stars.add(target.module)
+            else:
+                self.imports.setdefault(local, []).append(target)
+                # "from favor.lm import stack" may import a module.
+                self.imported.add(f"{target.module}.{target.name}")
+
+    def definition(self, name: str) -> Definition:
+        """Return the definition that ``name`` is bound to; "" is what importing the module does."""
+        if name not in self._definitions:
+            reader = _Reader(self)
+            for statement in self.bound[name] if name else self.effects:
+                reader.read(statement, frozenset())
+            self._definitions[name] = reader.finished()
+        return self._definitions[name]
+
+    def strings(self, name: str) -> list[str]:
+        """Return the texts written in the definition that ``name`` is bound to, in order."""
+        nodes = [node for statement in self.bound[name] for node in ast.walk(statement)]
+        return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+    def declares_columns(self, name: str) -> bool:
+        """Whether ``name`` is the class of declared table columns here."""
+        here = (self.name, name) == COLUMN
+        return here or any((target.module, target.name) == COLUMN for target in self.imports.get(name, ()))
+
+
+def imports_of(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
+    """Yield (local name, what it is bound to). Raises ``UserError`` at a relative import."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            # "import a.b" binds a, "import a.b as c" the module itself.
+            yield alias.asname or alias.name.split(".")[0], Import(alias.name)
+        return
+    if statement.level:
+        raise UserError(
+            f"relative import of '{statement.module}': write it as '{PACKAGE}....' so that it can be followed"
+        )
+    for alias in statement.names:
+        yield alias.asname or alias.name, Import(str(statement.module), alias.name)
+
+
+class _Reader:
+    """Collects a definition's text and names. Names bound inside a function are its own and not looked up outside."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._parts: list[str] = []
+        self._found = Definition()
+
+    def finished(self) -> Definition:
+        self._found.text = "".join(self._parts)
+        return self._found
+
+    def read(self, node: object, bound: frozenset[str], silent: bool = False) -> None:
+        """Read ``node`` where ``bound`` names are local; ``silent`` leaves out texts."""
+        if isinstance(node, ast.AST):
+            special = getattr(self, f"_{type(node).__name__}", None)
+            if special is not None:
+                special(node, bound, silent)
+            else:
+                self._fields(node, bound, silent)
+        elif isinstance(node, list):
+            for item in node:
+                self.read(item, bound, silent)
+                self._parts.append(",")
+        elif node is not None:
+            self._parts.append(repr(node))
+
+    def _fields(self, node: ast.AST, bound: frozenset[str], silent: bool, without: Iterable[str] = ()) -> None:
+        # ast.dump differs between Python versions; empty fields are left out so that new ones change nothing.
+        self._parts.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value is None or value == [] or name == "ctx" or name in without:
+                continue
+            self._parts.append(f"{name}=")
+            self.read(value, bound, silent)
+        self._parts.append(")")
+
+    def _Constant(self, node: ast.Constant, bound: frozenset[str], silent: bool) -> None:
+        self._parts.append("" if silent and isinstance(node.value, str) else f"{node.value!r};")
+
+    def _Name(self, node: ast.Name, bound: frozenset[str], silent: bool) -> None:
+        self._parts.append(f"{node.id};")
+        if isinstance(node.ctx, ast.Load) and node.id not in bound:
+            self._found.names.add((node.id,))
+
+    def _Attribute(self, node: ast.Attribute, bound: frozenset[str], silent: bool) -> None:
+        if node.attr in DESCRIPTIONS.values():
+            self._found.describes.add(node.attr)
+        path = _dotted(node)
+        if not path:
+            self._fields(node, bound, silent)
+            return
+        self._parts.append(".".join(path) + ";")
+        if path[0] not in bound:
+            self._found.names.add(path)
+
+    def _Global(self, node: ast.Global, bound: frozenset[str], silent: bool) -> None:
+        self._fields(node, bound, silent)
+        self._found.names |= {(name,) for name in node.names}
+
+    def _Import(self, node: ast.Import | ast.ImportFrom, bound: frozenset[str], silent: bool) -> None:
+        self._fields(node, bound, silent)
+        for local, target in imports_of(node):
+            self._found.imports.setdefault(local, []).append(target)
+            self._found.imported |= {target.module, f"{target.module}.{target.name}"}
+
+    _ImportFrom = _Import
+
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, bound: frozenset[str], silent: bool) -> None:
+        self._parts.append(f"{type(node).__name__}({node.name},")
+        for outside in (node.decorator_list, node.args.defaults, node.args.kw_defaults):
+            self.read(outside, bound)
+        inside = self._parameters(node.args, bound) | _stored(node.body)
+        self._body(node.body, inside, silent)
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _Lambda(self, node: ast.Lambda, bound: frozenset[str], silent: bool) -> None:
+        self.read([node.args.defaults, node.args.kw_defaults], bound)
+        self.read(node.body, self._parameters(node.args, bound), silent)
+
+    def _parameters(self, arguments: ast.arguments, bound: frozenset[str]) -> frozenset[str]:
+        listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        marks = [len(arguments.posonlyargs), len(arguments.args), arguments.vararg, arguments.kwarg]
+        shape = [mark.arg if isinstance(mark, ast.arg) else mark for mark in marks]
+        self._parts.append(f"({','.join(one.arg for one in listed)};{shape})")
+        extra = [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
+        return bound | {one.arg for one in listed} | set(extra)
+
+    def _ClassDef(self, node: ast.ClassDef, bound: frozenset[str], silent: bool) -> None:
+        self._parts.append(f"ClassDef({node.name},")
+        for outside in (node.decorator_list, node.bases, node.keywords):
+            self.read(outside, bound)
+        plain = any(_root(decorator) in ("dataclass", "dataclasses") for decorator in node.decorator_list)
+        fields = [_without_annotation(item, plain) if isinstance(item, ast.AnnAssign) else item for item in node.body]
+        self._body(fields, bound, silent)
+
+    def _body(self, body: list[ast.stmt], bound: frozenset[str], silent: bool) -> None:
+        self.read(body[1:] if _is_text(body[0]) else body, bound, silent)
+        self._parts.append(")")
+
+    def _AnnAssign(self, node: ast.AnnAssign, bound: frozenset[str], silent: bool) -> None:
+        self._fields(node, bound, silent, without=("annotation",))
+
+    def _ListComp(self, node: ast.AST, bound: frozenset[str], silent: bool) -> None:
+        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+        inside = bound | _stored([generator.target for generator in generators])
+        # The first iterable is evaluated outside.
+        self.read(generators[0].iter, bound, silent)
+        self._fields(node, inside, silent)
+
+    _SetComp = _GeneratorExp = _DictComp = _ListComp
+
+    def _Assert(self, node: ast.Assert, bound: frozenset[str], silent: bool) -> None:
+        self._fields(node, bound, silent, without=("msg",))
+
+    def _Call(self, node: ast.Call, bound: frozenset[str], silent: bool) -> None:
+        called = ".".join(_dotted(node.func))
+        if called in TEXT_ERRORS:
+            kept = [argument for argument in node.args if not _is_wording(argument)]
+            self._call(node, kept, node.keywords, bound, silent)
+        elif called in MESSAGES or (called == "print" and any(_to_stderr(keyword) for keyword in node.keywords)):
+            self._call(node, node.args, node.keywords, bound, silent=True)
+        elif called.endswith("import_module") and node.args and isinstance(node.args[0], ast.Constant):
+            self._found.loaded.add(str(node.args[0].value))
+            self._call(node, node.args, node.keywords, bound, silent)
+        elif self._module.declares_columns(called):
+            places = dict(enumerate(node.args))
+            described = [(name, places.pop(place)) for place, name in DESCRIPTIONS.items() if place in places]
+            kept = list(places.values())
+            named = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS.values()]
+            described += [(str(word.arg), word.value) for word in node.keywords if word not in named]
+            self._call(node, kept, named, bound, silent)
+            for name, value in described:
+                self._found.described.setdefault(name, []).append(ast.unparse(value))
+        else:
+            self._call(node, node.args, node.keywords, bound, silent)
+
+    def _call(
+        self,
+        node: ast.Call,
+        arguments: list[ast.expr],
+        keywords: list[ast.keyword],
+        bound: frozenset[str],
+        silent: bool,
+    ) -> None:
+        self._parts.append("Call(")
+        for part in (node.func, arguments, keywords):
+            self.read(part, bound, silent)
+        self._parts.append(")")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_wording(node: ast.expr) -> bool:
+    """Whether an argument of an error is written out where the error is raised."""
+    if isinstance(node, ast.BinOp):
+        return _is_wording(node.left) or _is_wording(node.right)
+    if isinstance(node, ast.IfExp):
+        return _is_wording(node.body) and _is_wording(node.orelse)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _to_stderr(keyword: ast.keyword) -> bool:
+    return keyword.arg == "file" and _dotted(keyword.value) == ("sys", "stderr")
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and _root(test.left) == "__name__"
+
+
+def _without_annotation(node: ast.AnnAssign, plain: bool) -> ast.stmt:
+    """A field of a class as an assignment of (annotation, value); a plain dataclass reads few annotations."""
+    written = ast.unparse(node.annotation)
+    parts = [node.annotation] if not plain or any(word in written for word in _INTERPRETED) else []
+    parts += [node.value] if node.value is not None else []
+    return ast.copy_location(ast.Assign([node.target], ast.Tuple(parts, ast.Load())), node)
+
+
+def _dotted(node: ast.expr) -> Name:
+    """The parts of a dotted name; () for any other expression."""
+    if isinstance(node, ast.Attribute):
+        base = _dotted(node.value)
+        return (*base, node.attr) if base else ()
+    return (node.id,) if isinstance(node, ast.Name) else ()
+
+
+def _root(node: ast.expr) -> str:
+    path = _dotted(node.func if isinstance(node, ast.Call) else node)
+    return path[-1] if path[:1] == ("typing",) else "".join(path[:1])
+
+
+def _names_only(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> bool:
+    """Whether a statement assigns to names, and to no item or attribute."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return all(isinstance(node, ast.Name | ast.Tuple | ast.List | ast.Starred) for node in targets) and not any(
+        isinstance(node, ast.Attribute | ast.Subscript) for target in targets for node in ast.walk(target)
+    )
+
+
+def _stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that statements bind in their own scope (imports apart), less those declared global."""
+    names: set[str] = set()
+    outside: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            outside.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            names.add(node.rest)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            # Its own scope, but for ":=".
+            names |= {item.target.id for item in ast.walk(node) if isinstance(item, ast.NamedExpr)}
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return names - outside

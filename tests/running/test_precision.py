@@ -1,0 +1,138 @@
+"""What edits of the real code change: the fingerprints of the rules whose results they can change, and no other."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from favor.paper.names import METHODS
+from favor.running.fingerprint import EXEMPT, NAMING, SourceCode
+
+# Scripts that load a module by its name: (folder of the package, the name they read of it).
+LOADED = {
+    "score": ("scores", "score"),
+    "make_table": ("report/tables", "TABLE"),
+    "make_sweep_table": ("report/tables", "TABLE"),
+    "report": ("report/tables", "TABLE"),
+    "embed_generations": ("encoders/kinds", "load"),
+    "embed_sources": ("encoders/kinds", "load"),
+    "embed_transfer": ("encoders/kinds", "load"),
+    "build_documents": ("corpora/readers", "read"),
+    "judge": ("studies", "open_judge"),
+}
+
+
+def all_fingerprints(root):
+    """Return the fingerprint of every script, with each module that it may load: (script, module) -> digits."""
+    source = SourceCode(root / "src")
+    found = {}
+    for script in sorted((root / "workflow/scripts").glob("*.py")):
+        folder, name = LOADED.get(script.stem, ("", ""))
+        files = sorted((root / "src/favor" / folder).glob("[!_]*.py")) if folder else []
+        modules = {path.stem: f"favor.{folder.replace('/', '.')}.{path.stem}:{name}" for path in files}
+        modules = {
+            stem: module for stem, module in modules.items() if name in (files[0].parent / f"{stem}.py").read_text()
+        }
+        for stem, module in (modules or {"": None}).items():
+            found[script.stem, stem] = source.fingerprint(script, [module] if module else [])
+    return found
+
+
+@pytest.fixture(scope="module")
+def before(repository):
+    return all_fingerprints(repository)
+
+
+@pytest.fixture
+def changed(repository, before, tmp_path):
+    """Edit a file of a copy and return the scripts whose fingerprints change."""
+    for part in ("src/favor", "workflow/scripts"):
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def edit(file, old, new):
+        path = tmp_path / file
+        text = path.read_text()
+        assert text.count(old) == 1, f"{file}: {text.count(old)} times {old!r}"
+        path.write_text(text.replace(old, new))
+        after = all_fingerprints(tmp_path)
+        assert after.keys() == before.keys()
+        return {script for script in before if after[script] != before[script]}
+
+    return edit
+
+
+def scripts_of(found):
+    return {script for script, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("src/favor/foundation/files.py", "free space or mend", "free disk space or mend"),
+        ("src/favor/foundation/files.py", "not whole JSON", "broken JSON"),
+        (
+            "src/favor/foundation/files.py",
+            "def write_text(",
+            "def new(path: Path) -> int:\n    return 1\n\n\ndef write_text(",
+        ),
+        ("src/favor/running/job.py", "the job goes on without its log", "the job goes on"),
+        ("src/favor/running/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
+        ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
+        ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
+        ("src/favor/federation/methods/pfedme.py", "lambda_pfedme: float = 0.01", "lambda_pfedme: float = 0.02"),
+        ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
+    ],
+)
+def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new):
+    assert changed(file, old, new) == set()
+
+
+def test_the_printed_name_of_a_method_changes_what_prints_it(changed):
+    found = scripts_of(
+        changed("src/favor/federation/methods/pfedme.py", 'METHOD = Method("pFedMe"', 'METHOD = Method("pfedme"')
+    )
+    assert {"make_table", "report", "write_numbers"} <= found
+    assert not {"train_shared", "aggregate", "generate", "score", "record_settings"} & found
+
+
+def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed):
+    assert scripts_of(changed("src/favor/foundation/columns.py", '"training seed"', '"seed of training"')) == {
+        "release"
+    }
+
+
+def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed):
+    found = changed(
+        "src/favor/studies/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
+    )
+    assert found
+    assert all("judge" in script for script in scripts_of(found)), found
+
+
+def test_the_area_under_the_curve_reruns_scores(changed):
+    found = scripts_of(changed("src/favor/scores/verification.py", "def auc(", "def auc(new=0, *, "))
+    assert {"score", "score_transfer"} <= found
+    assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
+
+
+def test_an_optimiser_reruns_training(changed):
+    found = scripts_of(changed("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)"))
+    assert {"train_shared", "train_personal"} <= found
+    assert not {"train_asce", "build_documents", "embed_sources", "generate", "score"} & found
+
+
+def test_a_metric_family_changes_its_own_scores(changed):
+    assert changed("src/favor/scores/mauve.py", "def score(", "def score(version=2, *, ") == {("score", "mauve")}
+
+
+def test_the_modules_that_cannot_change_a_result_exist(repository):
+    for module in EXEMPT:
+        base = repository / "src" / module.replace(".", "/")
+        assert base.with_suffix(".py").is_file() or (base / "__init__.py").is_file(), module
+
+
+def test_the_constant_whose_strings_name_methods_is_declared(repository):
+    assert "favor.paper.names.METHODS" in NAMING
+    reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
+    assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
