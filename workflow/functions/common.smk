@@ -24,12 +24,13 @@ from favor.federation.method import (
 )
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
-from favor.config.resolve import canonical, require_writable, resolve
+from favor.config.inputs import input_paths
+from favor.config.resolve import canonical, resolve
 from favor.running.environment import export_source, only_planning
 from favor.foundation.errors import UserError
 from favor.running.fingerprint import fingerprint
-from favor.running.leftovers import clear_leftovers, set_aside_truncated
-from favor.running.occupancy import name_results, occupy, remove_stale_locks
+from favor.running.occupancy import name_results
+from favor.running.results_folder import open_results
 
 
 def stop(error):
@@ -60,14 +61,9 @@ try:
     TO_FETCH = to_fetch(CONFIGURATION)
     RESULTS = CONFIG["results"]
     name_results(None if workflow.remote_exec else Path(RESULTS))
-    if workflow.is_main_process and only_planning(sys.argv[1:]):
-        set_aside_truncated(Path(RESULTS), rename=False)
-    elif workflow.is_main_process:
-        require_writable(Path(RESULTS))
-        alone = occupy(Path(RESULTS))
-        if alone:
-            remove_stale_locks(Path(".snakemake", "locks"), RESULTS)
-        clear_leftovers(Path(RESULTS), alone)
+    if workflow.is_main_process:
+        planning = only_planning(sys.argv[1:])
+        open_results(Path(RESULTS), ROOT, input_paths(CONFIGURATION), planning)
 except UserError as error:
     stop(error)
 

@@ -1,29 +1,13 @@
-# Results whose records are somewhere else. Snakemake keeps under .snakemake what every file was made with; where that is
-# missing it takes a file for up to date, whatever the configuration has become.
+# What Snakemake has on record of the results, and the record of what the workflow made.
 
-from snakemake.persistence import PersistenceBase
-from snakemake.settings.enums import RerunTrigger
-
-
-def recorded(has_metadata):
-    """Refuse a file that nothing on record vouches for, unless parameters are not asked after."""
-
-    def checked(self, job):
-        known = has_metadata(self, job)
-        asked = RerunTrigger.PARAMS in workflow.rerun_triggers
-        # What is missing is made anyway.
-        if not known and asked and all(os.path.lexists(path) for path in job.output):
-            path = next(path for path in job.output if self.metadata(path) is None)
-            stop(
-                f"{path}: nothing on record says which settings it was made with (copied results, or a lost folder "
-                ".snakemake), so it may not fit the configuration; copy the .snakemake of the folder it was made in, under "
-                "the same names, or make the results anew in another folder ('results: ...'); to trust files as they are, "
-                "add --rerun-triggers mtime"
-            )
-        return known
-
-    return checked
-
+from favor.running.provenance import record_in_jobs, record_outputs, refuse_unrecorded
 
 if workflow.is_main_process:
-    PersistenceBase.has_metadata = recorded(PersistenceBase.has_metadata)
+    refuse_unrecorded(workflow, stop)
+elif workflow.remote_exec:
+    record_in_jobs()
+
+
+onstart:
+    if workflow.is_main_process:
+        record_outputs(workflow, Path(RESULTS))
