@@ -24,7 +24,7 @@ WRITING = {
 def check_refusal(project, output, rule, name):
     assert "Traceback" not in output
     (line,) = [line for line in output.splitlines() if line.startswith(f"error in {rule}: ")]
-    assert "free space or mend the folder" in line
+    assert "free space or fix the folder" in line
     assert os.path.dirname(name) in line
     folder = project.folder / "results" / os.path.dirname(name)
     assert not (project.folder / "results" / name).exists()

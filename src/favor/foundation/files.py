@@ -18,7 +18,7 @@ from favor.foundation.errors import UserError
 
 # The end of temporary names, which only this workflow gives: whatever has it can be removed once no job is at work.
 PARTIAL = ".favor-partial"
-REMEDY = "free space or mend the folder's permissions, then run again"
+REMEDY = "free space or fix the folder's permissions, then run again"
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def occupy(results: Path) -> bool:
     try:
         descriptor = os.open(folder / RUN_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
-        raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); mend its permissions") from None
+        raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); fix its permissions") from None
     try:
         owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "just started"
         if owner != "just started" and not re.match(_RUN, owner):
