@@ -33,6 +33,7 @@ def refused(project, *arguments):
             "{ learning_rat: 0.002, accumulation",
             "did you mean 'learning_rate'?",
         ),
+        ("rounds: 2", "rounds: 2, rounds: 3", "'experiments.micro.federation.rounds' is given twice; remove one"),
         ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
         ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
         ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
