@@ -24,7 +24,7 @@ WRITING = {
 def check_refusal(project, output, rule, name):
     assert "Traceback" not in output
     (line,) = [line for line in output.splitlines() if line.startswith(f"error in {rule}: ")]
-    assert "free space or mend the folder" in line
+    assert "free space or fix the folder" in line
     assert os.path.dirname(name) in line
     folder = project.folder / "results" / os.path.dirname(name)
     assert not (project.folder / "results" / name).exists()
@@ -73,7 +73,7 @@ def test_read_only_results_are_refused_before_any_job(finished, project):
     process = start(project, f"results/{name}", before=obeys_permissions)
     output = ended(process)
     assert process.returncode == 1
-    assert "results folder 'results': cannot write there (Permission denied); mend its permissions" in output
+    assert "Cannot write to results folder 'results' (Permission denied). Fix its permissions" in output
     assert "Traceback" not in output
     assert "rule " not in output
     results.chmod(0o755)
@@ -89,7 +89,7 @@ def test_a_read_only_folder_within_the_results(finished, project):
     process = start(project, f"results/{name}", before=obeys_permissions)
     output = ended(process)
     assert process.returncode == 1
-    assert f"results folder 'results/{SEED}/favor': cannot write there; mend its permissions" in output
+    assert f"Cannot write to results folder 'results/{SEED}/favor'. Fix its permissions" in output
     assert "Traceback" not in output
     assert "rule " not in output
     folder.chmod(0o755)

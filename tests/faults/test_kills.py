@@ -14,7 +14,8 @@ import time
 import psutil
 import pytest
 
-from favor.running.leftovers import PARTIAL, is_truncated
+from favor.foundation.files import PARTIAL
+from favor.running.leftovers import is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
 from tests.shortest import contents, fresh_project
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.content import Report
 from favor.report.pdf import compile_latex, write_pdf_report
@@ -25,7 +26,7 @@ def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
     content = (tmp_path / "one.pdf").read_bytes()
     assert content == (tmp_path / "two.pdf").read_bytes()
     assert str(tmp_path).encode() not in content
-    assert list(tmp_path.glob(".*.partial")) == []
+    assert list(tmp_path.glob(f".*{PARTIAL}")) == []
 
 
 @needs_latex

@@ -34,12 +34,12 @@ def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake
         (UserError("a.parquet: broken; mend it"), "error in train_shared: a.parquet: broken; mend it\n"),
         (
             OSError(errno.ENOSPC, "No space left on device", "b.txt"),
-            "error in train_shared: b.txt: No space left on device; free space or mend the folder's permissions, then "
+            "error in train_shared: b.txt: No space left on device; free space or fix the folder's permissions, then "
             "run again\n",
         ),
         (
             OSError(errno.EROFS, "Read-only file system"),
-            "error in train_shared: a file: Read-only file system; free space or mend the folder's permissions, then "
+            "error in train_shared: a file: Read-only file system; free space or fix the folder's permissions, then "
             "run again\n",
         ),
     ],

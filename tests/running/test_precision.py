@@ -69,7 +69,7 @@ def scripts_of(found):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("src/favor/foundation/files.py", "free space or mend", "free disk space or mend"),
+        ("src/favor/foundation/files.py", "free space or fix", "free disk space or fix"),
         ("src/favor/foundation/files.py", "not whole JSON", "broken JSON"),
         (
             "src/favor/foundation/files.py",

@@ -33,6 +33,7 @@ def refused(project, *arguments):
             "{ learning_rat: 0.002, accumulation",
             "did you mean 'learning_rate'?",
         ),
+        ("rounds: 2", "rounds: 2, rounds: 3", "'experiments.micro.federation.rounds' is given twice; remove one"),
         ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
         ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
         ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
@@ -93,12 +94,12 @@ def test_too_few_authors_say_how_many_there_are(project):
     assert "lower 'roles.clients'" in output
 
 
-def test_an_unwritable_results_folder_is_named(project):
+def test_a_file_in_the_place_of_the_results_folder_is_named(project):
     (project.folder / "results").write_text("a file where the folder should be")
     done = project.snakemake("--configfile", "micro.yaml", check=False)
     assert done.returncode == 1
-    assert "results" in done.stdout
-    assert "cannot write there" in done.stdout
+    assert "error: results folder 'results': 'results' is a file, not a folder" in done.stdout
+    assert "Traceback" not in done.stdout
 
 
 def test_a_missing_model_folder_is_named(project):

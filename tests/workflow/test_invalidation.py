@@ -193,7 +193,7 @@ def test_results_without_records_of_what_made_them_are_refused(project):
         for arguments in (["-n"], ["--cores", "1"]):
             done = project.snakemake(*arguments, check=False)
             assert done.returncode == 1
-            assert "nothing on record says which settings it was made with" in done.stdout
+            assert "has no Snakemake record, so its settings cannot be checked" in done.stdout
             assert "Traceback" not in done.stdout
         assert project.planned("--rerun-triggers", "mtime") == {}
     finally:

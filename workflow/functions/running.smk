@@ -1,13 +1,15 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
-from snakemake.persistence import PersistenceBase
-from snakemake.settings.enums import RerunTrigger
-
 from favor.running.devices import SHARE, WIDTHS, jobs_per_device, visible_devices
+from favor.running.provenance import (
+    record_in_jobs,
+    record_outputs,
+    refuse_unrecorded,
+)
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
-os.environ[WIDTHS] = str(Path(paths.results).absolute() / ".widths")
+os.environ[WIDTHS] = str(results.absolute() / ".widths")
 
 
 def kept_or_temporary(path):
@@ -28,47 +30,6 @@ def limit_gpu_jobs():
     os.environ[SHARE] = str(jobs_per_device(jobs, len(devices)))
 
 
-def recorded(has_metadata):
-    """Refuse a file that nothing on record vouches for, unless parameters are not asked after."""
-
-    def checked(self, job):
-        known = has_metadata(self, job)
-        asked = RerunTrigger.PARAMS in workflow.rerun_triggers
-        # What is missing is made anyway.
-        if not known and asked and all(os.path.lexists(path) for path in job.output):
-            path = next(path for path in job.output if self.metadata(path) is None)
-            stop(
-                f"{path}: nothing on record says which settings it was made with (copied results, or a lost folder "
-                ".snakemake), so it may not fit the configuration; copy the .snakemake of the folder it was made in, under "
-                "the same names, or make the results anew in another folder ('results: ...'); to trust files as they are, "
-                "add --rerun-triggers mtime"
-            )
-        return known
-
-    return checked
-
-
-def recording(finished):
-    """Let a cluster job record its own parameters.
-
-    Snakemake leaves that to the process that submitted the job. Where that one is gone when the job ends, the output
-    would count as finished with no parameters on record, and no later change of them would make it again.
-    """
-
-    async def finished_and_recorded(self, job):
-        settings = self.dag.workflow.remote_execution_settings
-        immediate = settings.immediate_submit
-        settings.immediate_submit = (
-            True  # jobs that nobody waits for: each records itself
-        )
-        try:
-            await finished(self, job)
-        finally:
-            settings.immediate_submit = immediate
-
-    return finished_and_recorded
-
-
 def finish_rules():
     """Run cheap rules where Snakemake runs; let every job compute with the threads it is configured with.
 
@@ -84,7 +45,7 @@ def finish_rules():
 
 
 if workflow.is_main_process:
-    PersistenceBase.has_metadata = recorded(PersistenceBase.has_metadata)
+    refuse_unrecorded(workflow, stop)
     try:
         limit_gpu_jobs()
     except UserError as error:
@@ -93,4 +54,9 @@ if workflow.is_main_process:
     if plugin is not None:
         repair(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
-    PersistenceBase.finished = recording(PersistenceBase.finished)
+    record_in_jobs()
+
+
+onstart:
+    if workflow.is_main_process:
+        record_outputs(workflow, results)

@@ -10,13 +10,21 @@ SOURCE = ROOT / "src"
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(SOURCE))
 
+from favor.config.files import check_files
+from favor.config.inputs import input_paths
 from favor.config.resolve import resolve
 from favor.encoders.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.running.environment import export_source, only_planning
+from favor.running.announcement import announce
+from favor.running.environment import (
+    export_source,
+    latex_available,
+    only_planning,
+)
 from favor.running.fingerprint import fingerprint
-from favor.running.start import announce, take_results_folder
+from favor.running.occupancy import name_results
+from favor.running.results_folder import open_results
 
 
 def stop(error):
@@ -28,18 +36,18 @@ def stop(error):
 export_source(SOURCE)
 
 try:
-    planner = Planner(resolve(config), ROOT)
-    take_results_folder(
-        Path(planner.config.results),
-        main=workflow.is_main_process,
-        remote=workflow.remote_exec,
-        planning=only_planning(sys.argv[1:]),
-    )
     if workflow.is_main_process:
+        check_files(workflow.configfiles)
+    planner = Planner(resolve(config), ROOT)
+    results = Path(planner.config.results)
+    name_results(None if workflow.remote_exec else results)
+    if workflow.is_main_process:
+        planning = only_planning(sys.argv[1:])
+        open_results(results, ROOT, input_paths(planner.config), planning)
         announce(
             planner.project.absent.values(),
             to_fetch(planner.config),
-            planner.publication.latex,
+            latex_available(),
         )
 except UserError as error:
     stop(error)

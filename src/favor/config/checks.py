@@ -54,7 +54,7 @@ def complete_and_check(config: Configuration) -> None:
 
 
 def _check_results(config: Configuration) -> None:
-    """Check the name of the results folder. Folders that are not the workflow's to fill are to be refused here."""
+    """Check the name of the results folder; ``favor.running.results_folder`` looks at the folder itself."""
     fill(config, results=str(Path(config.results).expanduser()))
     if config.results == "." or set(config.results) & set("{}*?"):
         refuse("results", f"'{config.results}' cannot be a results folder; name another")

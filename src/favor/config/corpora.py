@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import CountOrNone, NotNegative, Section, check_known, key, refuse, section
+from favor.config.section import Natural, NotNegative, Section, check_known, key, refuse, section
 
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
@@ -36,9 +36,9 @@ class Roles(Section):
     """How many authors each role takes; no author has two roles."""
 
     clients: int = key(50, "Authors who are clients of the federation.", ge=2)
-    asce_a: CountOrNone = key(50, "Authors whose texts train the style encoder.")
-    asce_b: CountOrNone = key(50, "Authors whose texts train the independent second style encoder.")
-    background: CountOrNone = key(0, "Authors whose texts pretrain a small base model.")
+    asce_a: Natural = key(50, "Authors whose texts train the style encoder.")
+    asce_b: Natural = key(50, "Authors whose texts train the independent second style encoder.")
+    background: Natural = key(0, "Authors whose texts pretrain a small base model.")
 
 
 class Corpus(Section):
@@ -63,9 +63,9 @@ class Corpus(Section):
     tokenizer: str | None = key(
         None, "Base model whose tokenizer counts tokens; null takes the base model of this corpus's first experiment."
     )
-    minimum_tokens: CountOrNone = key(30000, "Authors with fewer tokens are left out.")
+    minimum_tokens: Natural = key(30000, "Authors with fewer tokens are left out.")
     roles: Roles = section(Roles, "How many authors each role takes.")
-    background_minimum_words: CountOrNone = key(2000, "Background authors have at least this many words.")
+    background_minimum_words: Natural = key(2000, "Background authors have at least this many words.")
     selection: Literal["style_diverse", "random"] = key(
         "style_diverse", "How clients are chosen: one author per style cluster in turn, or at random."
     )

@@ -18,30 +18,35 @@ class Backbone(Section):
     vocabulary: int = key(4096, "Entries of the byte-level BPE vocabulary.", ge=300)
 
 
-class StyleTraining(Section):
+class EncoderTraining(Section):
+    """How an encoder is trained."""
+
+    small: Backbone | None = key(None, "A small backbone, made here, instead of a pretrained `source`.")
+    learning_rate: Positive = key(2.0e-5, "AdamW learning rate.")
+    head_learning_rate: Number | None = key(
+        None, "Learning rate of the projection and the classifier; null takes `learning_rate`."
+    )
+    batch_size: int = key(32, "Texts per step.", ge=1)
+    epochs: int = key(3, "Passes over the texts.", ge=1)
+    maximum_tokens: int = key(256, "Longer texts are cut to this many tokens.", ge=8)
+    maximum_characters: int = key(1500, "Characters read of each text.", ge=1)
+    precision: Literal["float32", "bfloat16"] = key("float32", "Computation type of the backbone.")
+
+
+class StyleTraining(EncoderTraining):
     """How an `asce` encoder is trained. Defaults are the paper's, or the release's where the paper is silent."""
 
     corpus: str = required("Corpus it is trained on.")
     role: Literal["asce_a", "asce_b"] = required("Authors it is trained on.")
     authors: int | None = key(None, "Trains on the first so many authors of the role only; null takes all.")
-    small: Backbone | None = key(None, "A small backbone, made here, instead of a pretrained `source`.")
     scale: Positive = key(30.0, "ArcFace scale.")
     margin: NotNegative = key(0.35, "ArcFace margin in radians.")
-    learning_rate: Positive = key(2.0e-5, "AdamW learning rate.")
-    head_learning_rate: Number | None = key(
-        None, "Learning rate of the projection and the classifier; null takes `learning_rate`."
-    )
     schedule: Literal["constant", "linear"] = key("constant", "How the learning rate changes after warm-up.")
     warm_up: int = key(0, "Number of warm-up steps.", ge=0)
     weight_decay: NotNegative = key(0.01, "AdamW weight decay.")
-    batch_size: int = key(32, "Texts per step.", ge=1)
-    epochs: int = key(3, "Passes over the texts.", ge=1)
-    maximum_tokens: int = key(256, "Longer texts are cut to this many tokens.", ge=8)
-    maximum_characters: int = key(1500, "Characters read of each text.", ge=1)
     minimum_characters: int = key(50, "Shorter texts are not trained on.", ge=1)
     training_texts_per_author: int = key(200, "Most training texts per author.", ge=1)
     validation_texts_per_author: int = key(50, "Most validation texts per author.", ge=1)
-    precision: Literal["float32", "bfloat16"] = key("float32", "Computation type of the backbone.")
     seed: int = key(2026, "Random seed of initialisation and order.")
 
 
@@ -96,21 +101,6 @@ class DemoAssistant(Section):
     seed: int = key(2026, "Random seed of the texts.")
 
 
-class AssistantTraining(Section):
-    """How the encoder of an assistant classifier is trained; the keys mean what they mean for an `asce` encoder."""
-
-    small: Backbone | None = key(None, "A small backbone, made here, instead of a pretrained `source`.")
-    learning_rate: Positive = key(2.0e-5, "AdamW learning rate.")
-    head_learning_rate: Number | None = key(
-        None, "Learning rate of the projection and the classifier; null takes `learning_rate`."
-    )
-    batch_size: int = key(32, "Texts per step.", ge=1)
-    epochs: int = key(3, "Passes over the texts.", ge=1)
-    maximum_tokens: int = key(256, "Longer texts are cut to this many tokens.", ge=8)
-    maximum_characters: int = key(1500, "Characters read of each text.", ge=1)
-    precision: Literal["float32", "bfloat16"] = key("float32", "Computation type of the backbone.")
-
-
 class Assistant(Section):
     """A classifier of assistant against human text, behind the assistant score. Give either `path` or `demo`."""
 
@@ -124,7 +114,7 @@ class Assistant(Section):
     people: int = key(200, "Most human authors read.", ge=10)
     texts: int = key(2000, "Most texts of each class.", ge=10)
     source: str | None = key(None, "Backbone, a Hugging Face id or local folder; null with `training.small`.")
-    training: AssistantTraining = section(AssistantTraining, "How the encoder is trained.")
+    training: EncoderTraining = section(EncoderTraining, "How the encoder is trained.")
     seed: int = key(2026, "Random seed of the choice of texts and of training.")
 
     def check(self, where: str) -> None:

@@ -10,8 +10,8 @@ from favor.config.evaluation import Evaluation, Prompting
 from favor.config.section import (
     DISTINCT,
     OR_NULL,
-    CountOrNone,
     Name,
+    Natural,
     Positive,
     Section,
     check_known,
@@ -66,13 +66,13 @@ class Experiment(Section):
         "(`matched`).",
     )
     matched_epochs: Positive = key(3, "Passes behind every personal adapter under `budget: matched`.")
-    seeds: Annotated[list[CountOrNone], DISTINCT] = key(
+    seeds: Annotated[list[Natural], DISTINCT] = key(
         [2026, 2027, 2028], "Training seeds; tables show their mean.", min_length=1
     )
     clients: Annotated[int, OR_NULL] = key(
         None, "Number of clients of the corpus that take part; null takes all.", ge=1
     )
-    skip_clients: CountOrNone = key(0, "How many clients to skip before the first.")
+    skip_clients: Natural = key(0, "How many clients to skip before the first.")
     cold_start: ColdStart | None = key(
         None, "Another experiment's final shared adapter, which methods of cold start begin with; null for none."
     )

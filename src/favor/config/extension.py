@@ -41,15 +41,16 @@ def _extended(name: str, experiments: Mapping[str, Any], below: tuple[str, ...])
         return experiment
     kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS}
     replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS if experiment.get(key) is not None}
-    return _merged({**kept, **replaced}, experiment)
+    return merged({**kept, **replaced}, experiment)
 
 
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = copy.deepcopy(dict(base))
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with ``changes`` laid over it, mappings key by key."""
+    result = copy.deepcopy(dict(base))
     for key, value in changes.items():
-        inherited = merged.get(key)
+        inherited = result.get(key)
         if isinstance(inherited, dict) and isinstance(value, dict):
-            merged[key] = _merged(inherited, value)
+            result[key] = merged(inherited, value)
         else:
-            merged[key] = copy.deepcopy(value)
-    return merged
+            result[key] = copy.deepcopy(value)
+    return result

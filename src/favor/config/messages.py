@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import ValidationError
@@ -57,7 +57,7 @@ def _sentence(error: ErrorDetails, model: type[Section]) -> str:
 def _problem(kind: str, value: Any, expected: Any, error: ErrorDetails) -> str:
     quoted = repr(value) if len(repr(value)) <= _LONGEST else f"{repr(value)[:_LONGEST]}..."
     if kind == "literal_error":
-        return f"{quoted} is not possible; {nearest(str(value), map(str, typing.get_args(_bare(expected))))}"
+        return f"{quoted} is not possible; {nearest(str(value), map(str, typing.get_args(bare(expected))))}"
     if kind == "finite_number":
         return f"{quoted} is not a finite number"
     if kind in _BOUNDS:
@@ -66,9 +66,9 @@ def _problem(kind: str, value: Any, expected: Any, error: ErrorDetails) -> str:
         return f"{quoted} is too short; give at least {error['ctx']['min_length']}"
     if kind == "distinct":
         return f"{quoted} {error['msg']}"
-    wanted = _KINDS.get(typing.get_origin(_bare(expected)) or _bare(expected), "mapping")
+    wanted = kind_name(expected)
     hint = number_hint(value) if wanted == "number" else ""
-    return f"expected {wanted}{' or null' if _may_be_null(expected) else ''}, found {quoted}{hint}"
+    return f"expected {wanted}{' or null' if may_be_null(expected) else ''}, found {quoted}{hint}"
 
 
 def _path(steps: Sequence[int | str]) -> str:
@@ -82,38 +82,43 @@ def _expected(model: type[Section], steps: Sequence[int | str]) -> Any:
     """Return the annotation of the key that ``steps`` lead to; ``Any`` where the configuration is open."""
     found: Any = model
     for step in steps:
-        bare = _bare(found)
-        if isinstance(bare, type) and issubclass(bare, Section):
-            field = bare.model_fields.get(str(step))
-            # pydantic keeps what stands beside a type apart from it.
-            found = Annotated[(field.annotation, *(field.metadata or [""]))] if field is not None else Any
+        inner = bare(found)
+        if isinstance(inner, type) and issubclass(inner, Section):
+            field = inner.model_fields.get(str(step))
+            found = field.rebuild_annotation() if field is not None else Any
         else:
-            arguments = typing.get_args(bare)
-            found = arguments[-1] if arguments and typing.get_origin(bare) is not Literal else Any
+            arguments = typing.get_args(inner)
+            found = arguments[-1] if arguments and typing.get_origin(inner) is not Literal else Any
     return found
 
 
-def _bare(annotation: Any) -> Any:
-    """Return an annotation without ``Annotated`` and ``None``."""
+def bare(annotation: Any) -> Any:
+    """Return a type without what stands beside it (``Annotated``) and without null."""
     if typing.get_origin(annotation) is Annotated:
-        return _bare(typing.get_args(annotation)[0])
+        return bare(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         (other,) = [option for option in typing.get_args(annotation) if option is not type(None)]
-        return _bare(other)
+        return bare(other)
     return annotation
 
 
-def _may_be_null(annotation: Any) -> bool:
+def kind_name(annotation: Any) -> str:
+    """Return what messages and tables call the values of a type."""
+    return _KINDS.get(typing.get_origin(bare(annotation)) or bare(annotation), "mapping")
+
+
+def may_be_null(annotation: Any) -> bool:
+    """Whether a file may give null for a key of this type."""
     if typing.get_origin(annotation) is Annotated:
         inner, *beside = typing.get_args(annotation)
-        return OR_NULL in beside or _may_be_null(inner)
+        return OR_NULL in beside or may_be_null(inner)
     return type(None) in typing.get_args(annotation)
 
 
 def _keys(annotation: Any) -> list[str]:
-    bare = _bare(annotation)
-    if isinstance(bare, type) and issubclass(bare, Section):
-        return list(bare.model_fields)
-    if typing.get_origin(bare) in (dict, Mapping):
-        return [str(option) for option in typing.get_args(_bare(typing.get_args(bare)[0]))]
+    inner = bare(annotation)
+    if isinstance(inner, type) and issubclass(inner, Section):
+        return list(inner.model_fields)
+    if typing.get_origin(inner) is dict:
+        return [str(option) for option in typing.get_args(bare(typing.get_args(inner)[0]))]
     return []

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,24 +17,6 @@ from favor.config.configuration import Configuration
 from favor.config.extension import extend_experiments
 from favor.config.messages import message
 from favor.foundation.errors import UserError
-
-
-def require_writable(results: Path) -> None:
-    """Check that the results folder can be made, and that it and every folder in it can be written to.
-
-    Raises ``UserError`` naming the one that cannot.
-    """
-    try:
-        results.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=results).close()  # nameless: two starts at once do not meet
-    except OSError as error:
-        raise UserError(
-            f"results folder '{results}': cannot write there ({error.strerror}); "
-            "fix its permissions or set another with --config results=..."
-        ) from None
-    for folder, _, _ in os.walk(results):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise UserError(f"results folder '{folder}': cannot write there; fix its permissions")
 
 
 def resolve(raw: Mapping[str, Any]) -> Configuration:

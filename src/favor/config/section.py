@@ -60,7 +60,7 @@ NotNegative = Annotated[float, Field(ge=0), _AsWritten()]
 Share = Annotated[float, Field(ge=0, le=1), _AsWritten()]
 Dropout = Annotated[float, Field(ge=0, lt=1), _AsWritten()]
 Count = Annotated[int, Field(ge=1)]
-CountOrNone = Annotated[int, Field(ge=0)]
+Natural = Annotated[int, Field(ge=0)]
 
 
 def required(description: str, **bounds: Any) -> Any:

@@ -8,8 +8,8 @@ from favor.config.section import (
     DISTINCT,
     OR_NULL,
     Count,
-    CountOrNone,
     Dropout,
+    Natural,
     NotNegative,
     Positive,
     Section,
@@ -149,7 +149,7 @@ class Generation(Section):
     max_new_tokens: int = key(220, "Longest continuation in tokens.", ge=1)
     repetition_penalty: Positive = key(1.1, "Repetition penalty.")
     rows_per_batch: int = key(64, "Continuations generated at once.", ge=1)
-    minimum_words: CountOrNone = key(20, "Shorter outputs fail the filter.")
+    minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
     minimum_distinct_bigram_ratio: Share = key(
         0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
     )

@@ -16,7 +16,9 @@ from typing import Any
 
 from favor.foundation.errors import UserError
 
-REMEDY = "free space or mend the folder's permissions, then run again"
+# The end of temporary names, which only this workflow gives: whatever has it can be removed once no job is at work.
+PARTIAL = ".favor-partial"
+REMEDY = "free space or fix the folder's permissions, then run again"
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=PARTIAL, dir=target.parent)
     except OSError as error:
         raise UserError(f"{target}: cannot write there ({error.strerror}); {REMEDY}") from None
     os.close(handle)

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from torch import nn
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import REMEDY, read_json, to_disk
+from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.lora import target_layers
 from favor.lm.settings import LoraSettings
@@ -171,7 +171,7 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
     with them as it was found, its chat template included.
     """
     target, found = Path(folder), _tokenizer_folder(base.source)
-    partial = target.with_name(f".{target.name}.partial")
+    partial = target.with_name(f".{target.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)

@@ -14,7 +14,7 @@ import torch
 from safetensors import SafetensorError
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import REMEDY, to_disk
+from favor.foundation.files import PARTIAL, REMEDY, to_disk
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.arithmetic import fast_linear_layers
 from favor.lm.losses import token_cross_entropy
@@ -199,7 +199,7 @@ def _save(model: Any, tokenizer_folder: Path, folder: Path) -> None:
     for parameter in model.parameters():
         parameter.grad = None
         parameter.data = parameter.detach().clone()
-    partial = folder / ".partial"
+    partial = folder / PARTIAL
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)

@@ -12,18 +12,20 @@ import sys
 import time
 from pathlib import Path
 
+from favor.running.output_record import made_outputs
+
+# Snakemake takes the time of a folder from this file in it.
+_FOLDER_TIME = ".snakemake_timestamp"
+
 
 def order_future_files(results: Path) -> int:
-    """Give files under ``results`` that are newer than now times between the newest other file and now, in their order.
+    """Give recorded outputs that are newer than now times between the newest other one and now, in their order.
 
     Prints one line where there are such files, and returns their number.
     """
     now = time.time_ns()
-    times = {
-        path: path.stat().st_mtime_ns
-        for folder, _, names in os.walk(results)
-        for path in (Path(folder) / name for name in names)
-    }
+    files = (path / _FOLDER_TIME if path.is_dir() else path for path in made_outputs(results))
+    times = {path: path.stat().st_mtime_ns for path in files if path.is_file()}
     future = sorted({found for found in times.values() if found > now})
     if not future:
         return 0

@@ -1,8 +1,8 @@
 """What an earlier run may have left behind, cleared before any job could read half of a file.
 
 Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
-truncated file is renamed, so that the workflow sees it missing and makes it again. A job killed while it writes leaves
-a temporary file, which is removed.
+truncated output is renamed, so that the workflow sees it missing and makes it again. A job killed while it writes
+leaves a temporary file, which is removed. Only outputs on record and temporary names of the workflow are touched.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from favor.foundation.files import PARTIAL
 from favor.running.clock import order_future_files
+from favor.running.occupancy import RUN_LOCK
+from favor.running.output_record import made_outputs, read_record
 
 SUFFIX = ".truncated"
-PARTIAL = ".partial"
 
 
 def _parquet(path: Path, size: int) -> bool:
@@ -36,10 +38,10 @@ def _safetensors(path: Path, size: int) -> bool:
             return False
         try:
             header = json.loads(file.read(header_size))
-        except ValueError:
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            return bool(8 + header_size + max(ends, default=0) == size)
+        except (ValueError, AttributeError, LookupError, TypeError):  # a header of another form
             return False
-    ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
-    return 8 + header_size + max(ends, default=0) == size
 
 
 def _json(path: Path, size: int) -> bool:
@@ -78,32 +80,49 @@ _WHOLE: dict[str, Callable[[Path, int], bool]] = {
 
 
 def is_truncated(path: Path) -> bool:
-    """Whether a file lacks its end, judged by its size and closing marks; other kinds of files never count as such.
+    """Whether a file, or one in a folder, lacks its end, judged by its size and closing marks.
 
-    Of a CSV or TeX file that was cut at the end of a line nothing can be told.
+    Other kinds of files never count as truncated. Of a CSV or TeX file that was cut at the end of a line nothing can be
+    told. Nor of a file that cannot be read: the job that reads it says so.
     """
+    if path.is_dir():
+        return any(is_truncated(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
     whole = _WHOLE.get(path.suffix)
-    return whole is not None and not whole(path, path.stat().st_size)
+    try:
+        return whole is not None and path.is_file() and not whole(path, path.stat().st_size)
+    except OSError:
+        return False
 
 
-def set_aside_truncated(results: Path, rename: bool) -> list[Path]:
-    """Find truncated files under ``results``; with ``rename``, give each the suffix ``.truncated``.
+def set_aside(path: Path) -> None:
+    """Rename a truncated output to the first free name with the suffix ``.truncated``; prints one line."""
+    number = 1
+    while os.path.lexists(target := path.with_name(f"{path.name}{SUFFIX}{number if number > 1 else ''}")):
+        number += 1
+    path.rename(target)
+    print(f"{path}: truncated; set aside as {target.name} and made again", file=sys.stderr)
 
-    Prints one line a file and returns the files found.
+
+def set_aside_truncated(results: Path) -> None:
+    """Set aside the truncated outputs on record."""
+    for path in made_outputs(results):
+        if is_truncated(path):
+            set_aside(path)
+
+
+def name_truncated(results: Path) -> None:
+    """Print a line per truncated output, and touch nothing.
+
+    A folder of an earlier version of the workflow has a lock but no record. Any file in it may be a result.
     """
-    found = []
-    for folder, _, names in os.walk(results):
-        for name in names:
-            path = Path(folder) / name
-            if not name.startswith(".") and is_truncated(path):
-                found.append(path)
-    for path in sorted(found):
-        if rename:
-            path.replace(path.with_name(path.name + SUFFIX))
-            print(f"{path}: truncated; set aside as {path.name}{SUFFIX} and made again", file=sys.stderr)
-        else:
+    if read_record(results) is not None:
+        for path in filter(is_truncated, made_outputs(results)):
             print(f"{path}: truncated; a real run sets it aside and makes it again", file=sys.stderr)
-    return found
+    elif (results / RUN_LOCK).exists():
+        for folder, _, names in os.walk(results):
+            for path in (Path(folder) / name for name in sorted(names) if not name.startswith(".")):
+                if is_truncated(path):
+                    print(f"{path}: truncated. If it is a result, delete it and run again.", file=sys.stderr)
 
 
 def remove_partial(results: Path) -> None:
@@ -111,6 +130,8 @@ def remove_partial(results: Path) -> None:
     for folder, subfolders, names in os.walk(results):
         for name in [name for name in (*subfolders, *names) if name.startswith(".") and name.endswith(PARTIAL)]:
             path = Path(folder) / name
+            if path.is_symlink():
+                continue
             if path.is_dir():
                 shutil.rmtree(path)
                 subfolders.remove(name)
@@ -120,7 +141,9 @@ def remove_partial(results: Path) -> None:
 
 def clear_leftovers(results: Path, alone: bool) -> None:
     """Clear what an earlier run left under ``results``; ``alone``, no other process is at work there."""
-    set_aside_truncated(results, rename=True)
+    if read_record(results) is None:
+        name_truncated(results)
+    set_aside_truncated(results)
     if alone:
         remove_partial(results)
         order_future_files(results)

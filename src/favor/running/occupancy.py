@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import socket
 import sys
 import time
@@ -22,6 +23,7 @@ from favor.foundation.errors import UserError
 
 RUN_LOCK = ".run.lock"
 JOBS = ".jobs"
+_RUN = r"process \d+ on .*"  # how a run and, after its rule, a job names itself
 RESULTS_VARIABLE = "FAVOR_RESULTS"
 RUN_VARIABLE = "FAVOR_RUN"
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -46,12 +48,14 @@ def occupy(results: Path) -> bool:
     if folder in _held:
         return True
     try:
-        descriptor = os.open(folder / RUN_LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(folder / RUN_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
-        raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); mend its permissions") from None
+        raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); fix its permissions") from None
     try:
+        owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "just started"
+        if owner != "just started" and not re.match(_RUN, owner):
+            raise UserError(f"{results / RUN_LOCK} is not a lock of this workflow. Move it away, then run again.")
         if not _lock(descriptor):
-            owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "just started"
             raise UserError(
                 f"results folder '{results}': another run is at work there ({owner}); wait until it ends, "
                 "or set another folder with --config results=..."
@@ -128,9 +132,9 @@ def _lock(descriptor: int) -> bool:
 
 
 def _jobs_alive(marks: Path) -> list[str]:
-    """Return the marks that are held; those of dead jobs are removed."""
+    """Return the marks that are held; those of dead jobs are removed. Other files in the folder are the user's."""
     alive = []
-    for mark in sorted(marks.glob("*")):
+    for mark in sorted(path for path in marks.glob("*") if re.fullmatch(rf"\w+, {_RUN}", path.name) and path.is_file()):
         descriptor = os.open(mark, os.O_RDWR)
         try:
             if _lock(descriptor):

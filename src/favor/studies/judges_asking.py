@@ -21,6 +21,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.leftovers import is_truncated, set_aside
 from favor.running.progress import Progress
 from favor.studies.judges_prompts import QUALITY, RATINGS, MalformedAnswer, parse_answer
 from favor.studies.tables import JUDGE_RESPONSES
@@ -71,6 +72,9 @@ class AnswerCache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: dict[str, Answer] = {}
+        # The parts are outputs of no rule, so no start looks at them.
+        for path in filter(is_truncated, folder.glob("part*.parquet")):
+            set_aside(path)
         parts = sorted(folder.glob("part*.parquet"))
         for path in parts:
             for row in read_parquet(path, JUDGE_RESPONSES).to_dict("records"):

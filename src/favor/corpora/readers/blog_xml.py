@@ -64,7 +64,7 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
             try:
                 content = (path / name).read_bytes()
             except OSError as error:
-                raise UserError(f"{path / name}: cannot be read ({error.strerror}); mend its permissions") from None
+                raise UserError(f"{path / name}: cannot be read ({error.strerror}); fix its permissions") from None
             yield name, content
     else:
         try:

@@ -1,0 +1,92 @@
+"""Configuration files, read once more for what Snakemake's own loader lets pass.
+
+That loader takes the last of two equal keys, runs Python tags, and reads 010 as 8 and 1:30 as 90, all in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from favor.config.extension import merged
+from favor.foundation.errors import UserError
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PLAIN = "tag:yaml.org,2002:"
+_KNOWN_TAGS = {
+    f"{_PLAIN}{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp", "merge")
+}
+_OTHER_BASE = re.compile(r"[-+]?0[0-7_]+$|.*:")  # octal, sexagesimal
+
+
+def check_files(paths: Iterable[str | Path]) -> None:
+    """Check the text of configuration files, YAML or JSON.
+
+    Raises ``UserError`` with one line that names the file and its line: a key that is given twice, a tag, a number in
+    base 8 or 60, or a file that is not YAML or holds no mapping.
+    """
+    for path in paths:
+        _check_file(Path(path))
+
+
+def read_files(paths: Iterable[str | Path]) -> dict[str, Any]:
+    """Return what configuration files hold together, later ones laid over earlier ones, as Snakemake does.
+
+    Raises ``UserError`` as :func:`check_files`.
+    """
+    config: dict[str, Any] = {}
+    for path in map(Path, paths):
+        _check_file(path)
+        config = merged(config, yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_Loader))
+    return config
+
+
+def _check_file(path: Path) -> None:
+    try:
+        # In JSON a tab may stand where YAML has none.
+        root = yaml.compose(path.read_text(encoding="utf-8-sig").replace("\t", " "), Loader=_Loader)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); correct the path") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not a text file in UTF-8; save it as UTF-8") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", "unreadable")
+        raise UserError(f"{path}{line}: not YAML ({problem}); correct it") from None
+    if not isinstance(root, yaml.MappingNode):
+        raise UserError(f"{path}: holds no keys; a configuration file is a mapping such as 'experiments: ...'")
+    _check_node(root, path, "", set())
+
+
+def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None:
+    if id(node) in seen:  # an alias
+        return
+    seen.add(id(node))
+    place = f"{path}, line {node.start_mark.line + 1}: config key '{where}'"
+    if node.tag not in _KNOWN_TAGS:
+        raise UserError(f"{place}: the tag '{node.tag.replace(_PLAIN, '!!')}' is not possible; remove it")
+    if isinstance(node, yaml.MappingNode):
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            inner = f"{where}.{key.value}" if where else f"{key.value}"
+            line = key.start_mark.line + 1
+            if key.value in lines and not key.tag.endswith(":merge"):
+                raise UserError(
+                    f"{path}, lines {lines[key.value]} and {line}: config key '{inner}' is given twice; remove one"
+                )
+            if isinstance(key, yaml.ScalarNode):
+                lines[key.value] = line
+            _check_node(value, path, inner, seen)
+    elif isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            _check_node(item, path, f"{where}[{position}]", seen)
+    elif node.tag == f"{_PLAIN}int" and _OTHER_BASE.match(node.value):
+        number = yaml.load(node.value, Loader=_Loader)
+        raise UserError(
+            f"{place}: YAML reads {node.value} as the number {number}; write {number}, or '{node.value}' in quotes"
+        )

@@ -1,0 +1,123 @@
+"""The reference of the configuration, made from its models: the JSON schema and the tables of config/README.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
+
+from favor.config.configuration import Configuration
+from favor.config.messages import bare, kind_name, may_be_null
+from favor.config.section import Section
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+README = ROOT / "config" / "README.md"
+
+_HEADER = "# Made by 'python -m favor.config --write' from the models in src/favor/config; edit those.\n"
+_TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_LONG_LIST = 8  # items of a default that a table still prints
+_BOUNDS = ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
+
+
+def schema_text() -> str:
+    """Return the JSON schema of the configuration, as YAML."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_without_titles(Configuration.model_json_schema()),
+    }
+    return _HEADER + yaml.safe_dump(schema, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+
+
+def _without_titles(node: Any) -> Any:
+    # pydantic repeats every key as a title, and gives keys without a default the default null.
+    if isinstance(node, list):
+        return [_without_titles(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _without_titles(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    if made.get("default", "") is None and "type" in made:
+        del made["default"]
+    return made
+
+
+def sections(model: type[Section] = Configuration) -> Iterator[type[Section]]:
+    """Yield ``model`` and every section in it, in the order of their keys."""
+    yield model
+    for field in model.model_fields.values():
+        for inner in _sections_in(field.annotation):
+            yield from sections(inner)
+
+
+def _sections_in(annotation: Any) -> list[type[Section]]:
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return [annotation]
+    return [found for option in typing.get_args(annotation) for found in _sections_in(option)]
+
+
+def readme_text(text: str) -> str:
+    """Return the README ``text`` with the tables between its markers made anew."""
+    models = {model.__name__: model for model in sections()}
+    return _TABLE.sub(lambda found: f"{found[1]}{_table(models[found[2]])}{found[3]}", text)
+
+
+def tables_in(text: str) -> list[str]:
+    """Return the names of the sections that have a table in the README ``text``."""
+    return [found[2] for found in _TABLE.finditer(text)]
+
+
+def _table(model: type[Section]) -> str:
+    lines = ["| key | meaning | values | default |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        cells = (f"`{name}`", field.description or "", _values(field), _default(field))
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _values(field: FieldInfo) -> str:
+    annotation = field.rebuild_annotation()
+    plain = bare(annotation)
+    if typing.get_origin(plain) is Literal:
+        text = ", ".join(f"`{option}`" for option in typing.get_args(plain))
+    elif isinstance(plain, type) and issubclass(plain, Section):
+        text = "section"
+    else:
+        text = " ".join([kind_name(annotation), ", ".join(_bounds(annotation))]).strip()
+        text = "mapping by name" if text == "mapping" and _sections_in(plain) else text
+    return f"{text} or null" if may_be_null(annotation) else text
+
+
+def _bounds(annotation: Any) -> list[str]:
+    """Return the bounds that stand beside a number's type, at any depth, the lower one first."""
+    options = typing.get_args(annotation) if bare(annotation) in (int, float) else ()
+    found = [bound for option in options for bound in _bounds(option)]
+    for option in options:
+        for each in getattr(option, "metadata", [option]):
+            found += [f"{sign} {getattr(each, name):g}" for kind, name, sign in _BOUNDS if isinstance(each, kind)]
+    return sorted(found, reverse=True)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    default = field.default
+    if field.default_factory is not None or default == {}:
+        return ""
+    if default is None:
+        return "null" if may_be_null(field.rebuild_annotation()) else ""
+    if isinstance(default, list) and len(default) > _LONG_LIST:
+        return f"{len(default)} stages"
+    if isinstance(default, dict):
+        return ", ".join(f"`{key}`" for key in default)
+    if isinstance(default, list):
+        return ", ".join(f"`{item}`" for item in default) or "none"
+    if isinstance(default, float) and "e" in str(default):
+        return f"{default:.1e}"  # YAML reads 2e-05 as text
+    return f"`{default}`" if isinstance(default, str) and default else json.dumps(default)

@@ -1,0 +1,58 @@
+"""What a YAML loader lets pass in silence is refused with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from favor.config.files import check_files
+from favor.foundation.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refusal(folder: Path, content: str | bytes) -> str:
+    path = folder / "c.yaml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(UserError) as caught:
+        check_files([path])
+    assert "\n" not in str(caught.value)
+    return str(caught.value).replace(str(path), "c.yaml")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "c.yaml, lines 1 and 3: config key 'a' is given twice; remove one"),
+        ("e:\n  d:\n    r: 1\n    r: 1\n", "c.yaml, lines 3 and 4: config key 'e.d.r' is given twice; remove one"),
+        ("p: [{l: 1}, {l: 2, l: 3}]\n", "c.yaml, lines 1 and 1: config key 'p[1].l' is given twice; remove one"),
+        ('{"a": 1,\n\t"a": 2}', "c.yaml, lines 1 and 2: config key 'a' is given twice; remove one"),
+        ("t: !!python/name:os.system\n", "c.yaml, line 1: config key 't': the tag '!!python/name:os.system' is not"),
+        ("t: !own 3\n", "the tag '!own' is not possible; remove it"),
+        ("s: 010\n", "c.yaml, line 1: config key 's': YAML reads 010 as the number 8; write 8, or '010' in quotes"),
+        ("s: 1:30\n", "YAML reads 1:30 as the number 90"),
+        ("- a\n- b\n", "c.yaml: holds no keys"),
+        ("null\n", "c.yaml: holds no keys"),
+        ("", "c.yaml: holds no keys"),
+        ("a: [1\nb: 2\n", "c.yaml, line 2: not YAML"),
+        ("a: 1\n---\nb: 2\n", "c.yaml, line 2: not YAML"),
+        ("a: \0\n", "c.yaml: not YAML"),
+        ("a: *b\n", "c.yaml, line 1: not YAML"),
+        (b"\x89PNG\r\n", "c.yaml: not a text file in UTF-8"),
+        (b"t: caf\xe9\n", "c.yaml: not a text file in UTF-8"),
+    ],
+)
+def test_one_line_names_the_file_and_the_line(tmp_path, content, message):
+    assert message in refusal(tmp_path, content)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"no\.yaml: cannot be read"):
+        check_files([tmp_path / "no.yaml"])
+
+
+def test_anchors_merges_and_the_files_of_the_project_pass(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("a: &a { x: 0, y: 0x10, z: 1_000 }\nb: { <<: *a, x: 2 }\nc: *a\nd: '010'\ne: 2026-01-02\n")
+    check_files([path, *(ROOT / "config").rglob("*.yaml"), *(ROOT / "tests" / "data").glob("*.yaml")])

@@ -1,0 +1,58 @@
+"""The schema and the tables of config/README.md are what the models say, and reading the models loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from favor.config.reference import README, SCHEMA, readme_text, schema_text, sections, tables_in
+
+STALE = "run python -m favor.config --write"
+
+
+def test_the_schema_is_made_from_the_models() -> None:
+    assert SCHEMA.read_text(encoding="utf-8") == schema_text(), STALE
+
+
+def test_the_readmes_tables_are_made_from_the_models_and_every_section_has_one() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert text == readme_text(text), STALE
+    assert sorted(tables_in(text)) == sorted({model.__name__ for model in sections()})
+
+
+def test_a_table_shows_bounds_choices_and_defaults() -> None:
+    text = readme_text("<!-- keys of Lora -->\nold\n<!-- end -->\n")
+    assert "old" not in text
+    assert "| `rank` | Rank of the adapters. | integer ≥ 1 | 16 |" in text
+    assert "| `dropout` | Dropout on the adapter's input. | number ≥ 0, < 1 | 0.05 |" in text
+    text = readme_text("<!-- keys of Experiment --><!-- end -->".replace("--><", "-->\n<"))
+    assert "| `clients` | Number of clients of the corpus that take part; null takes all. | integer ≥ 1 or null" in text
+    assert "| `corpus` | Corpus of the clients. | text | required |" in text
+
+
+def test_the_configuration_loads_without_the_heavy_packages(repository: Path) -> None:
+    code = (
+        "import sys, favor.config.resolve, favor.config.files\n"
+        "print([name for name in ('numpy', 'pandas', 'pyarrow', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=repository, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_the_key_of_the_documentation_is_checked_and_described(repository: Path) -> None:
+    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
+    example = page.split("## A configuration key\n")[1].split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {"__name__": "favor.config.training"}
+    exec(f"from favor.config.training import *\nclass Extended(Generation):\n    '''Generation.'''\n{example}", names)
+    extended = names["Extended"]
+    assert extended().top_p == 1.0
+    with pytest.raises(ValidationError):
+        extended(top_p=1.5)
+    assert "sampling draws from" in extended.model_json_schema()["properties"]["top_p"]["description"]
