@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -135,13 +132,6 @@ def test_rows_of_the_report(numbers: dict[str, dict]) -> None:
     assert len(shown) == len(numbers) - missing
     assert absent.startswith(f"{missing} further numbers have no value")
     assert number_rows([numbers["author_accuracy_gain"]])[1] == ""
-
-
-def test_tables_of_the_rules_are_the_tables_of_the_numbers(repository: Path) -> None:
-    rules = (repository / "workflow" / "functions" / "measures.smk").read_text()
-    listed = re.search(r"NUMBER_TABLES = \((.*?)\)", rules, flags=re.DOTALL)
-    assert listed is not None
-    assert set(re.findall(r'"([^"]+)"', listed[1])) == {number.table for number in NUMBERS}
 
 
 def test_measured_numbers_by_hand() -> None:

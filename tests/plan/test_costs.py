@@ -150,7 +150,7 @@ def test_every_further_attempt_doubles_up_to_the_limit(plan):
     ],
 )
 def test_a_misspelt_stage_is_named(plan, cluster, message):
-    costs = plan(change=with_cluster(cluster)).costs
+    costs = plan(change=with_cluster({"local": ["report"], **cluster})).costs
     with pytest.raises(UserError) as caught:
         costs.check_stages(["train_shared", "report", "make_table"])
     assert message in str(caught.value)
