@@ -24,13 +24,9 @@ from favor.federation.method import (
 )
 from favor.federation.record import recipe, run_check
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
-<<<<<<< HEAD
+from favor.config.files import check_files
 from favor.config.inputs import input_paths
 from favor.config.resolve import canonical, resolve
-=======
-from favor.config.files import check_files
-from favor.config.resolve import canonical, require_writable, resolve
->>>>>>> 5028827 (Configuration: schema and README tables made from the models; keys given twice are refused with both lines)
 from favor.running.environment import export_source, only_planning
 from favor.foundation.errors import UserError
 from favor.running.fingerprint import fingerprint
