@@ -50,13 +50,32 @@ except UserError as error:
     stop(error)
 
 
+def configured(name, key):
+    """Whether an experiment has a value for a dotted key, such as studies.judges."""
+    value = EXPERIMENTS[name]
+    for part in key.split("."):
+        value = value[part]
+    return bool(value)
+
+
+def sources_of(name, label):
+    """Metric families that a table of an experiment reads: those it names, or all that can be computed there."""
+    if not SPECS[label].every_metric:
+        return SPECS[label].sources
+    needs = {
+        family: METRIC_FAMILIES.constant(family, "NEEDS")
+        for family in METRIC_FAMILIES.names()
+    }
+    return [family for family, key in needs.items() if not key or configured(name, key)]
+
+
 def families_of(name):
     """Metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
     families = {
         family
         for owner in (EXPERIMENTS[name], *sweeps_of(name))
         for label in owner["tables"]
-        for family in SPECS[label].sources
+        for family in sources_of(name, label)
     }
     if EXPERIMENTS[name]["figures"]:
         families |= {"prototypes", "utility", "quality", "copying"}
@@ -224,6 +243,11 @@ def table_context(name):
             "style": experiment["style_encoder"],
             "semantic": experiment["evaluation"]["semantic_encoder"],
             **independent_encoder(name),
+        },
+        "encoder_titles": {
+            key: encoder["title"]
+            for key, encoder in CONFIG["encoders"].items()
+            if encoder["title"]
         },
         "display": titles_of(name),
         "seeds": experiment["seeds"],

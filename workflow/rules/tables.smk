@@ -5,7 +5,7 @@ rule make_table:
     input:
         scores=lambda w: [
             f"{RESULTS}/{w.experiment}/scores/{family}.parquet"
-            for family in SPECS[w.label].sources
+            for family in sources_of(w.experiment, w.label)
         ],
         comparisons=lambda w: comparison_files(w.experiment, w.label),
         paper=lambda w: paper_file(w.label),
