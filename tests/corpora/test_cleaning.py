@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from favor.corpora.cleaning import CleaningSettings, clean_text, count_words
 
-WORD = re.compile(CleaningSettings().word_expression)
+WORD = re.compile(CleaningSettings().word_pattern)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 
-SMALL = PromptSettings(prompts_per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12)
+SMALL = PromptSettings(per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12)
 
 
 @pytest.fixture(scope="module")

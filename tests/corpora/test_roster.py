@@ -55,7 +55,9 @@ def roster_of(
     corpus: tuple[Path, pd.DataFrame, pd.DataFrame], background: Iterable[str] = (), **keys: object
 ) -> pd.DataFrame:
     path, authors, splits = corpus
-    settings = RosterSettings(**{"clients": 6, "asce_a": 3, "asce_b": 3, "minimum_tokens": 100, "clusters": 3, **keys})  # type: ignore[arg-type]
+    settings = RosterSettings(
+        **{"clients": 6, "asce_a": 3, "asce_b": 3, "minimum_tokens": 100, "style_clusters": 3, **keys}
+    )  # type: ignore[arg-type]
     return select_roster(authors, splits, list(background), path, settings)
 
 
@@ -142,7 +144,9 @@ def test_fewer_eligible_authors_than_are_needed(documents: Build, tokenizer: Pat
     assert "8 are needed (4 clients, 2 asce_a, 2 asce_b, beside 1 background" in message
     for key in ("roles.clients", "roles.asce_a", "roles.asce_b", "minimum_tokens"):
         assert f"'{key}'" in message
-    roster = select_roster(authors, splits, ["a00"], path, RosterSettings(3, 2, 2, minimum_tokens=100, clusters=3))
+    roster = select_roster(
+        authors, splits, ["a00"], path, RosterSettings(3, 2, 2, minimum_tokens=100, style_clusters=3)
+    )
     assert members(roster, "too_small") == ["few", "tiny"]
 
 

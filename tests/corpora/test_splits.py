@@ -58,7 +58,7 @@ def test_no_author_with_posts_enough(documents: Build) -> None:
     with pytest.raises(UserError, match=r"no author has 10 documents \(the most is 9\)"):
         split_documents(documents(posts(ann=9, bob=3)), SplitSettings())
     with pytest.raises(UserError, match="leave none for training"):
-        split_documents(documents(posts(ann=9)), SplitSettings(minimum_documents=2))
+        split_documents(documents(posts(ann=9)), SplitSettings(minimum_posts=2))
 
 
 def test_background_is_nested_and_large_enough(documents: Build) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from favor.paper.numbers import numbers_of
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.context import Context
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.workflow import draw_workflow
 from favor.report.labels import printed_spec

@@ -11,8 +11,9 @@ import pytest
 
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table, is_control, join_sections
+from favor.report.build import build_table, is_control, join_sections
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
 from favor.scores.metric import scores_frame

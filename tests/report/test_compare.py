@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.compare import agreement, agreement_rows, differences
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 
 

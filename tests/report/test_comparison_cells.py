@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.cells import printed
 from favor.report.compare import agreement
+from favor.report.context import Context
 from favor.report.html import html_table
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_paper_table, latex_table

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
+from favor.report.context import Context
 from favor.report.derived import agreement
 from favor.report.labels import printed_spec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from favor.report.build import Context
+from favor.report.context import Context
 from favor.report.excerpts import build_excerpts, common_prompts, shortened
 from favor.report.html import html_document
 from favor.report.labels import printed_spec

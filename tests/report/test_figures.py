@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.report.build import Context
+from favor.report.context import Context
 from favor.report.figures.adapter_allocation import draw_adapter_allocation
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.curves import draw_training_curves

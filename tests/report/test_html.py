@@ -12,8 +12,9 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.content import DEMO_STATEMENT, Report
+from favor.report.context import Context
 from favor.report.html import html_document, html_table
 from favor.report.labels import printed_spec
 from favor.report.page import inline_svg, write_html_report

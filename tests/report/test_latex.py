@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.content import Report
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.latex import PACKAGES, latex_paper_table, latex_table
 from favor.report.pdf import compile_latex, latex_source

@@ -10,7 +10,8 @@ from favor.federation.method import load_method
 from favor.federation.record import run_check
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
-from favor.report.build import SEEDS, Context, build_table
+from favor.report.build import SEEDS, build_table
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.specs import TableSpec, available
 

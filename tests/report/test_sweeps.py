@@ -12,8 +12,8 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.context import Context
 from favor.report.figures.sweep import draw_sweep
 from favor.report.html import html_table
 from favor.report.labels import printed_spec

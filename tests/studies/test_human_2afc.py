@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
+from favor.report.context import Context
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table

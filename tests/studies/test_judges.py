@@ -10,7 +10,8 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.scores.metric import SOURCE
 from favor.studies.judges import judge_scores, no_judge_scores

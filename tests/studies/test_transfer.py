@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.scores.metric import Score, scores_frame
 from favor.studies.transfer import NO_CORPUS, transfer_scores

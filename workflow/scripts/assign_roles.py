@@ -12,10 +12,7 @@ with job(snakemake) as cfg:
     roles = {name: count for name, count in cfg["roles"].items() if name != "background"}
     settings = RosterSettings(
         **roles,
-        minimum_tokens=cfg["minimum_tokens"],
-        selection=cfg["selection"],
-        clusters=cfg["style_clusters"],
-        seed=cfg["seed"],
+        **{name: cfg[name] for name in ("minimum_tokens", "selection", "style_clusters", "seed")},
     )
     background = [name for path in snakemake.input.background for name in read_parquet(path, AUTHORS)["author"]]
     authors = read_parquet(snakemake.input.authors, AUTHORS)

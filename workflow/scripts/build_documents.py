@@ -14,7 +14,7 @@ with job(snakemake) as cfg:
     build_documents(
         Path(snakemake.input[0]),
         open_reader(cfg["reader"]),
-        CleaningSettings(word_expression=cfg["word_pattern"], shared_authors=cfg["shared_authors"]),
+        CleaningSettings(word_pattern=cfg["word_pattern"], shared_authors=cfg["shared_authors"]),
         Path(snakemake.output.documents),
         Path(snakemake.output.dropped),
         progress,

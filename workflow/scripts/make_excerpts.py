@@ -7,8 +7,8 @@ import pandas as pd
 from favor.federation.tables import GENERATIONS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.context import Context
 from favor.report.excerpts import build_excerpts
 from favor.report.html import html_document
 from favor.report.labels import printed_spec

@@ -6,8 +6,8 @@ from favor.analysis.tables import COMPARISONS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.context import Context
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table

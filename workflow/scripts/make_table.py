@@ -1,13 +1,17 @@
 """Print one table of the paper from its declared specification: Parquet, LaTeX and HTML."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from favor.analysis.tables import COMPARISONS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import Context, build_table
+from favor.report.build import build_table
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.context import Context
+from favor.report.every_metric import panels_of_scores
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
@@ -22,7 +26,10 @@ with job(snakemake) as cfg:
     scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
     comparisons = [read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
-    cells = build_table(spec, scores, Context(**cfg), paper, *comparisons)
+    context = Context(**cfg)
+    if spec.every_metric:
+        spec = replace(spec, panels=panels_of_scores(scores, context))
+    cells = build_table(spec, scores, context, paper, *comparisons)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

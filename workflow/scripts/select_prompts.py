@@ -8,14 +8,12 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 
 with job(snakemake) as cfg:
-    settings = PromptSettings(
-        prompts_per_client=cfg["per_client"],
-        prefix_tokens=cfg["prefix_tokens"],
-        minimum_gold_tokens=cfg["minimum_gold_tokens"],
-        max_new_tokens=cfg["max_new_tokens"],
-    )
+    settings = PromptSettings(**{name: value for name, value in cfg.items() if name != "tokenizer"})
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     made = select_prompts(texts, cfg["tokenizer"], settings, int(snakemake.wildcards.seed))
     for row in made.shortfall.itertuples():
-        print(f"{row.client}: {row.prompts} prompts, not {row.wanted}, for want of long test posts", file=sys.stderr)
+        print(
+            f"{row.client}: only {row.prompts} of {row.wanted} prompts; too few test posts are long enough",
+            file=sys.stderr,
+        )
     write_parquet(made.prompts, snakemake.output.prompts, PROMPTS)

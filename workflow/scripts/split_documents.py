@@ -9,7 +9,7 @@ from favor.foundation.parquet import write_parquet
 from favor.running.job import job
 
 with job(snakemake) as cfg:
-    settings = SplitSettings(minimum_documents=cfg["minimum_posts"], seed=cfg["seed"])
+    settings = SplitSettings(**cfg)
     splits, excluded = split_documents(Path(snakemake.input.documents), settings)
     print(f"{len(excluded)} authors left out: fewer than {cfg['minimum_posts']} documents", file=sys.stderr)
     write_parquet(splits, snakemake.output.splits, SPLITS)

@@ -17,16 +17,16 @@ from favor.foundation.errors import UserError
 
 # The paper's imbalance sweep: exponents of the weights, and exactly the same total (section on text volume).
 SWEEP_ALPHA = {"balanced": 0.0, "moderate": 0.35, "strong": 0.70}
-LEVELS = ("long_tail", *SWEEP_ALPHA)
+SHAPES = ("long_tail", *SWEEP_ALPHA)
 
 
 @dataclass(frozen=True)
 class AllocationSettings:
-    """``level``: "long_tail" (rank^-``alpha``, capped by what a client has), or a level of the imbalance sweep,
+    """``shape``: "long_tail" (rank^-``alpha``, capped by what a client has), or a shape of the imbalance sweep,
     "balanced", "moderate" or "strong" (alpha 0, 0.35, 0.7), which gives out exactly the total: what a cap frees goes to
-    clients that have more. ``total_words``: word units asked for over all clients; 0 asks for all there are.
+    clients that have more. ``total_words``: word units asked for over all clients; None asks for all there are.
 
-    ``shuffle_seed`` fixes who gets which rank: the release's own value, since the split is frozen over training
+    ``seed`` fixes who gets which rank: the release's own value, since the split is frozen over training
     seeds. ``enforce``: false trains on all of the text and keeps the allocation for the server's weights alone
     (the release's "weights_only").
 
@@ -34,10 +34,10 @@ class AllocationSettings:
     many further ones are set aside for evaluation prototypes (few-shot clients only).
     """
 
-    level: str = "long_tail"
+    shape: str = "long_tail"
     alpha: float = 0.7
-    total_words: int = 0
-    shuffle_seed: int = 2027
+    total_words: int | None = None
+    seed: int = 2027
     enforce: bool = True
     shots: int | None = None
     reference_texts: int = 0
@@ -60,22 +60,22 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
 
     Weights by rank are shuffled over the clients in name order, scaled to the total, rounded, the rounding remainder
     given to (or taken from) the first clients a unit each, and capped at what the client has. Raises ``UserError`` for
-    an unknown level, and for a level of the sweep whose total is not set or more than there is.
+    an unknown shape, and for a shape of the sweep whose total is not set or more than there is.
     """
-    if settings.level not in LEVELS:
-        raise UserError(f"config key 'allocation.shape': '{settings.level}' is none of {', '.join(LEVELS)}")
+    if settings.shape not in SHAPES:
+        raise UserError(f"config key 'allocation.shape': '{settings.shape}' is none of {', '.join(SHAPES)}")
     clients = sorted(available)
-    weights = rank_weights(len(clients), SWEEP_ALPHA.get(settings.level, settings.alpha))
+    weights = rank_weights(len(clients), SWEEP_ALPHA.get(settings.shape, settings.alpha))
     # Python's own generator, for its shuffle is the one behind the release's figures.
-    random.Random(settings.shuffle_seed).shuffle(weights)
+    random.Random(settings.seed).shuffle(weights)
     have = np.array([available[client] for client in clients], dtype=np.int64)
-    total = settings.total_words or int(have.sum())
+    total = int(have.sum()) if settings.total_words is None else settings.total_words
     targets = _rounded(np.array([total * weight / sum(weights) for weight in weights]), total)
     allocated = np.minimum(have, targets)
-    if settings.level in SWEEP_ALPHA:
-        if not 0 < settings.total_words <= have.sum():
+    if settings.shape in SWEEP_ALPHA:
+        if settings.total_words is None or settings.total_words > have.sum():
             raise UserError(
-                f"config key 'allocation.total_words': shape '{settings.level}' gives out exactly this many words, of "
+                f"config key 'allocation.total_words': shape '{settings.shape}' gives out exactly this many words, of "
                 f"{int(have.sum()):,} there are; set it to at most that"
             )
         allocated = _filled(np.array(weights), have, total)

@@ -83,7 +83,7 @@ class _Index:
 
     def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
         """Take every post in, yielding after each."""
-        expression = re.compile(settings.word_expression)
+        expression = re.compile(settings.word_pattern)
         offset = 0
         for post in posts:
             yield

@@ -45,7 +45,7 @@ def materialise(
     With ``settings.enforce`` a client's training documents are taken whole, in an order shuffled by (``seed``,
     author), until its allocation is reached; the last one is cut after the word that reaches it. Otherwise all of
     them are trained on. A document cut to nothing, and every held-out one, has no training text. Words count by
-    ``cleaning.word_expression``, as in the ``documents`` table. With ``settings.shots`` see :func:`few_shot`.
+    ``cleaning.word_pattern``, as in the ``documents`` table. With ``settings.shots`` see :func:`few_shot`.
     """
     client_of = dict(zip(roster["author"], roster["client"], strict=True))
     client_of = {author: client for author, client in client_of.items() if client}
@@ -61,7 +61,7 @@ def materialise(
     available = {str(client): int(words) for client, words in train.groupby("client")["words"].sum().items()}
     allocation = allocate(available, settings)
     budgets = dict(zip(allocation["client"], allocation["allocated_words"], strict=True))
-    expression = re.compile(cleaning.word_expression)
+    expression = re.compile(cleaning.word_pattern)
     allocated: dict[int, int] = {}
     for author, rows in train.groupby("author"):
         rows = rows.sort_values("document_id")

@@ -19,13 +19,13 @@ from favor.foundation.tokenizer import open_tokenizer
 
 @dataclass(frozen=True)
 class PromptSettings:
-    """``prompts_per_client``: how many a client and seed (6 on Mythos); ``prefix_tokens``: length of each (192 on
+    """``per_client``: how many a client and seed (6 on Mythos); ``prefix_tokens``: length of each (192 on
     Mythos); ``minimum_gold_tokens`` and ``max_new_tokens``: bounds of the gold continuation.
 
     ``separator`` stands between a writing prompt and its story where the corpus has writing prompts.
     """
 
-    prompts_per_client: int = 4
+    per_client: int = 4
     prefix_tokens: int = 96
     minimum_gold_tokens: int = 64
     max_new_tokens: int = 220
@@ -91,10 +91,10 @@ def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: 
             if cut is not None:
                 made += 1
                 rows.append((client, f"{client}-{seed}-{made}", post["document_id"], post["topic"], *cut))
-            if made == settings.prompts_per_client:
+            if made == settings.per_client:
                 break
-        if made < settings.prompts_per_client:
-            short.append((client, made, settings.prompts_per_client))
+        if made < settings.per_client:
+            short.append((client, made, settings.per_client))
     columns = ("client", "prompt_id", "document_id", "topic", *Cut._fields)
     shortfall = pd.DataFrame(short, columns=["client", "prompts", "wanted"])
     _refuse_none(client_texts, {row[0] for row in rows}, settings)

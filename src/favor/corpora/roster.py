@@ -30,7 +30,7 @@ ROLES = (*PARTS, "background")  # the roles whose texts are used
 class RosterSettings:
     """``clients``, ``asce_a``, ``asce_b``: authors of each role, among those with ``minimum_tokens``.
 
-    ``selection``: "style_diverse" (k-means with ``clusters`` on stylometric features of at most ``feature_words``
+    ``selection``: "style_diverse" (k-means with ``style_clusters`` on stylometric features of at most ``feature_words``
     words of an author's training text, then one author a cluster, round robin) or "random". ``seed`` fixes both.
     """
 
@@ -39,7 +39,7 @@ class RosterSettings:
     asce_b: int = 50
     minimum_tokens: int = 30_000
     selection: str = "style_diverse"
-    clusters: int = 10
+    style_clusters: int = 10
     feature_words: int = 20_000
     seed: int = 2026
 
@@ -98,10 +98,10 @@ def _clusters(
                 texts[author].append(text)
                 words[author] += count
     features = standardise(np.stack([style_features("\n".join(texts[author])) for author in eligible]))
-    if settings.clusters > len(eligible):
-        print(f"roster: {len(eligible)} authors make no {settings.clusters} style clusters", file=sys.stderr)
+    if settings.style_clusters > len(eligible):
+        print(f"roster: {len(eligible)} authors make no {settings.style_clusters} style clusters", file=sys.stderr)
     kmeans = KMeans(
-        n_clusters=min(settings.clusters, len(eligible)),
+        n_clusters=min(settings.style_clusters, len(eligible)),
         n_init=10,
         random_state=derive_seed(settings.seed, "roster clusters") % 2**32,
     )

@@ -18,12 +18,12 @@ from favor.foundation.seeds import numpy_generator
 class SplitSettings:
     """``validation`` and ``test``: shares of an author's documents, each at least one document.
 
-    Authors with fewer than ``minimum_documents`` are left out. ``seed`` fixes the shuffle.
+    Authors with fewer than ``minimum_posts`` are left out. ``seed`` fixes the shuffle.
     """
 
     validation: float = 0.1
     test: float = 0.1
-    minimum_documents: int = 10
+    minimum_posts: int = 10
     seed: int = 2026
 
 
@@ -45,19 +45,17 @@ def split_documents(documents: Path, settings: SplitSettings) -> Splits:
     The shuffle depends on the seed and the author alone, so other authors never move a document. Raises
     ``UserError`` where the settings leave no training document or no author has enough documents.
     """
-    smallest = max(settings.minimum_documents, 1)
+    smallest = max(settings.minimum_posts, 1)
     if sum(split_sizes(smallest, settings)) >= smallest:
         raise UserError(f"splits: {smallest} documents leave none for training; raise 'minimum_posts' of the corpus")
     frame = pd.concat(stream_documents(documents, ("author", "document_id")), ignore_index=True)
     counts = frame.groupby("author")["document_id"].transform("size")
-    few = frame[counts < settings.minimum_documents].groupby("author", as_index=False).size()
-    excluded = few.rename(columns={"size": "documents"}).assign(
-        reason=f"fewer than {settings.minimum_documents} documents"
-    )
-    frame = frame[counts >= settings.minimum_documents].sort_values(["author", "document_id"], ignore_index=True)
+    few = frame[counts < settings.minimum_posts].groupby("author", as_index=False).size()
+    excluded = few.rename(columns={"size": "documents"}).assign(reason=f"fewer than {settings.minimum_posts} documents")
+    frame = frame[counts >= settings.minimum_posts].sort_values(["author", "document_id"], ignore_index=True)
     if frame.empty:
         raise UserError(
-            f"{documents}: no author has {settings.minimum_documents} documents (the most is {counts.max()}); "
+            f"{documents}: no author has {settings.minimum_posts} documents (the most is {counts.max()}); "
             "lower 'minimum_posts' of the corpus or give a larger corpus"
         )
     parts = [_split_of(str(author), len(rows), settings) for author, rows in frame.groupby("author", sort=True)]

@@ -65,6 +65,11 @@ class Registry:
             message = f"{self.kind} file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)"
             raise UserError(message) from None
 
+    def constant(self, name: str, constant: str) -> str:
+        """Return the text that the file of ``name`` assigns to ``constant`` at its top level, "" where it does not."""
+        found = re.search(rf'^{constant} = "(.*)"', self.path(name).read_text(encoding="utf-8"), re.MULTILINE)
+        return found[1] if found else ""
+
     def _missing(self, name: str) -> str:
         for folder in _folders(self):
             if name.isidentifier() and name[0] != "_" and (folder / f"{name}.py").is_file():

@@ -29,7 +29,7 @@ class Evaluation:
         """Return the metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
         section = self.project.config.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
-        families = {family for label in labels for family in self.tables.specs[label].sources}
+        families = {family for label in labels for family in self.tables.sources(experiment, label)}
         return sorted(families.union(FIGURE_FAMILIES if section.figures else ()))
 
     def is_measured(self, experiment: str) -> bool:

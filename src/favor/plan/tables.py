@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,9 @@ class Tables:
             "dataset": corpus.title,
             "paper_dataset": corpus.paper_dataset or "",
             "encoders": self.encoder_roles(experiment),
+            "encoder_titles": {
+                key: encoder.title for key, encoder in self.project.config.encoders.items() if encoder.title
+            },
             "display": self.titles(experiment),
             "seeds": section.seeds,
             "absences": self.project.absent,
@@ -109,9 +113,21 @@ class Tables:
             return []
         return [f"{spec_module(label)}:TABLE", *map(METRIC_FAMILIES.entry, self.specs[label].families)]
 
+    def sources(self, experiment: str, label: str) -> list[str]:
+        """Return the metric families that a table of an experiment reads: those it names, or all that can be computed."""
+        spec = self.specs[label]
+        if not spec.every_metric:
+            return list(spec.sources)
+        needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
+        return [family for family, key in needs.items() if not key or self._configured(experiment, key)]
+
+    def _configured(self, experiment: str, key: str) -> bool:
+        """Return whether an experiment has a value for a dotted key, such as studies.judges."""
+        return bool(reduce(getattr, key.split("."), self.project.config.experiments[experiment]))
+
     def scores(self, key: OfLabel) -> list[str]:
         """Return the scores that a table prints."""
-        return [self.paths.scores.of(key, family=family) for family in self.specs[key.label].sources]
+        return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
 
     def comparisons(self, key: OfLabel) -> list[str]:
         """Return the paired tests behind a table, where it prints any."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.every_metric import panels_of_cells
 from favor.report.labels import printed_spec
 from favor.report.sweeps import at_points, points_of
 
@@ -119,6 +121,8 @@ def _experiment(
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
+        if spec.every_metric:
+            spec, sources = replace(spec, panels=panels_of_cells(cells)), [f"{name}/scores"]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
     return ExperimentReport(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -14,6 +14,8 @@ from favor.paper.names import CONTROLS, METHODS, encoder_name, method_name
 from favor.paper.values import paper_cell, paper_text
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
+from favor.report.context import Context
+from favor.report.every_metric import method_rows_of
 from favor.report.specs import Column, Panel, Row, TableSpec
 from favor.scores.metric import SOURCE
 from favor.statistics.summary import KEYS, seed_summary
@@ -22,35 +24,15 @@ SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
 
 
-@dataclass(frozen=True)
-class Context:
-    """What a table has to know about the experiment behind its scores.
-
-    ``methods``: method keys that the configuration runs, in its order. ``dataset``: printed section name.
-    ``paper_dataset``: "BlogText" or "Mythos-Reddit" to print that corpus's values of the paper beside ours, "" for
-    none. ``encoders``: encoder key by role ("style": "asce_a"). ``display``: printed name by method key, for methods
-    the paper does not know. ``absences``: why a method, encoder role, encoder key or metric is not there.
-    ``seeds``: the seeds that were asked for; a value behind which some are missing says so. ``settings``: by method,
-    what its run resolved to. ``references``: methods that do not federate.
-    """
-
-    experiment: str
-    methods: Sequence[str]
-    dataset: str = ""
-    paper_dataset: str = ""
-    encoders: Mapping[str, str] = field(default_factory=dict)
-    display: Mapping[str, str] = field(default_factory=dict)
-    absences: Mapping[str, str] = field(default_factory=dict)
-    seeds: Sequence[int] = ()
-    settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)
-    references: Sequence[str] = ()
-
-
 class CellSource(Protocol):
     """What gives the cells of one experiment's rows."""
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the unmarked cell of ``row`` and ``column``."""
+        ...
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
         ...
 
 
@@ -81,11 +63,8 @@ def rows_of(
 ) -> list[tuple[Row, CellSource]]:
     """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
     index: _Index | ComparisonIndex
-    if comparisons is None:
-        index = _Index(scores, context)
-    else:
-        index = ComparisonIndex(comparisons, context.experiment, context.methods, context.encoders, context.absences)
-    return [(row, index) for row in _rows(spec, context, index)]
+    index = _Index(scores, context) if comparisons is None else ComparisonIndex(comparisons, context)
+    return [(_with_encoder(row, context), index) for row in _rows(spec, context, index)]
 
 
 def fill(
@@ -94,11 +73,11 @@ def fill(
     """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
-    rows = [row for row, _ in filled]
     for panel in spec.panels:
-        cells = {
-            (row.label, column.label): index.cell(row, column) for row, index in filled for column in panel.columns
-        }
+        # A table of every metric has a panel per family, and no family scores every method.
+        shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
+        rows = [row for row, _ in shown]
+        cells = {(row.label, column.label): index.cell(row, column) for row, index in shown for column in panel.columns}
         _mark(spec, panel, rows, cells)
         for row in rows:
             for column in panel.columns:
@@ -132,7 +111,10 @@ def is_control(row: str) -> bool:
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
-    declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
+    if spec.every_metric:
+        declared = method_rows_of(index.scores)
+    else:
+        declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     rows = [_titled(row, context) for row in rows]
@@ -150,9 +132,9 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
         rows = [row for row in rows if not row.method or index.has_method(row)]
     if spec.with_controls:
         rows += [
-            Row((name, *stub), method=key, encoder=role, ranked=False, group="controls")
+            Row((name, *stub), method=key, encoder=role, ranked=False, group="controls", encoder_place=place)
             for key, name in CONTROLS.items()
-            for stub, role in _evaluators(spec)
+            for stub, role, place in _evaluators(spec)
         ]
     return rows
 
@@ -164,12 +146,24 @@ def _titled(row: Row, context: Context) -> Row:
     return replace(row, stub=(method_name(row.method, context.display), *row.stub[1:]))
 
 
-def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str]]:
-    """Return (further stub cells, encoder role) of the rows that one method or control has: one unless the table
-    ranks within encoders."""
+def _with_encoder(row: Row, context: Context) -> Row:
+    """Return a row that names its encoder under the configuration's title, where that is not the paper's name."""
+    title = context.encoder_name(row.encoder)
+    known = (encoder_name(row.encoder), encoder_name(context.encoders.get(row.encoder, row.encoder)))
+    if row.encoder_place is None or title in known:
+        return row
+    stub = (*row.stub[: row.encoder_place], title, *row.stub[row.encoder_place + 1 :])
+    return replace(row, stub=stub, paper=row.paper or row.label)
+
+
+def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str, int | None]]:
+    """Return (further stub cells, encoder role, place of its name) of the rows that one method or control has.
+
+    It is one row unless the table ranks within encoders.
+    """
     if spec.ranked_within != "encoder":
-        return [((), "")]
-    return list(dict.fromkeys((row.stub[1:], row.encoder) for row in spec.rows))
+        return [((), "", None)]
+    return list(dict.fromkeys((row.stub[1:], row.encoder, row.encoder_place) for row in spec.rows))
 
 
 class _Index:
@@ -187,6 +181,13 @@ class _Index:
     def has_scores(self, row: Row) -> bool:
         """Whether anything was scored with the row's encoder."""
         return self._encoder(row.encoder) in self.encoders
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
+        return any(
+            (row.method, self._encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
+            for column in panel.columns
+        )
 
     def has_method(self, row: Row) -> bool:
         """Whether anything was scored for the row's method."""
@@ -267,7 +268,7 @@ class _Index:
         if method and method not in self.context.methods and method not in self.seeds:
             return f"{method_name(method, self.context.display)} is not run in experiment {self.context.experiment}"
         if encoder and encoder not in self.encoders:
-            return f"encoder {encoder_name(role)} is not part of experiment {self.context.experiment}"
+            return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
         if (encoder, metric) not in self.metrics:
             return f"{metric} was not computed in experiment {self.context.experiment}"
         return f"{metric} has no score for {row.label}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from favor.paper.names import encoder_name, method_name
-from favor.report.specs import Column, Row, Unit
+from favor.paper.names import method_name
+from favor.report.context import Context
+from favor.report.specs import Column, Panel, Row, Unit
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -38,24 +38,21 @@ class Cell:
 class ComparisonIndex:
     """The table ``comparisons`` by (left, right, encoder, metric), and why a row may be missing."""
 
-    def __init__(
-        self,
-        comparisons: pd.DataFrame,
-        experiment: str,
-        methods: Sequence[str],
-        encoders: Mapping[str, str],
-        absences: Mapping[str, str],
-    ) -> None:
-        self.experiment, self.methods, self.encoders, self.absences = experiment, methods, encoders, absences
+    def __init__(self, comparisons: pd.DataFrame, context: Context) -> None:
+        self.context = context
         keys = ["clusters", "left_method", "right_method", "encoder", "metric"]
         self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Every row of a table of comparisons is printed."""
+        return True
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the cell of ``row`` and the statistic of ``column``."""
         statistic = str(column.statistic)
         clusters = "author" if statistic.startswith("author_") else "seed-author"
         role, metric = column.encoder or row.encoder, column.metric or row.metric
-        encoder = self.encoders.get(role, role)
+        encoder = self.context.encoders.get(role, role)
         found = self.rows.get((clusters, row.method, row.rival, encoder, metric))
         if found is None:
             return Cell(reason=self._why(row, role, encoder, metric))
@@ -77,14 +74,14 @@ class ComparisonIndex:
 
     def _why(self, row: Row, role: str, encoder: str, metric: str) -> str:
         for key in (row.method, row.rival, encoder, role, metric):
-            if key in self.absences:
-                return self.absences[key]
+            if key in self.context.absences:
+                return self.context.absences[key]
         for method in (row.method, row.rival):
-            if method not in self.methods:
-                return f"{method_name(method)} is not run in experiment {self.experiment}"
-        if encoder not in self.encoders.values() and not any(key[3] == encoder for key in self.rows):
-            return f"encoder {encoder_name(role)} is not part of experiment {self.experiment}"
-        return f"{metric} of single outputs was not computed in experiment {self.experiment}"
+            if method not in self.context.methods:
+                return f"{method_name(method)} is not run in experiment {self.context.experiment}"
+        if encoder not in self.context.encoders.values() and not any(key[3] == encoder for key in self.rows):
+            return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
+        return f"{metric} of single outputs was not computed in experiment {self.context.experiment}"
 
 
 def printed(value: float, decimals: int, signed: bool = False) -> str:

@@ -10,9 +10,9 @@ import pandas as pd
 
 from favor.foundation.seeds import numpy_generator
 from favor.paper.names import METHODS, method_name
-from favor.report.build import Context
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import DASH
+from favor.report.context import Context
 from favor.report.specs import Row, TableSpec
 
 SEED = 4302026  # the paper's

@@ -28,6 +28,14 @@ def latex_table(
     rows are printed below a rule if ``controls`` (default: what the specification says). ``note``: sentence added to
     the caption, such as which run made the numbers. A table wider than the line is scaled down to it.
     """
+    if spec.every_metric:  # too long for one page: an environment per panel
+        return "\n".join(
+            latex_table(
+                replace(spec, label=f"{spec.label}-{number}", panels=(panel,), every_metric=False),
+                *(cells[cells["panel"] == panel.title], note, controls, placement),
+            )
+            for number, panel in enumerate(spec.panels, start=1)
+        )
     shown = cells if (spec.controls if controls is None else controls) else cells[~cells["row"].map(is_control)]
     reasons = footnotes(shown)
     notes = [*mark_notes(shown), *row_notes(spec, shown)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
-from favor.foundation.registry import TABLES
+from favor.foundation.registry import METRIC_FAMILIES, TABLES
 from favor.paper.names import encoder_name, method_name, short_method_name
 from favor.scores.metric import families_of
 
@@ -42,6 +42,7 @@ class Row:
     """One row: the printed leading cells (``stub``), and the method key and encoder role that its scores carry.
 
     ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
+    ``encoder_place``: which of the leading cells names the encoder, so that its own title can stand there.
     ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
     differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
     the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
@@ -61,6 +62,7 @@ class Row:
     unit: Unit = ""
     rival: str = ""
     point: str = ""
+    encoder_place: int | None = None
 
     @property
     def label(self) -> str:
@@ -142,6 +144,8 @@ class TableSpec:
     the scores, for a table whose rows the configuration decides.
     ``collaborative``: of methods that the paper does not know, those that federate only are appended.
     ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
+    ``every_metric``: prints every metric that is computed for the experiment, in panels that
+    :mod:`favor.report.every_metric` makes from the scores.
     ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
     (:mod:`favor.report.sweeps`); the table belongs to a sweep, not to an experiment.
     """
@@ -166,11 +170,14 @@ class TableSpec:
     publishable: bool = True
     comparisons: Comparisons | None = None
     over_points: bool = False
+    every_metric: bool = False
     row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
 
     @property
     def families(self) -> list[str]:
         """The metric families that say what its columns and rows are called, and which way is better."""
+        if self.every_metric:
+            return METRIC_FAMILIES.names()
         compared = families_of(self.comparisons.metrics) if self.comparisons else []
         return sorted({*self.sources, *compared})
 
@@ -187,9 +194,9 @@ def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
     for left, right in comparisons.pairs:
         pair = f"{short_method_name(left)} vs. {short_method_name(right)}"
         for role in roles:
-            evaluator = (encoder_name(role),) if len(roles) > 1 else ()
+            evaluator, place = ((encoder_name(role),), 1) if len(roles) > 1 else ((), None)
             rows += [
-                Row((pair, *evaluator, METRIC), left, role, rival=right, metric=name, group=pair)
+                Row((pair, *evaluator, METRIC), left, role, rival=right, metric=name, group=pair, encoder_place=place)
                 for name, chosen in comparisons.metrics.items()
                 if role in chosen
             ]
@@ -220,13 +227,15 @@ def method_rows(*keys: str) -> tuple[Row, ...]:
 
 def encoder_rows(method: str, optional: bool = False, **labels: str) -> tuple[Row, ...]:
     """Return one row per encoder role (role=printed name) for the source-space scores kept under ``method``."""
-    return tuple(Row((label,), method=method, encoder=role, optional=optional) for role, label in labels.items())
+    return tuple(
+        Row((label,), method=method, encoder=role, optional=optional, encoder_place=0) for role, label in labels.items()
+    )
 
 
 def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
     """Return the rows method x encoder, grouped by method."""
     return tuple(
-        Row((method_name(key), encoder_name(role)), method=key, encoder=role, group=key)
+        Row((method_name(key), encoder_name(role)), method=key, encoder=role, group=key, encoder_place=1)
         for key in keys
         for role in encoders
     )

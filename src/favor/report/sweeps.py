@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from favor.report.build import Context, fill, rows_of
+from favor.report.build import fill, rows_of
+from favor.report.context import Context
 from favor.report.specs import POINT, Row, TableSpec
 
 

@@ -20,6 +20,7 @@ from favor.scores.prototypes import macro_f1, predict, prototypes
 
 _FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
 _MARGIN = "target-author similarity minus the mean similarity to the other authors' prototypes"
+NEEDS = "allocation.reference_texts"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("fixed_accuracy", "Fixed-prototype Acc.", 0.0, 1.0, "higher", _FIXED, per_output="binary"),
     Metric("fixed_macro_f1", "Fixed-prototype F1", 0.0, 1.0, "higher", _FIXED),

@@ -17,6 +17,7 @@ from favor.studies.human_2afc_items import SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit, L1190"
 INFINITY = float("inf")
+NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("audit_annotators", "Annotators", 0.0, INFINITY, "none", _REFERENCE),
     Metric("audit_items", "Items", 0.0, INFINITY, "none", _REFERENCE),

@@ -18,6 +18,7 @@ from favor.statistics.paired import holm
 from favor.studies.judges_prompts import QUALITY, RATINGS, VOICE
 
 _REFERENCE = "paper, Reference-Free Quality and Voice-Match Judges"
+NEEDS = "studies.judges"  # key of an experiment without which nothing is scored
 METRICS = (
     *(Metric(f"judge_{name}", name.replace("_", " ").capitalize(), 1.0, 5.0, "higher", _REFERENCE) for name in RATINGS),
     Metric("judge_difference", "FAVoR − method", -4.0, 4.0, "none", _REFERENCE),

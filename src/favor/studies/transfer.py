@@ -21,6 +21,7 @@ from favor.scores.verification import auc, source_pairs
 from favor.statistics.bootstrap import auc_draws, interval, mean_draws, resample_counts
 
 _REFERENCE = "paper, ASCE Evaluator-Scale and Cross-Domain Transfer"
+NEEDS = "evaluation.transfer"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("encoder_authors", "Authors", 0.0, float("inf"), "none", _REFERENCE, "authors the encoder was trained on"),
     Metric("encoder_examples", "Examples", 0.0, float("inf"), "none", _REFERENCE, "texts the encoder was trained on"),
