@@ -114,7 +114,7 @@ class Tables:
         return [f"{spec_module(label)}:TABLE", *map(METRIC_FAMILIES.entry, self.specs[label].families)]
 
     def sources(self, experiment: str, label: str) -> list[str]:
-        """Return the metric families that a table of an experiment reads: those it names, or all that can be computed."""
+        """Return the metric families that a table reads: those it names, or all that the experiment can compute."""
         spec = self.specs[label]
         if not spec.every_metric:
             return list(spec.sources)
