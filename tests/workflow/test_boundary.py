@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 SERVER_RULES = {"aggregate", "draw_random_adapter", "initialise_server"}
 
 
-def jobs(project):
+@pytest.fixture(scope="module")
+def jobs(stubbed):
     """(rule, inputs, outputs) of every job of a whole run."""
-    output = project.snakemake("-n", "--forceall").stdout
+    output, found = stubbed.snakemake("-n", "--forceall").stdout, []
     for block in re.split(r"\n\[.*\]\n", output):
         rule = re.match(r"(?:local)?rule (\w+):", block)
         if rule:
             fields = dict(re.findall(r"^    (\w+): (.*)$", block, flags=re.MULTILINE))
-            yield rule[1], fields.get("input", "").split(", "), fields.get("output", "").split(", ")
+            found.append((rule[1], fields.get("input", "").split(", "), fields.get("output", "").split(", ")))
+    return found
 
 
 def is_private(path):
     return "/clients/" in path
 
 
-def test_no_server_rule_reads_a_file_of_a_client(stubbed):
+def test_no_server_rule_reads_a_file_of_a_client(jobs):
     seen = {}
-    for rule, inputs, outputs in jobs(stubbed):
+    for rule, inputs, outputs in jobs:
         if rule in SERVER_RULES:
             seen[rule] = seen.get(rule, 0) + 1
             assert not [path for path in inputs + outputs if is_private(path)]
@@ -33,14 +37,14 @@ def test_no_server_rule_reads_a_file_of_a_client(stubbed):
     assert seen == {"aggregate": 12, "initialise_server": 2}
 
 
-def test_what_the_server_reads_of_clients_is_uploads_only(stubbed):
-    for rule, inputs, _ in jobs(stubbed):
+def test_what_the_server_reads_of_clients_is_uploads_only(jobs):
+    for rule, inputs, _ in jobs:
         if rule == "aggregate":
             assert all("/uploads/" in path or "/server/" in path for path in inputs)
 
 
-def test_personal_adapters_and_residuals_are_private_files(stubbed):
-    for rule, _, outputs in jobs(stubbed):
+def test_personal_adapters_and_residuals_are_private_files(jobs):
+    for rule, _, outputs in jobs:
         if rule == "train_personal":
             assert all(is_private(path) for path in outputs)
         if rule == "train_shared":

@@ -30,25 +30,12 @@ def project(stubbed):
     (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
 
 
-def test_nothing_is_judged_or_released_unasked(project):
-    output = project.snakemake("-n", "--forceall").stdout
-    assert not re.search(r"^rule (release|judge|prepare_judgements|score_judges):", output, flags=re.MULTILINE)
-
-
 def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(project):
     project.edit(CONFIG, *WITH_JUDGES)
     assert project.planned().keys() >= JUDGING
     output = project.snakemake("-n").stdout
     assert files_of(output, "judge", "input") == ["results/demo/clients/judge_requests.parquet"]
     assert "results/demo/studies/judges/key.parquet" in files_of(output, "score_judges", "input")
-
-
-def test_the_table_without_a_judge_judges_nothing(project):
-    project.edit(CONFIG, "tables: [main", "tables: [qwen-generic-quality, main")
-    planned = project.planned()
-    assert planned["score_judges"] == 1
-    assert planned["make_table"] == 1
-    assert not {"judge", "prepare_judgements"} & planned.keys()
 
 
 def test_what_concerns_judging_reruns_judging(project):
@@ -66,15 +53,3 @@ def test_what_concerns_judging_reruns_judging(project):
         project.edit(f"{studies}/{name}.py", first, f"{first}\nVERSION = 2")
         assert project.planned() == planned, name
         project.edit(f"{studies}/{name}.py", f"{first}\nVERSION = 2", first)
-
-
-def test_a_release_holds_aggregates_alone(project):
-    output = project.snakemake("-n", "release", "--force").stdout
-    listed = files_of(output, "release", "input")
-    end = next(place for place, path in enumerate(listed) if path.endswith("clients/texts.parquet"))
-    public, private = listed[:end], listed[end:]
-    assert not [path for path in public if "/clients/" in path or "/seed" in path or path.endswith(".pdf")]
-    assert not [path for path in public if "qualitative" in path or path.startswith("results/corpora")]
-    assert "results/report.html" in public
-    assert sum(path.endswith("generations.parquet") for path in private) == 8
-    assert "results/corpora/demo/authors.parquet" in private

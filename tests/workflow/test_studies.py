@@ -116,17 +116,3 @@ def test_what_a_change_reruns(run):
     assert jobs["generate_prompted"] == 1  # the row without a sheet stays
     jobs = changed("stories, texts: 1", "stories, texts: 2")
     assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
-
-
-def test_what_cannot_be_stops_before_any_job(run):
-    for old, new, message in (
-        ("passage_tokens: 16", "passage_tokens: 160", "its prompts need up to"),
-        ("sheet_text_tokens: 24", "sheet_text_tokens: 240", "a request for a sheet needs up to"),
-        ("encoders: [asce_2, minilm]", "encoders: [ minilm ]", "table asce-scale-transfer compares style encoders"),
-    ):
-        run.edit("studies.yaml", old, new)
-        done = run.snakemake("-n", *STUDIES, *TARGETS, check=False)
-        run.edit("studies.yaml", new, old)
-        assert done.returncode == 1
-        assert message in done.stdout
-        assert "Traceback" not in done.stdout

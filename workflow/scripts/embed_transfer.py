@@ -6,6 +6,7 @@ lease(snakemake)  # before torch is imported
 
 from pathlib import Path
 
+from favor.corpora.tables import ROSTER, SPLITS
 from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
 from favor.encoders.tables import SOURCE_EMBEDDINGS
@@ -14,7 +15,7 @@ from favor.running.job import job
 from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
-    splits, roster = (read_parquet(snakemake.input[name], name) for name in ("splits", "roster"))
+    splits, roster = read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER)
     texts = transfer_texts(Path(snakemake.input.documents), splits, roster, cfg["texts"], cfg["seed"])
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)

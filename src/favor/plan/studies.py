@@ -87,10 +87,10 @@ class Studies:
             **pick(experiment.generation, "repetition_penalty", "rows_per_batch"),
         )
 
-    def sheets(self, key: InRun) -> list[str]:
+    def sheets(self, key: InRun) -> str | list[str]:
         """Return the clients' author sheets, where a row shows them."""
         prompting = self.project.plan(key).prompting
-        return [self.paths.sheets.of(key)] if prompting is not None and prompting.sheet else []
+        return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
     def prompted_settings(self, key: InRun) -> dict[str, Any]:
         """Return what a prompted row reads of the configuration."""

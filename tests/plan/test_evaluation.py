@@ -1,0 +1,76 @@
+"""What is scored, compared and printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.keys import Run, Table
+from favor.running.start import announce
+
+PLANNED = "tests/data/planned.yaml"
+
+
+def with_absent_encoder(config):
+    config["encoders"]["star"] = {"kind": "sentence", "title": "STAR", "source": "/no/star", "optional": True}
+    config["experiments"]["demo"]["evaluation"]["encoders"].insert(0, "star")
+
+
+def test_families_are_those_of_tables_and_figures(plan):
+    evaluation = plan(PLANNED).evaluation
+    assert set(evaluation.families("demo")) >= {"prototypes", "verification", "utility", "quality", "copying"}
+    bare = plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=[], figures=False)).evaluation
+    assert bare.families("demo") == []
+    assert not bare.is_measured("demo")
+    assert bare.shown() == []
+
+
+def test_a_sweep_measures_its_points(plan):
+    planner = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml"))
+    assert not planner.config.experiments["third"].tables
+    assert planner.evaluation.is_measured("third")
+    assert set(planner.sweeps.families("volume")) <= set(planner.evaluation.families("third"))
+    assert "third" not in planner.evaluation.shown()
+
+
+def test_a_table_of_a_sweep_belongs_to_no_experiment(plan):
+    with pytest.raises(UserError, match="'text-volume-sweep' is a table of a sweep"):
+        plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["text-volume-sweep"]))
+
+
+def test_comparisons_are_those_that_the_experiment_has(plan):
+    planner = plan(PLANNED)
+    key = Table("demo", "phase1-ablation-paired-tests")
+    settings = planner.evaluation.comparison_settings(key)
+    rows = set(planner.config.experiments["demo"].methods)
+    declared = planner.tables.specs[key.label].comparisons.pairs
+    assert settings["pairs"] == [list(pair) for pair in declared if set(pair) <= rows]
+    assert len(settings["pairs"]) < len(declared)
+    assert len(planner.evaluation.compared_embeddings(key)) == len(settings["encoders"])
+    assert planner.tables.comparisons(key) == ["results/demo/statistics/phase1-ablation-paired-tests.parquet"]
+    assert planner.tables.comparisons(Table("demo", "main_federated_results")) == []
+
+
+def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys):
+    planner = plan(PLANNED, with_absent_encoder)
+    announce(planner.project.absent.values(), (), latex=True)
+    assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
+    key = Run("demo", "2026", "favor")
+    files = [*planner.evaluation.embeddings(key), *planner.evaluation.sources(key), *planner.targets.everything()]
+    assert not [path for path in files if "star" in path]
+    assert "results/demo/embeddings/stylometry.parquet" in planner.evaluation.embeddings(key)
+    assert "STAR" in planner.tables.context("demo")["absences"]["star"]
+
+
+def test_the_style_encoder_cannot_be_left_out(plan):
+    def change(config):
+        with_absent_encoder(config)
+        config["experiments"]["demo"]["style_encoder"] = "star"
+
+    with pytest.raises(UserError, match=r"experiment 'demo' needs encoder 'star': STAR \(/no/star\) is not on this"):
+        plan(PLANNED, change)
+
+
+def test_missing_latex_is_said(capsys):
+    announce((), (), latex=False)
+    assert "report.pdf is left out" in capsys.readouterr().err

@@ -1,0 +1,34 @@
+"""The planner is light: every cluster job reads it again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("pandas", "pyarrow", "torch", "transformers", "snakemake")
+
+
+def test_planning_imports_no_numerical_library(repository):
+    """NumPy alone is imported where something is planned, for the draws of the cohorts, and not before."""
+    program = f"""
+import sys, yaml
+from pathlib import Path
+from favor.config.resolve import resolve
+from favor.plan import Planner
+from favor.report.specs import available, load_spec
+planner = Planner(resolve(yaml.safe_load(Path("tests/data/micro.yaml").read_text())), Path.cwd())
+assert all(map(load_spec, available()))
+assert "numpy" not in sys.modules
+assert planner.targets.everything()
+print(*(name for name in {HEAVY!r} if name in sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=repository,
+        env={"PYTHONPATH": "src", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

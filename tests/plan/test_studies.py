@@ -1,0 +1,130 @@
+"""Studies: prompted rows, the human audit, judges, transfer of encoders."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.keys import Run
+
+PLANNED = "tests/data/planned.yaml"
+STUDIES = "tests/data/studies.yaml"
+DEMO = Run("demo", "2026", "favor")
+
+
+def judged(config):
+    config["experiments"]["demo"]["studies"] = {"judges": {}}
+
+
+def set_at(*keys, value):
+    def change(config):
+        for key in keys[:-1]:
+            config = config[key]
+        assert keys[-1] in config
+        config[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (("prompting", "passage_tokens"), 160, "its prompts need up to"),
+        (("prompting", "sheet_text_tokens"), 240, "a request for a sheet needs up to"),
+        (("evaluation", "encoders"), ["minilm"], "table asce-scale-transfer compares style encoders"),
+    ],
+)
+def test_what_cannot_be_stops_before_any_job(plan, keys, value, message):
+    plan(STUDIES)
+    with pytest.raises(UserError, match=message):
+        plan(STUDIES, set_at("experiments", "probes", *keys, value=value))
+
+
+def test_a_row_is_prompted_or_trained_everywhere(plan):
+    planner = plan(STUDIES)
+    assert planner.studies.prompted_rows == "average_author|sheet_retrieval"
+
+    def change(config):
+        del config["experiments"]["probes"]["outputs_of"]
+        config["experiments"]["micro"]["methods"]["average_author"] = {"method": "fedavg"}
+
+    with pytest.raises(UserError, match=r"methods\.average_author': the row of this name is a prompting baseline"):
+        plan(STUDIES, change)
+
+
+def test_only_rows_with_a_sheet_wait_for_sheets(plan):
+    studies = plan(STUDIES).studies
+    assert studies.sheets(Run("probes", "1", "sheet_retrieval")) == "results/probes/clients/sheets.parquet"
+    assert studies.sheets(Run("probes", "1", "average_author")) == []
+
+
+def test_nothing_is_judged_unasked(plan):
+    planner = plan(PLANNED)
+    assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
+    assert planner.studies.judgements(DEMO) == []
+    assert planner.studies.judge_score_settings(DEMO)["voice"] is None
+
+
+def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan):
+    planner = plan(PLANNED, judged)
+    assert "results/demo/scores/judges.parquet" in planner.targets.everything()
+    assert planner.studies.judge_files(DEMO) == []  # an endpoint: the requests are all that it reads
+    assert planner.studies.judge_module(DEMO) == "favor.studies.judges_endpoint"
+    assert "results/demo/studies/judges/key.parquet" in planner.studies.judgements(DEMO)
+    assert "results/demo/scores/judges.parquet" in planner.publication.number_files()
+
+
+def test_the_table_without_a_judge_judges_nothing(plan):
+    def change(config):
+        config["experiments"]["demo"]["tables"].append("qwen-generic-quality")
+
+    planner = plan(PLANNED, change)
+    assert "judges" in planner.evaluation.families("demo")
+    assert planner.studies.judgements(DEMO) == []
+
+
+def test_a_local_judge_waits_for_its_model(plan):
+    def change(config):
+        config["experiments"]["demo"]["studies"] = {"judges": {"model": "local"}}
+
+    planner = plan(PLANNED, change)
+    assert planner.studies.judge_files(DEMO) == planner.project.model_files("tiny")
+    assert planner.studies.judge_settings(DEMO)["base"]["source"] == "results/models/tiny/base"
+
+
+def test_responses_and_pages_of_an_audit(plan, tmp_path):
+    def change(config):
+        audit = {"items": 10, "human_items": 2, "annotators": 2, "responses": str(tmp_path)}
+        config["experiments"]["demo"]["studies"] = {"human_2afc": audit}
+
+    for name in ("b.json", "a.json", "notes.txt"):
+        (tmp_path / name).write_text("{}")
+    planner = plan(PLANNED, change)
+    assert planner.studies.responses(DEMO) == [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    pages = [f"results/demo/studies/human_2afc/annotator_{number}.html" for number in (1, 2)]
+    assert planner.studies.pages() == pages
+    assert set(pages) <= set(planner.targets.everything())
+    assert "responses" not in planner.records.printed_studies("demo")["human_2afc"]
+    (tmp_path / "{1}.json").write_text("{}")
+    with pytest.raises(UserError, match=r"\{1\}\.json: a name with braces cannot be read; rename the file"):
+        plan(PLANNED, change)
+
+
+def test_without_an_audit_the_scores_say_so(plan):
+    studies = plan(PLANNED).studies
+    assert studies.audit_items(DEMO) == []
+    assert studies.responses(DEMO) == []
+    assert studies.audit_score_settings(DEMO) == {"configured": False, "methods": ["ditto", "favor"]}
+
+
+def test_encoders_that_are_compared_are_trained_here(plan):
+    studies = plan(("config/blogtext.yaml", "config/studies/asce_transfer.yaml"), set_corpus).studies
+    key = Run("asce_transfer", "2026", "favor")
+    names = [path.split("/")[-1] for path in studies.transfer_embeddings(key)]
+    assert names == ["asce_10.parquet", "asce_25.parquet", "asce_50.parquet"]
+    assert studies.transfer_documents(key) == "results/corpora/mythos/documents.parquet"
+    assert len(studies.transfer_manifests(key)) == 3
+
+
+def set_corpus(config):
+    config["corpora"]["mythos"]["path"] = config["corpus_path"]

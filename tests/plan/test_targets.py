@@ -1,0 +1,173 @@
+"""What a whole run asks for, and the jobs behind the paper's own experiments."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from favor.federation.method import needs_shared
+from favor.plan.keys import Run, SweepTable
+
+PLANNED = "tests/data/planned.yaml"
+
+
+def jobs(planner, *experiments):
+    """Training and generation jobs behind the outputs of experiments, by rule, each once."""
+    found, training = set(), planner.training
+    for name in experiments:
+        for run in map(training.home, training.runs(name)):
+            plan, trainer = planner.project.plan(run), run
+            prompted = "_prompted" if plan.prompting is not None else ""
+            found.add((f"generate{prompted}", planner.evaluation.run_generations(run)))
+            found |= {("train_personal", job) for job in training.personal_jobs(run)}
+            if needs_shared(plan):
+                start = planner.config.experiments[run.experiment].cold_start
+                trainer = Run(start.shared_from, str(start.seed), start.row)
+                plan = planner.project.plan(trainer)
+            if plan.shared is not None:
+                for number in range(planner.config.experiments[trainer.experiment].federation.rounds):
+                    found |= {("train_shared", job) for job in training.round_jobs(trainer, plan.shared, number)}
+                    found.add(("aggregate", training.server_adapter(trainer, plan.shared, number + 1)))
+    return Counter(rule for rule, _ in found)
+
+
+def test_the_blogtext_experiment(plan):
+    found = jobs(plan("config/blogtext.yaml"), "blogtext")
+    # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
+    # Global ASCE), one client a job.
+    assert found["train_shared"] == 3 * 6 * 12 * 4
+    assert found["aggregate"] == 3 * 6 * 4
+    # Ditto, Ditto + ASCE and FedDPA train at each of the 72 participations of a seed; FAVoR, with and without ASCE, at
+    # the last one of each of the 50 clients; the local ones once a client; pooled once; the gate audit trains nothing.
+    assert found["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
+    assert found["generate"] == 3 * 14
+    assert sum(found.values()) < 2300  # a budget, so that planning stays a matter of seconds (docs/scaling.md)
+
+
+def test_all_clients_in_a_job(plan):
+    def together(config):
+        config["experiments"]["blogtext"].setdefault("federation", {})["clients_per_job"] = None
+
+    found = jobs(plan("config/blogtext.yaml", together), "blogtext")
+    assert found["train_shared"] == 3 * 6 * 4
+    assert found["train_personal"] == 3 * (3 * 6 + 4 + 1)
+    assert sum(found.values()) < 300
+
+
+def test_a_model_of_the_hub_is_quantised_and_not_pretrained(plan):
+    project = plan("config/blogtext.yaml").project
+    model = project.config.experiments["blogtext"].base_model
+    assert project.plain_files(model) == []
+    assert {path.split("/")[-2] for path in project.model_files(model)} == {"quantised"}
+
+
+def test_the_mythos_experiment(plan):
+    planner = plan("config/mythos.yaml")
+    assert jobs(planner, "mythos")["generate"] == 3 * 6
+    assert sum(encoder.training is not None for encoder in planner.config.encoders.values()) == 1
+
+
+def test_another_base_model(plan):
+    planner = plan(("config/blogtext.yaml", "config/studies/base_7b.yaml"))
+    # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe).
+    assert jobs(planner, "base_7b") == {
+        **{"train_shared": 6 * 12 * 3, "aggregate": 6 * 3, "train_personal": 72 + 50, "generate": 6}
+    }
+    models = {planner.config.experiments[name].base_model for name in ("blogtext", "base_7b")}
+    assert len(models) == 2
+
+
+@pytest.mark.parametrize(
+    ("study", "tracks", "generated"),
+    [("prompting", 1, {"generate": 3, "generate_prompted": 15}), ("judges", 3, {"generate": 18})],
+)
+def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated):
+    """Nothing is trained or generated a second time: the outputs are the main experiment's."""
+    planner = plan(("config/blogtext.yaml", f"config/studies/{study}.yaml"))
+    found = jobs(planner, study)
+    assert {rule: found[rule] for rule in generated} == generated
+    assert found["train_shared"] == 3 * 6 * 12 * tracks
+    assert not jobs(planner, "blogtext", study)["train_shared"] > jobs(planner, "blogtext")["train_shared"]
+
+
+def test_the_scale_stress_test(plan):
+    planner = plan(("config/blogtext.yaml", "config/studies/scale.yaml"))
+    found = jobs(planner, "k100")
+    # Three seeds x twenty rounds x twenty clients x two tracks (FedAvg with Ditto, FAVoR's).
+    assert found["train_shared"] == 3 * 20 * 20 * 2
+    # Ditto at each of the 400 participations of a seed; FAVoR and local-only once for each of the 100 clients.
+    assert found["train_personal"] == 3 * (400 + 100 + 100)
+    assert found["generate"] == 3 * 4
+
+
+def test_the_studies_of_volume_and_imbalance(plan):
+    planner = plan(("config/blogtext.yaml", "config/studies/text_volume.yaml", "config/studies/imbalance.yaml"))
+    points = {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.experiments(sweep)}
+    assert len(points) == 5  # all of a balanced budget is a point of both
+    found = jobs(planner, *points)
+    assert found["generate"] == 5 * 2 * 2
+    assert found["train_shared"] == 5 * 2 * 6 * 12 * 2
+    assert all(len(planner.evaluation.families(name)) == 2 for name in points)
+    assert planner.sweeps.figures("svg") == [
+        f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")
+    ]
+
+
+def test_the_cold_start(plan):
+    planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"))
+    sweeps = ("cold_start", "cold_start_nested")
+    points = {name for sweep in sweeps for name in planner.sweeps.experiments(sweep)}
+    found = jobs(planner, *points)
+    # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
+    assert found["train_shared"] == 6 * 12
+    assert found["aggregate"] == 6
+    # Three seeds x ten clients: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
+    assert found["train_personal"] == 3 * 10 * (2 * 5 + 3 * 2)
+    assert found["generate"] == 3 * (2 * 7 + 3 * 2)
+    compared = planner.sweeps.comparisons(SweepTable("cold_start_nested", "cold-start-nested-k"))
+    assert len(compared) == 5
+
+
+def test_targets_hold_every_kind(plan):
+    targets = plan(PLANNED).targets.everything()
+    assert len(targets) == len(set(targets))
+    for path in (
+        *("report.html", "numbers.json", "corpora/demo/overlap.parquet", "models/tiny/base/model.safetensors"),
+        *("demo/tables/main_federated_results.tex", "demo/settings.json", "demo/seed2026/favor/generations.parquet"),
+        *("demo/seed2027/ditto/clients/round0/batch0.safetensors", "demo/assistant.parquet"),
+    ):
+        assert f"results/{path}" in targets
+
+
+def test_uploads_are_targets_only_where_they_are_kept(plan):
+    kept = plan(PLANNED).targets.everything()
+    dropped = plan(PLANNED, lambda config: config.update(keep_uploads=False)).targets.everything()
+    assert {path for path in kept if "/uploads/" in path} == set(kept) - set(dropped)
+    # Two seeds, two tracks (FedAvg's and FedProx's), three rounds of one job.
+    assert len(set(kept) - set(dropped)) == 2 * 2 * 3
+
+
+def test_a_release_holds_aggregates_alone(plan):
+    publication = plan(PLANNED).publication
+    public = publication.public_files()
+    assert not [path for path in public if "/clients/" in path or "/seed" in path or path.endswith(".pdf")]
+    assert not [path for path in public if "qualitative" in path or path.startswith("results/corpora")]
+    assert "results/report.html" in public
+    assert len(publication.private_generations()) == 8
+    assert publication.private_authors() == ["results/corpora/demo/authors.parquet"]
+    assert publication.private_texts() == ["results/demo/clients/texts.parquet"]
+
+
+def test_the_release_holds_the_sweeps(plan):
+    public = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml")).publication.public_files()
+    assert {"results/sweeps/volume/scores.parquet", "results/sweeps/volume/figures/points.svg"} <= set(public)
+    assert "results/unseen/statistics/cold-start-nested-k.parquet" in public
+
+
+def test_the_report_prints_no_path_of_this_machine(plan, tmp_path):
+    settings = plan("config/blogtext.yaml").publication.report_settings(None)
+    assert str(tmp_path) not in str(settings)
+    assert settings["order"] == ["blogtext"]
+    # Coverage first: the 72 places of a seed reach all of the 50 clients.
+    assert set(settings["experiments"]["blogtext"]["never_sampled"].values()) == {0}
