@@ -6,7 +6,7 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.plan.keys import Run, Table
-from favor.running.start import announce
+from favor.running.announcement import announce
 
 PLANNED = "tests/data/planned.yaml"
 
