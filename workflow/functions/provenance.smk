@@ -10,4 +10,7 @@ elif workflow.remote_exec:
 
 onstart:
     if workflow.is_main_process:
-        record_outputs(workflow, Path(RESULTS))
+        try:
+            record_outputs(workflow, Path(RESULTS))
+        except UserError as error:
+            raise WorkflowError(str(error)) from None
