@@ -13,4 +13,5 @@ onstart:
         try:
             record_outputs(workflow, Path(RESULTS))
         except UserError as error:
-            raise WorkflowError(str(error)) from None
+            workflow.persistence.unlock()
+            stop(error)
