@@ -99,7 +99,7 @@ def test_the_scale_stress_test(repository, tmp_path):
     # Ditto at each of the 400 participations of a seed; FAVoR and local-only once for each of the 100 clients.
     assert jobs["train_personal"] == 3 * (400 + 100 + 100)
     assert jobs["generate"] == 3 * 4
-    assert "draw_figures" not in jobs
+    assert "draw_figure" not in jobs
 
 
 def test_the_studies_of_volume_and_imbalance(repository, tmp_path):

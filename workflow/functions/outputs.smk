@@ -3,17 +3,12 @@
 import shutil
 
 from favor.paper.names import METHODS
-from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.names import nearest
+from favor.foundation.registry import FIGURES, METRIC_FAMILIES
+from favor.report.figure_specs import asked
 from favor.report.specs import load_spec, spec_module
 
 LATEX = shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
-FIGURES = ("training_curves", "retention_utility", "allocation")
-DIAGNOSTICS = (
-    "generation_map",
-    "signature_space_discriminability",
-    "favor_lora_allocation",
-    "last_participation",
-)
 
 
 def titles_of(name):
@@ -78,7 +73,8 @@ def families_of(name):
         for family in sources_of(name, label)
     }
     if EXPERIMENTS[name]["figures"]:
-        families |= {"prototypes", "utility", "quality", "copying"}
+        families |= {"quality", "copying"}  # nothing draws them; kept beside the others
+        families |= {family for figure in FIGURES.names() for family in asked(figure)[1]}
     return sorted(families)
 
 
@@ -97,12 +93,67 @@ def shown_experiments():
     ]
 
 
+# What a figure may ask for (favor.report.figure_specs.FigureInput), as files of an experiment.
+def figure_sources(wildcards):
+    folder = f"{RESULTS}/{wildcards.experiment}"
+    return {
+        "training_logs": training_logs(wildcards),
+        "allocation": [f"{folder}/clients/allocation.parquet"],
+        "source_embeddings": [style_sources(wildcards)],
+        "gold_embeddings": [style_golds(wildcards)],
+        "generation_embeddings": [style_generations(wildcards)],
+        "generations": generation_files(wildcards),
+        "coordinate_effects": [f"{folder}/diagnostics/coordinate_effects.parquet"],
+        "adapter_energy": [f"{folder}/diagnostics/adapter_energy.parquet"],
+        "participation": [f"{folder}/diagnostics/participation.parquet"],
+    }
+
+
+def figure_inputs(wildcards):
+    """The files that a figure asks for, by the names that it asks for them."""
+    inputs, families = asked(wildcards.figure)
+    sources = figure_sources(wildcards)
+    for name in inputs:
+        if name not in sources:
+            stop(
+                f"figure '{wildcards.figure}' asks for '{name}'; {nearest(name, sources)}"
+            )
+    found = {name: sources[name] for name in inputs}
+    if families:
+        folder = f"{RESULTS}/{wildcards.experiment}/scores"
+        found["scores"] = [f"{folder}/{family}.parquet" for family in families]
+    return found
+
+
+def own_logs(name):
+    """Training logs by row. A row whose personal stage is another's (another gate at generation) has the shared ones."""
+    logs = {row: [] for row in EXPERIMENTS[name]["methods"]}
+    for place, plan in places(name):
+        found = logs_of(place, plan)
+        if owner_of(place.experiment, place.method) != place.method:
+            shared = track_folder(place, plan.shared) if plan.shared else None
+            found = [log for log in found if shared and log.startswith(f"{shared}/")]
+        logs[place.method] += found
+    return logs
+
+
+def figure_context(wildcards):
+    """What a figure knows of its experiment beside what it asks for."""
+    context = table_context(wildcards.experiment)
+    asks_for_logs = "training_logs" in asked(wildcards.figure)[0]
+    return {
+        **pick(context, "methods", "display", "references"),
+        "style_encoder": experiment_of(wildcards)["style_encoder"],
+        "logs": own_logs(wildcards.experiment) if asks_for_logs else {},
+    }
+
+
 def figure_files(kind):
     """The figures of every experiment that has any."""
     return [
         f"{RESULTS}/{name}/figures/{figure}.{kind}"
         for name, experiment in EXPERIMENTS.items()
-        for figure in (*FIGURES, *DIAGNOSTICS)
+        for figure in FIGURES.names()
         if experiment["figures"]
     ]
 

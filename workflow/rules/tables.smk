@@ -55,73 +55,27 @@ rule make_excerpts:
         "../scripts/make_excerpts.py"
 
 
-rule draw_figures:
+rule draw_figure:
     input:
-        logs=training_logs,
-        prototypes=f"{RESULTS}/{{experiment}}/scores/prototypes.parquet",
-        utility=f"{RESULTS}/{{experiment}}/scores/utility.parquet",
-        allocation=f"{RESULTS}/{{experiment}}/clients/allocation.parquet",
+        unpack(figure_inputs),
     output:
-        expand(
-            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
-            figure=FIGURES,
-            kind=("svg", "pdf"),
-        ),
+        svg=f"{RESULTS}/{{experiment}}/figures/{{figure}}.svg",
+        pdf=f"{RESULTS}/{{experiment}}/figures/{{figure}}.pdf",
     log:
-        f"{RESULTS}/logs/draw_figures/{{experiment}}.log",
+        f"{RESULTS}/logs/draw_figure/{{experiment}}-{{figure}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/draw_figures/{{experiment}}.tsv"
+        f"{RESULTS}/benchmarks/draw_figure/{{experiment}}-{{figure}}.tsv"
+    wildcard_constraints:
+        figure="|".join(FIGURES.names()),
     conda:
         "../../envs/report.yaml"
     resources:
-        **asks("draw_figures"),
+        **asks("draw_figure"),
     params:
-        cfg=lambda w: cfg(
-            methods=list(experiment_of(w)["methods"]),
-            style_encoder=experiment_of(w)["style_encoder"],
-            display=titles_of(w.experiment),
-            references=table_context(w.experiment)["references"],
-            tracks={
-                method: plan.shared.track
-                for (name, method), (_, plan, _) in PLANS.items()
-                if name == w.experiment and plan.shared is not None
-            },
-        ),
-        code=code("draw_figures"),
+        cfg=lambda w: cfg(**figure_context(w)),
+        code=lambda w: code("draw_figure", f"{FIGURES.module(w.figure)}:FIGURE"),
     script:
-        "../scripts/draw_figures.py"
-
-
-rule draw_diagnostics:
-    input:
-        sources=style_sources,
-        golds=style_golds,
-        embeddings=style_generations,
-        generations=generation_files,
-        effects=f"{RESULTS}/{{experiment}}/diagnostics/coordinate_effects.parquet",
-        energy=f"{RESULTS}/{{experiment}}/diagnostics/adapter_energy.parquet",
-        participation=f"{RESULTS}/{{experiment}}/diagnostics/participation.parquet",
-    output:
-        expand(
-            f"{RESULTS}/{{{{experiment}}}}/figures/{{figure}}.{{kind}}",
-            figure=DIAGNOSTICS,
-            kind=("svg", "pdf"),
-        ),
-    log:
-        f"{RESULTS}/logs/draw_diagnostics/{{experiment}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/draw_diagnostics/{{experiment}}.tsv"
-    conda:
-        "../../envs/report.yaml"
-    resources:
-        **asks("draw_diagnostics"),
-    params:
-        cfg=lambda w: cfg(
-            methods=list(experiment_of(w)["methods"]), display=titles_of(w.experiment)
-        ),
-        code=code("draw_diagnostics"),
-    script:
-        "../scripts/draw_diagnostics.py"
+        "../scripts/draw_figure.py"
 
 
 rule draw_overview:
@@ -203,6 +157,7 @@ rule report:
         code=code(
             "report",
             *sorted({module for label in SPECS for module in table_modules(label)}),
+            *(f"{FIGURES.module(figure)}:FIGURE" for figure in FIGURES.names()),
         ),
     script:
         "../scripts/report.py"
