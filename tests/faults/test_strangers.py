@@ -63,7 +63,8 @@ def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name
         check=False,
     )
     assert done.returncode == 1
-    assert f"mine/corpora/short/{name} {message}" in done.stdout
+    assert f"error: mine/corpora/short/{name} {message}" in done.stdout
+    assert not list(project.folder.glob(".snakemake/locks/*"))
     assert "Traceback" not in done.stdout
     assert "localrule " not in done.stdout
     assert path.read_text() == "mine"

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from favor.corpora.tables import ALLOCATION
 from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
 from favor.report.context import Context
-from favor.report.figures.adapter_allocation import draw_adapter_allocation
+from favor.report.figure_data import TABLES, FigureData
+from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
-from favor.report.figures.curves import draw_training_curves
-from favor.report.figures.discriminability import draw_discriminability
+from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
 from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
 from favor.report.figures.last_participation import draw_last_participation
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
+from favor.report.figures.signature_space_discriminability import draw_discriminability
+from favor.report.figures.training_curves import draw_training_curves
 from favor.report.figures.workflow import draw_workflow
+from favor.scores.tables import SCORES
 
 
 def training_log(rounds: int = 2) -> pd.DataFrame:
@@ -78,10 +88,10 @@ def participation_table() -> pd.DataFrame:
 
 
 Draw = Callable[..., None]
-FIGURES = ["workflow", "pipeline", "allocation", "curves", "retention", "map", "coordinates", "energy", "participation"]
+DRAWN = ["workflow", "pipeline", "allocation", "curves", "retention", "map", "coordinates", "energy", "participation"]
 
 
-@pytest.fixture(params=FIGURES)
+@pytest.fixture(params=DRAWN)
 def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context, allocation: pd.DataFrame) -> Draw:
     """Each figure as a function of its output paths."""
     drawings: dict[str, Draw] = {
@@ -183,3 +193,34 @@ def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None
     assert sum("two topics" in text for text in written) == 2
     assert sum("No private residual" in text for text in written) == 2
     assert written[-1] == "No method of this experiment federates."
+
+
+def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
+    for name in FIGURES.names():
+        spec = load_figure(name)
+        assert asked(name) == (spec.inputs, spec.scores)
+        assert set(spec.inputs) <= set(get_args(FigureInput)) == set(TABLES)
+        assert set(spec.scores) <= set(METRIC_FAMILIES.names())
+    assert figures_in_order()[0] == "retention_utility"
+    check = (
+        "import sys; from favor.report.figure_specs import FIGURES, asked; [asked(name) for name in FIGURES.names()];"
+        "print(sorted({'numpy', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_figure_gets_what_it_asked_for(tmp_path: Path, scores: pd.DataFrame, allocation: pd.DataFrame) -> None:
+    write_parquet(allocation, tmp_path / "allocation.parquet", ALLOCATION)
+    half = len(scores) // 2
+    for number, part in enumerate((scores.iloc[:half], scores.iloc[half:])):
+        write_parquet(part, tmp_path / f"{number}.parquet", SCORES)
+    files = {"allocation": ["allocation.parquet"], "scores": ["0.parquet", "1.parquet"]}
+    files = {name: [str(tmp_path / part) for part in parts] for name, parts in files.items()}
+    data = FigureData(files, ["favor"], {}, [], "asce_a", {"favor": []})
+    assert len(data.scores()) == len(scores)
+    assert data.training_logs() == {}
+    load_figure("allocation").draw(data, tmp_path / "spec.svg")
+    draw_allocation(allocation, tmp_path / "direct.svg")
+    assert (tmp_path / "spec.svg").read_bytes() == (tmp_path / "direct.svg").read_bytes()

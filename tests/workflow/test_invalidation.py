@@ -44,7 +44,7 @@ def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them
 
 def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project):
     project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
-    figures = {"draw_figures": 1, "write_numbers": 1}
+    figures = {"draw_figure": 1, "write_numbers": 1}
     assert project.planned() == {"score": 1, "make_table": showing("utility"), "report": 1, **figures}
 
 
@@ -84,12 +84,12 @@ FIGURES = "src/favor/report/figures"
             "DRAWS = 20_000",
             {"compare_methods": PAIRED, "make_table": PAIRED, **END},
         ),
-        (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_diagnostics": 1, "report": 1}),
+        (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_figure": 1, "report": 1}),
         (
             "src/favor/analysis/adapter_energy.py",
             "BLOCK_LAYERS = 6",
             "BLOCK_LAYERS = 2",
-            {"measure_allocation": 1, "draw_diagnostics": 1, "report": 1},
+            {"measure_allocation": 1, "draw_figure": 1, "report": 1},
         ),
     ],
 )

@@ -59,4 +59,8 @@ elif workflow.remote_exec:
 
 onstart:
     if workflow.is_main_process:
-        record_outputs(workflow, results)
+        try:
+            record_outputs(workflow, results)
+        except UserError as error:
+            workflow.persistence.unlock()
+            stop(error)

@@ -1,6 +1,6 @@
 # Tables, figures and the report.
 
-from favor.plan.tables import DIAGNOSTICS, FIGURES, OVERVIEWS
+from favor.plan.figures import OVERVIEWS
 
 
 rule make_table:
@@ -52,63 +52,27 @@ rule make_excerpts:
         "../scripts/make_excerpts.py"
 
 
-rule draw_figures:
+rule draw_figure:
     input:
-        logs=training.logs,
-        prototypes=paths.scores.where(family="prototypes"),
-        utility=paths.scores.where(family="utility"),
-        allocation=paths.allocation,
+        unpack(figures.inputs),
     output:
-        expand(
-            paths.figure,
-            figure=FIGURES,
-            kind=("svg", "pdf"),
-            allow_missing=True,
-        ),
+        svg=paths.figure.where(kind="svg"),
+        pdf=paths.figure.where(kind="pdf"),
     log:
-        paths.log("draw_figures"),
+        paths.log("draw_figure"),
     benchmark:
-        paths.benchmark("draw_figures")
+        paths.benchmark("draw_figure")
+    wildcard_constraints:
+        figure=figures.names,
     conda:
         "../../envs/report.yaml"
     resources:
-        **asks("draw_figures"),
+        **asks("draw_figure"),
     params:
-        cfg=tables.figure_settings,
-        code=code("draw_figures"),
+        cfg=figures.settings,
+        code=lambda w: code("draw_figure", figures.code(w)),
     script:
-        "../scripts/draw_figures.py"
-
-
-rule draw_diagnostics:
-    input:
-        sources=evaluation.style_sources,
-        golds=evaluation.style_golds,
-        embeddings=evaluation.style_generations,
-        generations=evaluation.generations,
-        effects=paths.coordinate_effects,
-        energy=paths.adapter_energy,
-        participation=paths.participation,
-    output:
-        expand(
-            paths.figure,
-            figure=DIAGNOSTICS,
-            kind=("svg", "pdf"),
-            allow_missing=True,
-        ),
-    log:
-        paths.log("draw_diagnostics"),
-    benchmark:
-        paths.benchmark("draw_diagnostics")
-    conda:
-        "../../envs/report.yaml"
-    resources:
-        **asks("draw_diagnostics"),
-    params:
-        cfg=tables.diagnostic_settings,
-        code=code("draw_diagnostics"),
-    script:
-        "../scripts/draw_diagnostics.py"
+        "../scripts/draw_figure.py"
 
 
 rule draw_overview:

@@ -7,6 +7,7 @@ from pathlib import Path
 from favor.config.configuration import Configuration
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
+from favor.plan.figures import Figures
 from favor.plan.preparation import Preparation
 from favor.plan.project import Project
 from favor.plan.publication import Publication
@@ -32,6 +33,7 @@ class Planner:
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
         self.sweeps = sweeps = Sweeps(project, tables)
-        self.publication = Publication(project, training, records, tables, evaluation, sweeps)
+        self.figures = figures = Figures(project, training, tables, evaluation)
+        self.publication = Publication(project, training, records, tables, evaluation, sweeps, figures)
         self.targets = Targets(project, training, studies, tables, evaluation, sweeps, self.publication)
         self.costs = Costs(project, training, studies)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run
 from favor.plan.paths import Template
 from favor.plan.project import Project, parameter, pick
 from favor.plan.tables import Tables
 from favor.plan.training import Training
+from favor.report.figure_specs import asked
 
-FIGURE_FAMILIES = ("prototypes", "utility", "quality", "copying")
+BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others
 
 
 class Evaluation:
@@ -30,7 +31,9 @@ class Evaluation:
         section = self.project.config.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
-        return sorted(families.union(FIGURE_FAMILIES if section.figures else ()))
+        if section.figures:
+            families.update(BESIDE_FIGURES, *(asked(figure)[1] for figure in FIGURES.names()))
+        return sorted(families)
 
     def is_measured(self, experiment: str) -> bool:
         """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""

@@ -138,6 +138,14 @@ class OfAnnotator(InExperiment, Protocol):
         """The annotator's number, from 1."""
 
 
+class OfFigure(InExperiment, Protocol):
+    """One figure of an experiment."""
+
+    @property
+    def figure(self) -> str:
+        """Name of the figure."""
+
+
 class InSweep(Protocol):
     """Something of one sweep."""
 

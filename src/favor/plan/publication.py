@@ -6,6 +6,7 @@ from typing import Any
 
 from favor.paper.numbers import NUMBER_TABLES
 from favor.plan.evaluation import Evaluation
+from favor.plan.figures import Figures
 from favor.plan.keys import Run, SweepTable, Table
 from favor.plan.project import Project, parameter, plain, unique, without
 from favor.plan.records import Records
@@ -26,10 +27,12 @@ class Publication:
         tables: Tables,
         evaluation: Evaluation,
         sweeps: Sweeps,
+        figures: Figures,
     ) -> None:
         self.project = project
         self.training = training
         self.records = records
+        self.figures = figures
         self.tables = tables
         self.evaluation = evaluation
         self.sweeps = sweeps
@@ -48,7 +51,7 @@ class Publication:
 
     def report_figures(self, key: object = None) -> list[str]:
         """Return every figure of an experiment or a sweep."""
-        return [*self.tables.figures("svg"), *self.sweeps.figures("svg")]
+        return [*self.figures.files("svg"), *self.sweeps.figures("svg")]
 
     def _corpora(self) -> list[str]:
         """Return the corpora of the experiments that the report shows."""
@@ -76,7 +79,8 @@ class Publication:
 
     def report_code(self) -> list[str]:
         """Return what declares the tables."""
-        return sorted({code for label in self.tables.specs for code in self.tables.code(label)})
+        tables = {code for label in self.tables.specs for code in self.tables.code(label)}
+        return [*sorted(tables), *self.figures.all_code()]
 
     def report_settings(self, key: object) -> dict[str, Any]:
         """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine."""
@@ -160,7 +164,7 @@ class Publication:
     def public_files(self, key: object = None) -> list[str]:
         """Return what a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
         files = [self.paths.report.of(kind="html"), self.paths.numbers.of()]
-        files += [*self.tables.overviews("svg"), *self.tables.figures("svg")]
+        files += [*self.figures.overviews("svg"), *self.figures.files("svg")]
         for name, experiment in self.project.config.experiments.items():
             for label in experiment.tables:
                 if self.tables.specs[label].publishable:

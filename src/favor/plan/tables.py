@@ -1,4 +1,4 @@
-"""What is printed and drawn: the tables of a project by label, and what the jobs of tables and figures read."""
+"""What is printed: the tables of a project by label, and what their jobs read."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ from favor.plan.records import Records
 from favor.plan.studies import Studies
 from favor.report.specs import TableSpec, load_spec, spec_module
 
-FIGURES = ("training_curves", "retention_utility", "allocation")
-DIAGNOSTICS = ("generation_map", "signature_space_discriminability", "favor_lora_allocation", "last_participation")
-OVERVIEWS = ("favor_overview", "pipeline")
 TABLE_KINDS = ("parquet", "tex", "html")
 
 
 class Tables:
-    """The tables and figures of a project.
+    """The tables of a project.
 
     Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
     """
@@ -156,36 +153,6 @@ class Tables:
     def excerpt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the table of excerpts depends on besides texts."""
         return parameter(**self.context(key.experiment))
-
-    # Figures
-
-    def figure_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what the figures of training and scores depend on."""
-        experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
-        return parameter(
-            methods=list(experiment.methods),
-            style_encoder=experiment.style_encoder,
-            display=self.titles(key.experiment),
-            references=self._references(key.experiment),
-            tracks={row: plan.shared.track for row, plan in plans.items() if plan.shared is not None},
-        )
-
-    def diagnostic_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what the figures of diagnostics depend on."""
-        return parameter(methods=list(self.project.experiment(key).methods), display=self.titles(key.experiment))
-
-    def figures(self, kind: str) -> list[str]:
-        """Return the figures of every experiment that has any, as ``kind``: "svg" or "pdf"."""
-        return [
-            self.paths.figure.of(experiment=name, figure=figure, kind=kind)
-            for name, experiment in self.project.config.experiments.items()
-            if experiment.figures
-            for figure in (*FIGURES, *DIAGNOSTICS)
-        ]
-
-    def overviews(self, kind: str) -> list[str]:
-        """Return the drawings of the method and of the workflow."""
-        return [self.paths.overview.of(figure=figure, kind=kind) for figure in OVERVIEWS]
 
 
 def _specs(owners: Iterable[Experiment] | Iterable[Sweep], over_points: bool) -> dict[str, TableSpec]:

@@ -400,14 +400,18 @@ class Training:
 
     # Logs
 
-    def logged_jobs(self, run: InRun) -> list[tuple[str, str]]:
-        """Return (training log, benchmark) of every training job behind a run: its shared track's, then its own."""
+    def logged_jobs(self, run: InRun, personal: bool = True) -> list[tuple[str, str]]:
+        """Return (training log, benchmark) of every training job behind a run: its shared track's, then its own.
+
+        ``personal`` False leaves those of its personal stage out.
+        """
         plan, found = self.project.plan(run), []
         if plan.shared is not None:
             rounds = self.rounds(run.experiment, run.seed, plan.shared.sampling)
             jobs = [job for number in range(len(rounds)) for job in self.round_jobs(run, plan.shared, number)]
             found += _logged(jobs, self.paths.shared_log, self.paths.benchmark("train_shared"))
-        found += _logged(self.personal_jobs(run), self.paths.personal_log, self.paths.benchmark("train_personal"))
+        if personal:
+            found += _logged(self.personal_jobs(run), self.paths.personal_log, self.paths.benchmark("train_personal"))
         return found
 
     def logs(self, key: InExperiment) -> list[str]:

@@ -13,6 +13,7 @@ from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.every_metric import panels_of_cells
+from favor.report.figure_specs import figures_in_order, load_figure
 from favor.report.labels import printed_spec
 from favor.report.sweeps import at_points, points_of
 
@@ -26,45 +27,6 @@ OVERVIEW = {
         "From raw posts to tables; each step is a job that reruns when what it reads changes.",
     ),
 }
-FIGURES = {
-    "retention_utility": (
-        "Style retention against utility",
-        "Mean over seeds; bars are sample standard deviations. Controls bound both axes.",
-    ),
-    "generation_map": (
-        "Authors and their generations",
-        "The style space seen along the two directions in which the authors' training texts vary most, the same axes "
-        "in every panel. Open circles are the centres of authors' training texts, dots the centres of what a method "
-        "generates for them (all seeds), a line joins the two; small points are single outputs. The nearer the dots "
-        "move together, the more the voices blur: the number is the spread of the centres in the whole space, over the "
-        "spread of the authors' own continuations of the same prompts.",
-    ),
-    "signature_space_discriminability": (
-        "Coordinate-level author and topic discriminability",
-        "A point is one coordinate: a hand-made stylometric feature on the left, a dimension of the style encoder on "
-        "the right. Further right carries more author within topic, further up more topic; colour says which "
-        "outweighs, size the distance from the origin. The solid line is the least-squares fit through the origin, on "
-        "the dotted line both effects are equal. Test texts of the clients, topics of at least three authors.",
-    ),
-    "favor_lora_allocation": (
-        "Where private adapters put their update",
-        "Share of each module in the update energy of a block of six decoder layers (single layers, where the model "
-        "has fewer than twelve), mean over the personal adapters of the first seed; a row sums to 100 %. Left: the "
-        "whole personal update; right: what the private stage added to the shared endpoint.",
-    ),
-    "last_participation": (
-        "Accuracy by the round of the last participation",
-        "Clients who last took part early have received less from the federation; in round 1, nothing. Nearest-"
-        "prototype accuracy over all seeds' surviving outputs; on the right, over all clients.",
-    ),
-    "training_curves": (
-        "Training curves",
-        "Mean over clients and seeds, with the middle half of the clients. Methods whose shared stages are equal share "
-        "one trajectory.",
-    ),
-    "allocation": ("Allocation", "Word units per client: what the long tail asks for and what the client has."),
-}
-
 SWEEP_CAPTION = (
     "Means over seeds with sample standard deviations, of methods that ran at every point; moved apart sideways where "
     "they would hide one another."
@@ -143,8 +105,8 @@ def _experiment(
         preparation=preparation,
         tables=tables,
         figures=[
-            Figure(title, caption, *_files(results / name / "figures", figure))
-            for figure, (title, caption) in (FIGURES if experiment["figures"] else {}).items()
+            Figure(load_figure(figure).title, load_figure(figure).caption, *_files(results / name / "figures", figure))
+            for figure in (figures_in_order() if experiment["figures"] else ())
         ],
         is_demo=bool(corpus["demo"]),
         display=values["display"],

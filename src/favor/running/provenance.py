@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from snakemake.exceptions import WorkflowError
 from snakemake.io import IOFile
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
 
+from favor.foundation.errors import UserError
 from favor.running.output_record import read_record, write_record
 
 
@@ -50,10 +50,10 @@ def record_outputs(workflow: Any, results: Path) -> None:
     """Put the outputs of the plan on record in ``results``, before its first job.
 
     In a folder of an earlier version, which kept no record, every file that Snakemake has a record of comes with them.
-    Raises ``WorkflowError`` where a job would replace a file that the workflow did not make.
+    Raises ``UserError`` where a job would replace a file that the workflow did not make, or there is no room to write.
     """
     persistence, dag = workflow.persistence, workflow.dag
-    made = read_record(results)
+    recorded = made = read_record(results)
     if made is None:
         found = (Path(folder) / name for folder, _, names in os.walk(results) for name in names)
         made = {_name(path, results) for path in found if persistence.metadata(IOFile(str(path))) is not None}
@@ -62,11 +62,13 @@ def record_outputs(workflow: Any, results: Path) -> None:
             if _name(path, results) in made or not os.path.lexists(path) or persistence.metadata(path) is not None:
                 continue
             if path not in workflow.async_run(persistence.incomplete(job)):  # begun by a job that was killed
-                raise WorkflowError(
+                raise UserError(
                     f"{path} would be replaced, but this workflow did not make it. Move it away, or choose another "
                     "results folder with --config results=PATH."
                 )
-    write_record(results, made | {_name(path, results) for job in dag.jobs for path in job.output})
+    outputs = made | {_name(path, results) for job in dag.jobs for path in job.output}
+    if outputs != recorded:
+        write_record(results, outputs)
 
 
 def _name(path: str | Path, results: Path) -> str:

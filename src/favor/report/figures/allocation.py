@@ -9,11 +9,7 @@ import pandas as pd
 
 from favor.corpora.allocation import gini
 from favor.report.drawing import BLACK, BLUE, GREY, drawing, save
-
-CAPTION = (
-    "Word units per client, largest allocation first: bars are what a client trains on, dashes what the long tail asks "
-    "for, open circles what its author has. The Gini coefficients are of the target and of what was allocated."
-)
+from favor.report.figure_specs import FigureSpec
 
 
 def draw_allocation(allocation: pd.DataFrame, *paths: str | Path) -> None:
@@ -35,3 +31,12 @@ def draw_allocation(allocation: pd.DataFrame, *paths: str | Path) -> None:
         axis.grid(axis="y")
         figure.legend(loc="outside upper center", ncols=3)
         save(figure, *paths)
+
+
+FIGURE = FigureSpec(
+    title="Allocation",
+    caption="Word units per client: what the long tail asks for and what the client has.",
+    inputs=("allocation",),
+    place=7,
+    draw=lambda data, *paths: draw_allocation(data.table("allocation"), *paths),
+)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from favor.paper.names import method_name
 from favor.report.drawing import BLUE, GREY, VERMILION, drawing, save, say
+from favor.report.figure_specs import FigureSpec
 
 OWN = "gold"  # the authors' own continuations of the prompts: what a method that keeps voices would look like
 COLUMNS = 4
@@ -107,3 +108,23 @@ def _rows(frame: pd.DataFrame) -> np.ndarray:
 def _centres(frame: pd.DataFrame) -> dict[str, np.ndarray]:
     vectors, clients = _rows(frame), frame["client"].to_numpy()
     return {client: vectors[clients == client].mean(axis=0) for client in sorted(set(clients))}
+
+
+FIGURE = FigureSpec(
+    title="Authors and their generations",
+    caption="The style space seen along the two directions in which the authors' training texts vary most, the same "
+    "axes in every panel. Open circles are the centres of authors' training texts, dots the centres of what "
+    "a method generates for them (all seeds), a line joins the two; small points are single outputs. The "
+    "nearer the dots move together, the more the voices blur: the number is the spread of the centres in the "
+    "whole space, over the spread of the authors' own continuations of the same prompts.",
+    inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
+    place=2,
+    draw=lambda data, *paths: draw_generation_map(
+        data.table("source_embeddings"),
+        data.table("gold_embeddings"),
+        data.surviving_embeddings(),
+        data.methods,
+        *paths,
+        display=data.display,
+    ),
+)

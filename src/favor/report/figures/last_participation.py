@@ -9,6 +9,7 @@ import pandas as pd
 
 from favor.paper.names import method_name
 from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
+from favor.report.figure_specs import FigureSpec
 
 
 def draw_last_participation(
@@ -43,3 +44,15 @@ def draw_last_participation(
         if shown:
             figure.legend(loc="outside right upper")
         save(figure, *paths)
+
+
+FIGURE = FigureSpec(
+    title="Accuracy by the round of the last participation",
+    caption="Clients who last took part early have received less from the federation; in round 1, nothing. "
+    "Nearest-prototype accuracy over all seeds' surviving outputs; on the right, over all clients.",
+    inputs=("participation",),
+    place=5,
+    draw=lambda data, *paths: draw_last_participation(
+        data.table("participation"), data.methods, *paths, display=data.display
+    ),
+)

@@ -10,11 +10,6 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, drawing, save
 
-CAPTION = (
-    "Everything above scores is made once per run and kept; a change to a metric, a table or a "
-    "figure reruns only the last row."
-)
-
 # name: (column, row, lines, colour); columns from the left, rows from the top.
 _STEPS: dict[str, tuple[float, int, str, str]] = {
     "corpora": (0, 0, "corpora\nread, clean, count", ORANGE),

@@ -10,12 +10,7 @@ import pandas as pd
 
 from favor.paper.names import method_name
 from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
-
-CAPTION = (
-    "A point is a method's mean over seeds, bars one sample standard "
-    "deviation; hollow markers are references that do not federate. Dotted lines: the authors' own continuations "
-    "(upper bound) and shuffled authors (lower bound). Up and right is better."
-)
+from favor.report.figure_specs import FigureSpec
 
 
 def draw_retention_utility(
@@ -86,3 +81,14 @@ _LABELS = {
 def _summary(scores: pd.DataFrame, metric: str, encoder: str) -> pd.DataFrame:
     rows = scores[(scores["metric"] == metric) & (scores["encoder"] == encoder) & (scores["variant"] == "")]
     return rows.dropna(subset="value").groupby("method")["value"].agg(["mean", "std"])
+
+
+FIGURE = FigureSpec(
+    title="Style retention against utility",
+    caption="Mean over seeds; bars are sample standard deviations. Controls bound both axes.",
+    scores=("prototypes", "utility"),
+    place=1,
+    draw=lambda data, *paths: draw_retention_utility(
+        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+    ),
+)

@@ -12,13 +12,6 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, drawing, save
 
-CAPTION = (
-    "The server sends the shared adapter to the sampled clients; each trains it on its own text "
-    "and returns only its change. From its shared endpoint a client trains a private adapter towards its own "
-    "style target and keeps the difference. Texts, style targets, hidden states and private residuals "
-    "never cross the dashed line."
-)
-
 
 def draw_workflow(*paths: str | Path) -> None:
     """Write the figure to each of ``paths`` (.svg, .pdf, .png)."""

@@ -11,11 +11,8 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.paper.names import method_name
 from favor.report.drawing import PALETTE, drawing, save
+from favor.report.figure_specs import FigureSpec
 
-CAPTION = (
-    "A line is the mean over clients, the band runs from the first to the third quartile. Shared "
-    "stage: task loss per round, all steps of the round together; personal stage: by optimiser step."
-)
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
 
 
@@ -58,3 +55,13 @@ def _curve(axis: Any, rows: pd.DataFrame, by: str, value: str, number: int) -> A
     axis.fill_between(mean.index + offset, low, high, color=color, alpha=0.15, linewidth=0)
     marker = "o" if len(mean) == 1 else ""
     return axis.plot(mean.index + offset, mean, color=color, linestyle=line, marker=marker, linewidth=1.5)[0]
+
+
+FIGURE = FigureSpec(
+    title="Training curves",
+    caption="Mean over clients and seeds, with the middle half of the clients. Methods whose shared stages are equal "
+    "share one trajectory.",
+    inputs=("training_logs",),
+    place=6,
+    draw=lambda data, *paths: draw_training_curves(data.training_logs(), *paths, display=data.display),
+)

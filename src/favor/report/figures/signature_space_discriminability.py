@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from favor.report.drawing import BLACK, GREY, drawing, save, say
+from favor.report.figure_specs import FigureSpec
 
 PANELS = (("stylometric", "Hand-made stylometric features"), ("style", "Style encoder"))
 MISSING = "Needs at least two topics\nwith three authors each."
@@ -61,3 +62,16 @@ def _panel(axis: Any, rows: pd.DataFrame, end: float) -> Any:
     text = f"slope {slope:.2f}\n{len(rows)} coordinates\n{int(rows['texts'].iloc[0]):,} texts"
     axis.text(0.03, 0.97, text, transform=axis.transAxes, va="top", size=8)
     return points
+
+
+FIGURE = FigureSpec(
+    title="Coordinate-level author and topic discriminability",
+    caption="A point is one coordinate: a hand-made stylometric feature on the left, a dimension of the style "
+    "encoder on the right. Further right carries more author within topic, further up more topic; colour "
+    "says which outweighs, size the distance from the origin. The solid line is the least-squares fit "
+    "through the origin, on the dotted line both effects are equal. Test texts of the clients, topics of at "
+    "least three authors.",
+    inputs=("coordinate_effects",),
+    place=3,
+    draw=lambda data, *paths: draw_discriminability(data.table("coordinate_effects"), *paths),
+)

@@ -1,0 +1,94 @@
+"""The figures of a project: what each of them reads, and what it knows of its experiment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+from favor.foundation.registry import FIGURES
+from favor.plan.evaluation import Evaluation
+from favor.plan.keys import InExperiment, OfFigure
+from favor.plan.project import Project, alternatives, parameter
+from favor.plan.tables import Tables
+from favor.plan.training import Training
+from favor.report.figure_specs import asked
+
+OVERVIEWS = ("favor_overview", "pipeline")
+
+
+class Figures:
+    """The drawings of experiments, one file of :mod:`favor.report.figures` each, and of the workflow itself."""
+
+    def __init__(self, project: Project, training: Training, tables: Tables, evaluation: Evaluation) -> None:
+        self.project = project
+        self.training = training
+        self.tables = tables
+        self.evaluation = evaluation
+        self.paths = project.paths
+        self.names = alternatives(FIGURES.names())
+
+    def _sources(self, key: InExperiment) -> dict[str, list[str]]:
+        """Return what a figure may ask for (:data:`favor.report.figure_specs.FigureInput`), as files."""
+        return {
+            "training_logs": self.training.logs(key),
+            "allocation": [self.paths.allocation.of(key)],
+            "source_embeddings": [self.evaluation.style_sources(key)],
+            "gold_embeddings": [self.evaluation.style_golds(key)],
+            "generation_embeddings": [self.evaluation.style_generations(key)],
+            "generations": self.evaluation.generations(key),
+            "coordinate_effects": [self.paths.coordinate_effects.of(key)],
+            "adapter_energy": [self.paths.adapter_energy.of(key)],
+            "participation": [self.paths.participation.of(key)],
+        }
+
+    def inputs(self, key: OfFigure) -> dict[str, list[str]]:
+        """Return the files that a figure asks for, by the names that it asks for them.
+
+        Raises ``UserError`` for a name that nothing has, naming the nearest one.
+        """
+        names, families = asked(key.figure)
+        sources = self._sources(key)
+        for name in names:
+            if name not in sources:
+                raise UserError(f"figure '{key.figure}' asks for '{name}'; {nearest(name, sources)}")
+        scores = {"scores": [self.paths.scores.of(key, family=family) for family in families]} if families else {}
+        return {name: sources[name] for name in names} | scores
+
+    def _own_logs(self, key: InExperiment) -> dict[str, list[str]]:
+        """Return training logs by row. A row whose personal stage is another's has those of its shared stage alone."""
+        logs: dict[str, list[str]] = {row: [] for row in self.project.experiment(key).methods}
+        for run in map(self.training.home, self.training.runs(key.experiment)):
+            owns = self.training.owner(run.experiment, run.method) == run.method
+            logs[run.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
+        return logs
+
+    def settings(self, key: OfFigure) -> dict[str, Any]:
+        """Return what a figure knows of its experiment beside what it asks for."""
+        context = self.tables.context(key.experiment)
+        return parameter(
+            **{name: context[name] for name in ("methods", "display", "references")},
+            style_encoder=self.project.experiment(key).style_encoder,
+            logs=self._own_logs(key) if "training_logs" in asked(key.figure)[0] else {},
+        )
+
+    def code(self, key: OfFigure) -> str:
+        """Return what declares a figure."""
+        return FIGURES.entry(key.figure)
+
+    def all_code(self) -> list[str]:
+        """Return what declares every figure."""
+        return list(map(FIGURES.entry, FIGURES.names()))
+
+    def files(self, kind: str) -> list[str]:
+        """Return the figures of every experiment that has any, as ``kind``: "svg" or "pdf"."""
+        return [
+            self.paths.figure.of(experiment=name, figure=figure, kind=kind)
+            for name, experiment in self.project.config.experiments.items()
+            if experiment.figures
+            for figure in FIGURES.names()
+        ]
+
+    def overviews(self, kind: str) -> list[str]:
+        """Return the drawings of the method and of the workflow."""
+        return [self.paths.overview.of(figure=figure, kind=kind) for figure in OVERVIEWS]

@@ -1,0 +1,64 @@
+"""What a figure draws: the tables it asked for, and how its experiment's methods are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from favor.analysis.tables import ADAPTER_ENERGY, COORDINATE_EFFECTS, PARTICIPATION
+from favor.corpora.tables import ALLOCATION
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS, TRAINING_LOG
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tables import Table
+from favor.report.figure_specs import FigureInput
+from favor.scores.inputs import RUN_KEYS
+from favor.scores.tables import SCORES
+
+TABLES: dict[FigureInput, Table] = {
+    "training_logs": TRAINING_LOG,
+    "allocation": ALLOCATION,
+    "source_embeddings": SOURCE_EMBEDDINGS,
+    "gold_embeddings": SOURCE_EMBEDDINGS,
+    "generation_embeddings": GENERATION_EMBEDDINGS,
+    "generations": GENERATIONS,
+    "coordinate_effects": COORDINATE_EFFECTS,
+    "adapter_energy": ADAPTER_ENERGY,
+    "participation": PARTICIPATION,
+}
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """What a figure asked for, read when it is used."""
+
+    files: Mapping[str, Sequence[str]]  # by input; those of metric families under "scores"
+    methods: Sequence[str]  # rows of the experiment, in its order
+    display: Mapping[str, str]  # printed name by row, where the paper does not know it
+    references: Sequence[str]  # rows that do not federate
+    style_encoder: str  # key
+    logs: Mapping[str, Sequence[str]]  # training logs by row
+
+    def table(self, name: FigureInput, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return an input as one table, its files one after another; of ``columns`` only, where they are given."""
+        chosen = None if columns is None else list(columns)
+        return pd.concat([read_parquet(path, TABLES[name], chosen) for path in self.files[name]], ignore_index=True)
+
+    def scores(self) -> pd.DataFrame:
+        """Return the table ``scores`` of all families asked for."""
+        return pd.concat([read_parquet(path, SCORES) for path in self.files["scores"]], ignore_index=True)
+
+    def training_logs(self) -> dict[str, pd.DataFrame]:
+        """Return the table ``training_log`` of every row that trains, by row."""
+        return {
+            method: pd.concat([read_parquet(path, TRAINING_LOG) for path in self.logs[method]], ignore_index=True)
+            for method in self.methods
+            if self.logs[method]
+        }
+
+    def surviving_embeddings(self) -> pd.DataFrame:
+        """Return the table ``generation_embeddings`` of the outputs that passed the filter."""
+        kept = self.table("generations", [*RUN_KEYS, "passed"])
+        return self.table("generation_embeddings").merge(kept[kept["passed"]], on=RUN_KEYS, validate="one_to_one")

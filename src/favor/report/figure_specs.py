@@ -1,0 +1,85 @@
+"""What a figure of an experiment is: what it reads, its caption, and what draws it, as data.
+
+A figure is added by one file ``report/figures/<name>.py`` that defines ``FIGURE = FigureSpec(...)``; every experiment
+with ``figures: true`` has it. While the workflow is parsed, what a figure asks for is read from its text: drawing
+imports matplotlib.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from favor.foundation.errors import UserError
+from favor.foundation.registry import FIGURES
+
+if TYPE_CHECKING:
+    from favor.report.figure_data import FigureData
+
+# What a figure may ask for, of its experiment; favor.report.figure_data says which tables these are.
+FigureInput = Literal[
+    "training_logs",
+    "allocation",
+    "source_embeddings",  # the clients' human texts in the style encoder's space
+    "gold_embeddings",  # their own continuations of the prompts
+    "generation_embeddings",  # all outputs
+    "generations",  # the outputs of every run
+    "coordinate_effects",
+    "adapter_energy",
+    "participation",
+]
+
+
+class Draw(Protocol):
+    """Draws a figure to each of ``paths`` (.svg, .pdf, .png)."""
+
+    def __call__(self, data: FigureData, *paths: str | Path) -> None: ...
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure that every experiment with ``figures: true`` has.
+
+    title, caption: printed below it in the report.
+    draw: draws what it asked for.
+    inputs: what it reads, beside scores.
+    scores: metric families whose scores it reads.
+    place: where it stands among the figures of the report.
+    """
+
+    title: str
+    caption: str
+    draw: Draw
+    inputs: tuple[FigureInput, ...] = ()
+    scores: tuple[str, ...] = ()
+    place: int = 100
+
+
+def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (inputs, metric families) that a figure's file asks for, without importing it.
+
+    Raises ``UserError`` where there is no such figure, or where these are not written out as tuples of texts.
+    """
+    path = FIGURES.path(figure)
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIGURE":
+            keywords = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
+            try:
+                inputs, scores = (ast.literal_eval(keywords.get(key, ast.Tuple([]))) for key in ("inputs", "scores"))
+            except ValueError:
+                break
+            return tuple(inputs), tuple(scores)
+    raise UserError(f"{path}: FIGURE = FigureSpec(...) must write out 'inputs' and 'scores' as tuples of texts")
+
+
+def load_figure(figure: str) -> FigureSpec:
+    """Return the specification of a figure. Raises ``UserError`` naming the nearest one."""
+    spec: FigureSpec = FIGURES.load(figure).FIGURE
+    return spec
+
+
+def figures_in_order() -> list[str]:
+    """Return the names of all figures in the order of the report."""
+    return sorted(FIGURES.names(), key=lambda name: (load_figure(name).place, name))

@@ -1,0 +1,9 @@
+"""Draw one figure of an experiment from what its file asks for."""
+
+from favor.report.figure_data import FigureData
+from favor.report.figure_specs import load_figure
+from favor.running.job import job
+
+with job(snakemake) as cfg:
+    files = {name: [str(path) for path in paths] for name, paths in snakemake.input.items()}
+    load_figure(snakemake.wildcards.figure).draw(FigureData(files, **cfg), *map(str, snakemake.output))
