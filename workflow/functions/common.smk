@@ -29,7 +29,8 @@ from favor.config.inputs import input_paths
 from favor.config.resolve import canonical, resolve
 from favor.running.environment import export_source, only_planning
 from favor.foundation.errors import UserError
-from favor.running.fingerprint import fingerprint
+from favor.running.changes import Changes, check_accept
+from favor.running.fingerprint import fingerprint, source_code
 from favor.running.occupancy import name_results
 from favor.running.results_folder import open_results
 
@@ -63,6 +64,8 @@ try:
     }
     TO_FETCH = to_fetch(CONFIGURATION)
     RESULTS = CONFIG["results"]
+    check_accept(CONFIG["accept"], {path.stem for path in SCRIPTS.glob("*.py")})
+    CHANGES = Changes(Path(RESULTS), source_code(SOURCE), CONFIG["accept"])
     name_results(None if workflow.remote_exec else Path(RESULTS))
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])

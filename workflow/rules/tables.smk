@@ -153,6 +153,7 @@ rule report:
             experiments=report_settings(),
             order=shown_experiments(),
             sweeps=sweep_settings(),
+            accepted=CHANGES.accepted,
         ),
         code=code(
             "report",
