@@ -200,3 +200,33 @@ def test_results_without_records_of_what_made_them_are_refused(project):
         shutil.rmtree(records, ignore_errors=True)
         elsewhere.rename(records)
     assert project.planned() == {}
+
+
+def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project):
+    project.edit("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)")
+    said = project.snakemake("-n").stdout
+    assert "train_shared: `favor.lm.optimiser.AdamW` changed: 12 jobs" in said
+    assert "train_personal: `favor.lm.optimiser.AdamW` changed: 8 jobs" in said
+    refused = project.snakemake("-n", "--config", "accept=train_sharde", check=False)
+    assert refused.returncode == 1
+    assert "there is no stage 'train_sharde'; did you mean 'train_shared'?" in refused.stdout
+
+    accept = ("--config", "accept=[pretrain_base,train_shared,train_personal]")
+    assert project.planned(*accept) == {"report": 1}
+    record = project.folder / "results" / ".code" / "accepted.json"
+    assert not record.exists()
+    try:
+        said = project.snakemake("--cores", "4", *accept).stdout
+        assert "train_shared: `favor.lm.optimiser.AdamW` changed: kept as they are (accept)" in said
+        assert record.is_file()
+        assert project.planned() == {}
+    finally:
+        record.unlink(missing_ok=True)
+        project.restore()
+        project.snakemake("--cores", "4")
+
+
+def test_a_changed_configuration_key_is_named(project):
+    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
+    said = project.snakemake("-n").stdout
+    assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said

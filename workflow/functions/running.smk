@@ -1,6 +1,7 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import SHARE, WIDTHS, jobs_per_device, visible_devices
+from favor.running.announcing import announce_changes
 from favor.running.provenance import (
     record_in_jobs,
     record_outputs,
@@ -46,6 +47,7 @@ def finish_rules():
 
 if workflow.is_main_process:
     refuse_unrecorded(workflow, stop)
+    announce_changes(workflow, changes, only_planning(sys.argv[1:]))
     try:
         limit_gpu_jobs()
     except UserError as error:

@@ -22,7 +22,8 @@ from favor.running.environment import (
     latex_available,
     only_planning,
 )
-from favor.running.fingerprint import fingerprint
+from favor.running.changes import Changes, check_accept
+from favor.running.fingerprint import fingerprint, source_code
 from favor.running.occupancy import name_results
 from favor.running.results_folder import open_results
 
@@ -39,7 +40,10 @@ try:
     if workflow.is_main_process:
         check_files(workflow.configfiles)
     planner = Planner(resolve(config), ROOT)
-    results = Path(planner.config.results)
+    results, accepted = Path(planner.config.results), planner.config.accept
+    scripts = ROOT / "workflow" / "scripts"
+    check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
+    changes = Changes(results, source_code(SOURCE), accepted)
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
@@ -66,8 +70,6 @@ wildcard_constraints:
 def code(script, *modules):
     """Fingerprint of a rule's script and of what it can reach; ``modules`` are loaded by name at run time."""
     try:
-        return fingerprint(
-            ROOT / "workflow" / "scripts" / f"{script}.py", SOURCE, modules
-        )
+        return fingerprint(scripts / f"{script}.py", SOURCE, modules)
     except UserError as error:
         raise WorkflowError(str(error)) from None

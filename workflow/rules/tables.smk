@@ -134,7 +134,7 @@ rule report:
     resources:
         **asks("report"),
     params:
-        cfg=publication.report_settings,
+        cfg=lambda w: publication.report_settings(w) | {"accepted": changes.accepted},
         code=code("report", *publication.report_code()),
     script:
         "../scripts/report.py"

@@ -9,6 +9,6 @@ from favor.running.job import job
 
 with job(snakemake) as cfg:
     experiments = {name: cfg["experiments"][name] for name in cfg["order"]}
-    report = assemble(Path(cfg["results"]), experiments, cfg["sweeps"])
+    report = assemble(Path(cfg["results"]), experiments, cfg["sweeps"], cfg["accepted"])
     for path in snakemake.output:
         (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)

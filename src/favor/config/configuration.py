@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
 from favor.config.cluster import Cluster, Threads
 from favor.config.corpora import Corpus
 from favor.config.encoders import Assistant, Encoder
@@ -9,6 +13,13 @@ from favor.config.experiments import Experiment
 from favor.config.models import LanguageModel
 from favor.config.section import Name, Section, key, required, section
 from favor.config.sweeps import Sweep
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class Release(Section):
@@ -38,6 +49,10 @@ class Configuration(Section):
         "Experiments by name; each has a folder of its own under `results`.", min_length=1
     )
     sweeps: dict[Name, Sweep] = key({}, "Series of experiments that differ in one setting, by name.")
+    accept: Names = key(
+        [],
+        "Stages (names of rules) whose results are kept although their code or configuration changed; one or a list.",
+    )
     release: Release = section(Release, "The publication bundle (`snakemake release`).")
     threads: Threads = section(Threads, "CPU threads per job, by kind of work.")
     cluster: Cluster = section(Cluster, "What jobs ask of Slurm.")

@@ -16,6 +16,7 @@ from favor.report.every_metric import panels_of_cells
 from favor.report.figure_specs import figures_in_order, load_figure
 from favor.report.labels import printed_spec
 from favor.report.sweeps import at_points, points_of
+from favor.running.changes import accepted_notes
 
 OVERVIEW = {
     "favor_overview": (
@@ -37,11 +38,13 @@ def assemble(
     results: Path,
     experiments: Mapping[str, Mapping[str, Any]],
     sweeps: Mapping[str, Mapping[str, Any]] | None = None,
+    accepted: Sequence[str] = (),
 ) -> Report:
     """Return the report of every experiment, then of every sweep.
 
     ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
-    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure.
+    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure. ``accepted`` names the
+    stages whose results were kept although something changed.
     """
     numbers = read_json(results / "numbers.json")
     overview = [
@@ -60,7 +63,8 @@ def assemble(
             for name, values in experiments.items()
             for label in values["tables"]
             if not printed_spec(label).publishable
-        ],
+        ]
+        + accepted_notes(results, accepted),
     )
 
 

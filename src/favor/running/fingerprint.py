@@ -28,7 +28,9 @@ EXEMPT = {
     "favor.running.job": "log and last words of a job; hands over the rule's own parameters as they are",
     "favor.running.leftovers": "what killed jobs left, removed before any job starts",
     "favor.running.occupancy": "locks of the results folder",
+    "favor.running.output_record": "which files in the results folder are the workflow's",
     "favor.running.progress": "lines on the terminal and in the log",
+    "favor.running.results_folder": "what a start does in the results folder before any job",
     "favor.running.slurm_jobs": "which jobs are queued",
     "favor.running.slurm_plugin": "how jobs are sent to Slurm",
 }
@@ -47,9 +49,13 @@ _STEPS = 3
 
 
 class SourceCode:
-    """The first-party code under ``root``, as it was when each file was first looked at."""
+    """The first-party code under ``root``, as it was when each file was first looked at.
+
+    ``taken`` says what each fingerprint was taken of: the script, and the modules that it loads by name.
+    """
 
     def __init__(self, root: Path) -> None:
+        self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._root = root
         self._modules: dict[str, Module | None] = {}
         self._uses_of: dict[Node, frozenset[Use]] = {}
@@ -61,7 +67,9 @@ class SourceCode:
         A definition that moves to another module unchanged is the same one. Raises as :meth:`reached`.
         """
         nodes, describes = self._reached(script, modules)
-        return _hash(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
+        found = _hash(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
+        self.taken[found] = (script, tuple(modules))
+        return found
 
     def reached(self, script: Path, modules: Sequence[str] = ()) -> dict[str, str]:
         """Return the digest of every definition that ``script`` and the named ``modules`` can reach, by dotted name.

@@ -1,0 +1,57 @@
+"""Where Snakemake is told which changes the user accepts, and where the others are said before the first job.
+
+``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules. ``onstart`` is not called
+in a dry run, so the log entry that lists the planned jobs is waited for.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+from typing import Any
+
+from snakemake.logging import logger
+from snakemake.persistence import NO_PARAMS_CHANGE, ParamsChange, PersistenceBase
+from snakemake.settings.enums import RerunTrigger
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from favor.running.changes import Changes, Difference
+
+
+def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
+    """Keep the results that ``changes`` accepts, and say what else changed before the jobs that follow are listed.
+
+    Unless ``planning``, what was accepted and what is behind the fingerprints of the jobs is written down.
+    """
+    params_changed = PersistenceBase.params_changed
+
+    def unless_accepted(self: PersistenceBase, job: Any, file: Any = None) -> bool | ParamsChange:
+        change = params_changed(self, job, file)
+        return NO_PARAMS_CHANGE if change and changes.accepts(_difference(job, change)) else change
+
+    def say(record: logging.LogRecord) -> bool:
+        if getattr(record, "event", None) == LogEvent.RUN_INFO:
+            logger.removeFilter(say)
+            _say(workflow, changes)
+        return True
+
+    PersistenceBase.params_changed = unless_accepted
+    logger.addFilter(say)
+    if not planning:
+        atexit.register(changes.write_accepted)  # Snakemake lists no jobs where there are none
+
+
+def _say(workflow: Any, changes: Changes) -> None:
+    jobs = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun]
+    if RerunTrigger.PARAMS in workflow.rerun_triggers:
+        found = ((job, workflow.persistence.params_changed(job)) for job in jobs)
+        lines = changes.lines((job.rule.name, _difference(job, change) if change else None) for job, change in found)
+        for line in ("", *lines, "") if lines else ():
+            print(line, file=sys.stderr)
+    if not workflow.dryrun:
+        changes.write(job.params.get("code") for job in jobs)
+
+
+def _difference(job: Any, change: ParamsChange) -> Difference:
+    return Difference(job.rule.name, frozenset(change.only_old), frozenset(change.only_new))
