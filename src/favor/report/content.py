@@ -5,16 +5,14 @@ Nothing here names an author or quotes a text: clients are anonymous (client_001
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
-from favor.report.specs import TableSpec
+from favor.report.specs import Section, TableSpec
 
 # DECISIONS: to be printed beside our own tables.
 CAUTIONS: tuple[str, ...] = (
@@ -57,8 +55,7 @@ class ReportTable:
 class Preparation:
     """What became of the corpus, as the workflow's own tables (``None`` where a table does not exist).
 
-    ``dropped``, ``roster``, ``overlap``, ``allocation``: tables of those names; ``splits``: too. Only counts are
-    printed. ``word_unit``: what one word unit is.
+    ``dropped``, ``roster``, ``splits``, ``overlap``, ``allocation``: tables of those names. Only counts are printed.
     """
 
     dropped: pd.DataFrame | None = None
@@ -106,40 +103,12 @@ class Report:
     notes: Sequence[str] = ()
 
 
-# The paper's sections that print tables, by the line of its source on which they begin.
-SECTIONS: tuple[tuple[int, str], ...] = (
-    (416, "Main text"),
-    (710, "Qualitative examples"),
-    (795, "Prompting and retrieval baselines"),
-    (887, "Source-space controls"),
-    (944, "Base-model sensitivity"),
-    (978, "100-author stress test"),
-    (1061, "Data scale and imbalance"),
-    (1110, "Cold-start details"),
-    (1179, "Human audit and judges"),
-    (1274, "External verifiers"),
-    (1451, "Author-disjoint style encoder"),
-    (1631, "Mythos-Reddit"),
-    (1768, "FedDPA gates"),
-    (1799, "Component ablations"),
-    (2002, "Efficiency and communication"),
-    (2043, "Statistical testing"),
-)
-OWN_SECTION = "Further tables of this workflow"
-
-
 def by_section(tables: Sequence[ReportTable]) -> list[tuple[str, list[ReportTable]]]:
-    """Return the tables grouped and ordered as in the paper; tables the paper does not have come last."""
-
-    def line(table: ReportTable) -> int:
-        match = re.search(r"L(\d+)", table.spec.paper)
-        return int(match[1]) if match else sys.maxsize
-
-    groups: dict[str, list[ReportTable]] = {}
-    for table in sorted(tables, key=line):
-        names = [name for start, name in SECTIONS if start <= line(table) < sys.maxsize]
-        groups.setdefault(names[-1] if names else OWN_SECTION, []).append(table)
-    return list(groups.items())
+    """Return the tables grouped by section, in the order of the sections and, within one, in their own."""
+    groups: dict[str, list[ReportTable]] = {section: [] for section in get_args(Section)}
+    for table in tables:
+        groups[table.spec.section].append(table)
+    return [(section, found) for section, found in groups.items() if found]
 
 
 def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:

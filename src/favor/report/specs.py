@@ -27,6 +27,26 @@ Unit = Literal["", "count", "bytes", "seconds"]
 Statistic = Literal[
     "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "p_holm", "n"
 ]
+# The sections of the report, in its order: the paper's, and one for tables that the paper does not have.
+Section = Literal[
+    "Main text",
+    "Qualitative examples",
+    "Prompting and retrieval baselines",
+    "Source-space controls",
+    "Base-model sensitivity",
+    "100-author stress test",
+    "Data scale and imbalance",
+    "Cold-start details",
+    "Human audit and judges",
+    "External verifiers",
+    "Author-disjoint style encoder",
+    "Mythos-Reddit",
+    "FedDPA gates",
+    "Component ablations",
+    "Efficiency and communication",
+    "Statistical testing",
+    "Further tables of this workflow",
+]
 POINT = "{point}"  # stands in a row of a table over points for the point's name
 METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric's name
 
@@ -135,7 +155,8 @@ class TableSpec:
     """A table of the paper (or a user's own).
 
     ``label``: the paper's label without "tab:". ``sources``: score families whose files the table reads.
-    ``paper``: where the table stands in the paper's source. ``dataset``: the corpus the paper's table is about, ""
+    ``section``: of the report. ``paper``: where the paper prints the table, for the report's sentence about it.
+    ``dataset``: the corpus the paper's table is about, ""
     where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
     paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
     LaTeX too. ``ranked_within``: "encoder" or "point" ranks the rows of each apart. ``notes``: printed below where
@@ -156,6 +177,7 @@ class TableSpec:
     rows: tuple[Row, ...]
     panels: tuple[Panel, ...]
     sources: tuple[str, ...]
+    section: Section = "Further tables of this workflow"
     paper: str = ""
     stub_headers: tuple[str, ...] = ("Method",)
     sectioned: bool = False

@@ -23,6 +23,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification"),
+    section="Author-disjoint style encoder",
     paper="L1575-1595",
     collaborative=True,
 )

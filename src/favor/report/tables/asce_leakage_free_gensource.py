@@ -34,5 +34,6 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification"),
+    section="Author-disjoint style encoder",
     paper="L1506-1530",
 )

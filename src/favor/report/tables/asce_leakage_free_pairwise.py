@@ -32,5 +32,6 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "geometry", "verification"),
+    section="Author-disjoint style encoder",
     paper="L1532-1561",
 )

@@ -105,6 +105,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "transfer"),
+    section="Author-disjoint style encoder",
     paper="L1600-1628",
     open_rows=False,
     with_controls=False,

@@ -31,6 +31,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "copying", "utility", "mauve"),
+    section="Cold-start details",
     paper="L1116-1149",
     open_rows=False,
     with_controls=False,

@@ -23,6 +23,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes",),
+    section="Main text",
     paper="L595-612",
     open_rows=False,
 )

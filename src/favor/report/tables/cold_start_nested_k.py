@@ -26,6 +26,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("cold_start", "prototypes"),
+    section="Cold-start details",
     paper="L1154-1173",
     open_rows=False,
     with_controls=False,

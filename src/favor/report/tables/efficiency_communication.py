@@ -36,6 +36,7 @@ TABLE = TableSpec(
     ),
     panels=(Panel((Column("Value", method="favor"),)),),
     sources=("efficiency",),
+    section="Efficiency and communication",
     paper="L2014-2040",
     open_rows=False,
     with_controls=False,

@@ -34,6 +34,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "utility", "assistant"),
+    section="FedDPA gates",
     paper="L1776-1796",
     open_rows=False,
     with_controls=False,

@@ -27,6 +27,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("human_2afc",),
+    section="Human audit and judges",
     paper="L1205-1223",
     stub_headers=("Source",),
     with_controls=False,

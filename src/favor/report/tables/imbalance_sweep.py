@@ -21,6 +21,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("verification", "utility"),
+    section="Data scale and imbalance",
     paper="L1090-1107",
     open_rows=False,
     with_controls=False,

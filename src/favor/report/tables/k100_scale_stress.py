@@ -29,6 +29,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "geometry", "utility", "mauve"),
+    section="100-author stress test",
     paper="L1004-1050",
     with_controls=False,
     open_rows=False,

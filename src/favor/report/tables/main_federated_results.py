@@ -23,6 +23,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "utility"),
+    section="Main text",
     paper="Table 2, L478-504",
     sectioned=True,
     dataset="",

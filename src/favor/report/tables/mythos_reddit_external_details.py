@@ -25,6 +25,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "geometry", "assistant", "utility"),
+    section="Mythos-Reddit",
     paper="L1698-1765",
     dataset="Mythos-Reddit",
 )

@@ -23,6 +23,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "geometry", "verification", "utility"),
+    section="Mythos-Reddit",
     paper="L1637-1696",
     dataset="Mythos-Reddit",
 )

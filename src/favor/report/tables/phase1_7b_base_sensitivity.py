@@ -25,5 +25,6 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "geometry", "assistant", "utility", "mauve"),
+    section="Base-model sensitivity",
     paper="L945-970",
 )

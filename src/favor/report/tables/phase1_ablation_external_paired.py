@@ -19,6 +19,7 @@ TABLE = TableSpec(
     rows=comparison_rows(COMPARISONS),
     panels=(Panel(comparison_columns("Left", "Right")),),
     sources=(),
+    section="Component ablations",
     paper="L1942-1976",
     open_rows=False,
     with_controls=False,

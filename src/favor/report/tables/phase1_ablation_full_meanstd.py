@@ -43,6 +43,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "assistant", "utility"),
+    section="Component ablations",
     paper="L1804-1896",
     open_rows=False,
 )

@@ -23,6 +23,7 @@ TABLE = TableSpec(
     rows=comparison_rows(COMPARISONS),
     panels=(Panel(comparison_columns("Left", "Right")),),
     sources=(),
+    section="Component ablations",
     paper="L1904-1934",
     open_rows=False,
     with_controls=False,

@@ -53,6 +53,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=(),
+    section="Component ablations",
     paper="L1978-1999",
     with_controls=False,
 )

@@ -51,6 +51,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("verification",),
+    section="External verifiers",
     paper="L1433-1448",
     open_rows=False,
     with_controls=False,

@@ -19,6 +19,7 @@ TABLE = TableSpec(
     rows=comparison_rows(COMPARISONS),
     panels=(Panel(comparison_columns("FAVoR", "Baseline")),),
     sources=(),
+    section="Statistical testing",
     paper="L2097-2137",
     open_rows=False,
     with_controls=False,

@@ -24,5 +24,6 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "geometry", "assistant", "utility", "mauve"),
+    section="External verifiers",
     paper="L1328-1401",
 )

@@ -20,5 +20,6 @@ TABLE = TableSpec(
         ),
     ),
     sources=("verification",),
+    section="Main text",
     paper="Table 3, L518-537",
 )

@@ -20,6 +20,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "utility"),
+    section="Main text",
     paper="Table 4, L546-564",
     open_rows=False,
 )

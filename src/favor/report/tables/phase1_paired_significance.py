@@ -23,6 +23,7 @@ TABLE = TableSpec(
     rows=comparison_rows(COMPARISONS),
     panels=(Panel(comparison_columns("FAVoR", "Baseline", with_n=True)),),
     sources=(),
+    section="Statistical testing",
     paper="L2059-2095",
     open_rows=False,
     with_controls=False,

@@ -89,6 +89,7 @@ TABLE = TableSpec(
     rows=tuple(Row((item,), method=SOURCE) for item in _ITEMS),
     panels=(Panel((Column("Value", derive=_value, decimals=0),)),),
     sources=("topics", "verification"),
+    section="External verifiers",
     paper="L1403-1431",
     open_rows=False,
     with_controls=False,

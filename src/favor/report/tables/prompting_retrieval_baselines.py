@@ -45,6 +45,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("prototypes", "verification", "geometry", "utility", "mauve"),
+    section="Prompting and retrieval baselines",
     paper="L815-883",
     open_rows=False,
 )

@@ -71,6 +71,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("judges",),
+    section="Human audit and judges",
     paper="L1249-1268",
     open_rows=False,
     with_controls=False,

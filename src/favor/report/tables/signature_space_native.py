@@ -35,6 +35,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("source_space",),
+    section="Source-space controls",
     paper="L897-941",
     open_rows=False,
     with_controls=False,

@@ -18,6 +18,7 @@ TABLE = TableSpec(
         ),
     ),
     sources=("verification", "utility"),
+    section="Data scale and imbalance",
     paper="L1070-1082",
     open_rows=False,
     with_controls=False,
