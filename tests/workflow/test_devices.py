@@ -12,16 +12,16 @@ from tests.workflow.conftest import Project, copy_project
 
 SNAKEFILE = """
 import os, sys
-from pathlib import Path
-RESULTS = "results"
 sys.path.insert(0, "src")
 os.environ["PYTHONPATH"] = os.path.abspath("src")
 from favor.foundation.errors import UserError
+from favor.running.devices import limit_gpu_jobs
 
-def stop(error):
-    sys.exit(str(error))
-
-include: "workflow/functions/devices.smk"
+if workflow.is_main_process:
+    try:
+        limit_gpu_jobs(workflow)
+    except UserError as error:
+        sys.exit(str(error))
 
 rule all:
     input:
@@ -108,7 +108,7 @@ def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
     """Rules and scripts have the same names; a script that leases late would have torch on any device."""
     rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
     # The second argument of asks is the function of a rule's GPUs.
-    asking = set(re.findall(r"\*\*asks\(\s*\"(\w+)\",\s*\w*gpus\b", rules))
+    asking = set(re.findall(r"\*\*asks\(\s*\"(\w+)\",\s*[\w.]*gpus\b", rules))
     leasing = set()
     for path in (repository / "workflow" / "scripts").glob("*.py"):
         statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]

@@ -1,6 +1,6 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
-from favor.running.devices import SHARE, WIDTHS, jobs_per_device, visible_devices
+from favor.running.devices import WIDTHS, limit_gpu_jobs
 from favor.running.announcing import announce_changes
 from favor.running.provenance import (
     record_in_jobs,
@@ -16,19 +16,6 @@ os.environ[WIDTHS] = str(results.absolute() / ".widths")
 def kept_or_temporary(path):
     """An upload goes once it is aggregated, unless the configuration keeps it."""
     return path if planner.config.keep_uploads else temp(path)
-
-
-def limit_gpu_jobs():
-    """Let as many jobs with the resource 'gpu' run here as there are GPUs; '--resources gpu=N' goes before."""
-    devices = visible_devices()
-    if not devices:
-        return
-    if "gpu" not in workflow.global_resources:
-        workflow.register_resource("gpu", len(devices))
-        # The limit is this machine's: it does not hold for jobs that are sent to a cluster.
-        workflow.resource_scopes.update({"gpu": "local"})
-    jobs = int(workflow.global_resources["gpu"].value)
-    os.environ[SHARE] = str(jobs_per_device(jobs, len(devices)))
 
 
 def finish_rules():
@@ -49,7 +36,7 @@ if workflow.is_main_process:
     refuse_unrecorded(workflow, stop)
     announce_changes(workflow, changes, only_planning(sys.argv[1:]))
     try:
-        limit_gpu_jobs()
+        limit_gpu_jobs(workflow)
     except UserError as error:
         stop(error)
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")

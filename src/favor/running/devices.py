@@ -125,3 +125,19 @@ def _lock(path: Path) -> bool:
         return False
     _held.append(handle)
     return True
+
+
+def limit_gpu_jobs(workflow: Any) -> None:
+    """Let as many jobs with the resource "gpu" run here as there are GPUs; ``--resources gpu=N`` goes before.
+
+    A profile is a static file, so the number is set here. Raises ``UserError`` for a FAVOR_GPUS that is not a number.
+    """
+    devices = visible_devices()
+    if not devices:
+        return
+    if "gpu" not in workflow.global_resources:
+        workflow.register_resource("gpu", len(devices))
+        # The limit is this machine's: it does not hold for jobs that are sent to a cluster.
+        workflow.resource_scopes.update({"gpu": "local"})
+    jobs = int(workflow.global_resources["gpu"].value)
+    os.environ[SHARE] = str(jobs_per_device(jobs, len(devices)))
