@@ -14,7 +14,6 @@ from favor.scores import verification
 from favor.scores.verification import (
     Pairs,
     Roc,
-    auc,
     equal_error_rate,
     generated_pairs,
     same_topic_pairs,
@@ -22,7 +21,7 @@ from favor.scores.verification import (
     source_pairs,
     topic_balanced_auc,
 )
-from favor.statistics.bootstrap import eer_draws, observed
+from favor.statistics.bootstrap import auc, eer_draws, observed
 
 
 def run_of(inputs, method: str = "m"):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from favor.scores.verification import auc, equal_error_rate
+from favor.scores.verification import equal_error_rate
 from favor.statistics.bootstrap import (
+    auc,
     auc_draws,
     bootstrap_p,
     compare,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from favor.scores.verification import Roc, auc
+from favor.scores.verification import Roc
+from favor.statistics.bootstrap import auc
 
 
 def pan_measures(truth: np.ndarray, answers: np.ndarray) -> dict[str, float]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.statistics.bootstrap import auc
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 _SAME_TOPIC = f"{_REFERENCE}; generated-source pairs, same topic"
@@ -96,16 +96,6 @@ def sampled_negatives(pairs: Pairs, number: int = SAMPLED_NEGATIVES, seed: int =
         # the released protocol names this seed, so it is not derived from the experiment's
         negatives = np.sort(np.random.default_rng(seed).choice(negatives, size=number, replace=False))
     return pairs.chosen(np.sort(np.concatenate([np.flatnonzero(pairs.positive), negatives])))
-
-
-def auc(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if positives == 0 or negatives == 0:
-        return float("nan")
-    ranks = rankdata(scores)[positive].sum()  # ties share their mean rank
-    return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,11 @@ def auc_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, cou
     return _ratio(((counts @ wins) * counts).sum(axis=1), (counts @ positives) * (counts @ negatives))
 
 
+def auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
+    return float(auc_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1))[0])
+
+
 def eer_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Equal error rate of the pairs in every draw, as :func:`favor.scores.verification.equal_error_rate` defines it.
 
