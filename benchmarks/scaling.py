@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from favor.config.files import read_files
 
+from favor.config.files import read_files
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner

@@ -12,7 +12,8 @@ import pytest
 from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
 from favor.foundation.errors import UserError
 from favor.scores.inputs import ScoreInputs
-from favor.scores.verification import auc, equal_error_rate, source_pairs
+from favor.scores.verification import equal_error_rate, source_pairs
+from favor.statistics.bootstrap import auc
 from favor.statistics.paired import holm
 
 KEYS = ["seed", "method", "client", "prompt_id"]

@@ -38,6 +38,8 @@ def refusal(folder: Path, content: str | bytes) -> str:
         ("a: [1\nb: 2\n", "c.yaml, line 2: not YAML"),
         ("a: 1\n---\nb: 2\n", "c.yaml, line 2: not YAML"),
         ("a: \0\n", "c.yaml: not YAML"),
+        ("? [a]\n: 1\n", "c.yaml, line 1: a key of '' is not text"),
+        ('a: "x\\0y"\n', "c.yaml, line 1: config key 'a': holds a NUL character; remove it"),
         ("a: *b\n", "c.yaml, line 1: not YAML"),
         (b"\x89PNG\r\n", "c.yaml: not a text file in UTF-8"),
         (b"t: caf\xe9\n", "c.yaml: not a text file in UTF-8"),

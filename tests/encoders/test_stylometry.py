@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 from favor.encoders.base import load_encoder
-from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, function_word_rates, structure_rates
 from favor.encoders.stylometry import StylometrySettings, fit_stylometry
 from favor.foundation.errors import UserError
 
@@ -26,9 +26,9 @@ def fitted(styled_texts: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory)
 
 def test_function_words_by_hand() -> None:
     # "The cat and the dog don't" has 6 words: the 2, and 1, don't 1
-    rates = dict(zip(FUNCTION_WORDS, function_word_rates("The cat and the dog don’t"), strict=True))
+    rates = dict(zip(VERIFIER_WORDS, function_word_rates("The cat and the dog don’t"), strict=True))
     assert (rates["the"], rates["and"], rates["don't"], rates["of"]) == (2 / 6, 1 / 6, 1 / 6, 0)
-    assert len(set(FUNCTION_WORDS)) == len(FUNCTION_WORDS)
+    assert len(set(VERIFIER_WORDS)) == len(VERIFIER_WORDS)
     assert not function_word_rates("").any()
 
 

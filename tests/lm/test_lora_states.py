@@ -11,12 +11,11 @@ from tests.lm import algebra
 
 from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
+from favor.foundation.tensors import safetensors_bytes
 from favor.lm.lora import (
     export_peft,
     from_arrays,
     initial_state,
-    parameter_count,
-    serialised_bytes,
     state_shapes,
     target_layers,
 )
@@ -42,18 +41,18 @@ def test_qwen25_3b_adapter_has_the_papers_size():
     )
     shapes = state_shapes(configuration, LoraSettings())
     # A layer: q, o 16 * 4096 each; k, v 16 * 2304 each; gate, up, down 16 * 13056 each: 831,488. Times 36.
-    assert parameter_count(shapes) == 36 * 16 * (2 * 4096 + 2 * 2304 + 3 * 13056) == 29_933_568
+    assert sum(map(math.prod, shapes.values())) == 36 * 16 * (2 * 4096 + 2 * 2304 + 3 * 13056) == 29_933_568
     assert len(shapes) == 504
-    assert serialised_bytes(shapes) == 119_801_528
+    assert safetensors_bytes(shapes) == 119_801_528
     # 12 uploads a round, 72 a seed, both ways, 50 residuals (appendix), in GiB.
-    gib = serialised_bytes(shapes) / 2**30
+    gib = safetensors_bytes(shapes) / 2**30
     assert [round(count * gib, 2) for count in (12, 72, 144, 50)] == [1.34, 8.03, 16.07, 5.58]
 
 
 def test_serialised_bytes_are_those_of_the_written_file(base, lora, tmp_path):
     state = initial_state(base.model, lora, 1)
     export_peft(state, lora, "some/base", tmp_path)
-    assert (tmp_path / "adapter_model.safetensors").stat().st_size == serialised_bytes(state_shapes(base.model, lora))
+    assert (tmp_path / "adapter_model.safetensors").stat().st_size == safetensors_bytes(state_shapes(base.model, lora))
 
 
 def test_initial_state_is_pefts_default(base, lora):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -154,3 +155,14 @@ def test_a_misspelt_stage_is_named(plan, cluster, message):
     with pytest.raises(UserError) as caught:
         costs.check_stages(["train_shared", "report", "make_table"])
     assert message in str(caught.value)
+
+
+def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path):
+    """An 800 MB corpus took 322 MB in build_documents: its memory is an index of the posts, not the posts."""
+    raw = tmp_path / "raw.csv"
+    raw.touch()
+    os.truncate(raw, 800_000_000)
+    corpus = SimpleNamespace(corpus="micro")
+    costs = plan().costs
+    assert costs.asks("build_documents", streamed=True)["mem_mb"](corpus, [str(raw)], 1) == 1900
+    assert costs.asks("count_tokens")["mem_mb"](corpus, [str(raw)], 1) == 7900

@@ -9,10 +9,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table, is_control, join_sections
-from favor.report.cell_table import TABLE_CELLS
+from favor.report.build import build_table, is_control
 from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
@@ -213,18 +211,6 @@ def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Cont
     )
     nothing = Context("own", ("favor",), "Stories", "", context.encoders)
     assert build_table(spec, scores, nothing, load_paper_values(spec.label))["paper_value"].isna().all()
-
-
-def test_sections_join_and_survive_parquet(tmp_path, scores: pd.DataFrame, context: Context) -> None:
-    spec = printed_spec("main_federated_results")
-    first = build_table(spec, scores, context)
-    second = build_table(spec, scores, Context("other", ("favor",), "Other corpus", encoders=context.encoders))
-    joined = join_sections([first, second])
-    assert list(joined["section"].unique()) == ["Demo blogs", "Other corpus"]
-    assert list(joined.columns) == TABLE_CELLS.names
-    write_parquet(joined, tmp_path / "cells.parquet", TABLE_CELLS)
-    back = read_parquet(tmp_path / "cells.parquet", TABLE_CELLS)
-    assert list(back["text"]) == list(joined["text"])
 
 
 def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score: Callable[..., dict]) -> None:

@@ -17,7 +17,8 @@ from favor.foundation.errors import UserError
 from favor.report.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
 from favor.scores.pan_measures import answers_of, equal_error_threshold, pan_measures
-from favor.scores.verification import auc, equal_error_rate
+from favor.scores.verification import equal_error_rate
+from favor.statistics.bootstrap import auc
 
 
 def evaluate(folder: Path) -> dict[str, float]:

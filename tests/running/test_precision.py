@@ -111,7 +111,7 @@ def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed):
 
 
 def test_the_area_under_the_curve_reruns_scores(changed):
-    found = scripts_of(changed("src/favor/scores/verification.py", "def auc(", "def auc(new=0, *, "))
+    found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc(", "def auc(new=0, *, "))
     assert {"score", "score_transfer"} <= found
     assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
 

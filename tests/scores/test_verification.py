@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -11,15 +13,15 @@ from torchmetrics.functional.classification import binary_eer
 from favor.scores import verification
 from favor.scores.verification import (
     Pairs,
-    auc,
+    Roc,
     equal_error_rate,
     generated_pairs,
-    roc,
     same_topic_pairs,
     sampled_negatives,
     source_pairs,
     topic_balanced_auc,
 )
+from favor.statistics.bootstrap import auc, eer_draws, observed
 
 
 def run_of(inputs, method: str = "m"):
@@ -32,9 +34,9 @@ def test_four_pairs_by_hand() -> None:
     # positive-negative pairs: .9>.6, .9>.1, .6=.6 (half), .6>.1 = 3.5 of 4
     assert auc(scores, positive) == 0.875
     # thresholds inf, .9, .6, .1: (FPR, FNR) = (0, 1), (0, 1/2), (1/2, 0), (1, 0)
-    false_positive, false_negative = roc(scores, positive)
-    assert false_positive.tolist() == [0, 0, 0.5, 1]
-    assert false_negative.tolist() == [1, 0.5, 0, 0]
+    curve = Roc.of(scores, positive)
+    assert (curve.false / curve.negatives).tolist() == [0, 0, 0.5, 1]
+    assert (curve.missed / curve.positives).tolist() == [1, 0.5, 0, 0]
     # |gap| is 1/2 at the second and the third; the first of them counts: (0 + 1/2) / 2
     assert equal_error_rate(scores, positive) == 0.25
     # the straight line from (0, 1/2) to (1/2, 0) meets FPR = FNR at 1/4
@@ -47,6 +49,51 @@ def test_interpolated_eer_by_hand() -> None:
     scores, positive = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, False, True, True])
     assert equal_error_rate(scores, positive, interpolated=True) == pytest.approx(2 / 3)
     assert equal_error_rate(scores, positive) == pytest.approx((1 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize(
+    ("scores", "positive", "expected"),
+    [
+        # (FPR, FNR) = (1/3, 1), then (2/3, 0): both 2/3 apart, so the higher threshold counts
+        ([0.9, 0.5, 0.5, 0.1], [0, 0, 1, 0], 2 / 3),
+        # ..., (1/3, 1/2), (2/3, 1/2), ...: both 1/6 apart
+        ([5, 4, 3, 2, 1], [0, 1, 0, 1, 0], 5 / 12),
+        # ..., (1/2, 2/3), (1/2, 1/3), ...: both 1/6 apart
+        ([5, 4, 3, 2, 1], [1, 0, 1, 0, 1], 7 / 12),
+    ],
+)
+def test_equally_near_thresholds_by_hand(scores: list[float], positive: list[int], expected: float) -> None:
+    values, flags, cluster = np.array(scores, dtype=float), np.array(positive, dtype=bool), np.arange(len(scores))
+    assert equal_error_rate(values, flags) == expected
+    assert eer_draws(values, flags, cluster, observed(len(scores)))[0] == expected
+
+
+def _nearest_by_fractions(scores: np.ndarray, positive: np.ndarray) -> Fraction:
+    """The definition, threshold by threshold, in rational numbers."""
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    rates = [(Fraction(0), Fraction(1))]
+    for threshold in sorted(set(scores.tolist()), reverse=True):
+        taken = scores >= threshold
+        rates.append(
+            (Fraction(int((taken & ~positive).sum()), negatives), Fraction(int((~taken & positive).sum()), positives))
+        )
+    false, missed = min(rates, key=lambda pair: abs(pair[0] - pair[1]))  # min keeps the first of equals
+    return (false + missed) / 2
+
+
+def test_small_samples_against_rational_numbers() -> None:
+    generator = np.random.default_rng(0)
+    compared = 0
+    for _ in range(1500):
+        positive = generator.random(int(generator.integers(4, 30))) < generator.uniform(0.2, 0.8)
+        scores, cluster = np.round(generator.random(len(positive)), 1), np.arange(len(positive))
+        if positive.all() or not positive.any():
+            continue
+        exact = float(_nearest_by_fractions(scores, positive))
+        assert equal_error_rate(scores, positive) == exact
+        assert eer_draws(scores, positive, cluster, observed(len(positive)))[0] == exact
+        compared += 1
+    assert compared > 1400
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -32,7 +32,7 @@ rule build_documents:
     conda:
         "../../envs/data.yaml"
     resources:
-        **asks("build_documents"),
+        **asks("build_documents", streamed=True),
     params:
         cfg=preparation.document_settings,
         code=lambda w: code("build_documents", project.reader_code(w)),

@@ -85,10 +85,9 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
     similarity = vectors @ prototype.T
     own = survivors["client"].map({client: index for index, client in enumerate(inputs.clients)}).to_numpy()
+    predicted = prototypes.predict(vectors, prototype, inputs.clients)
     figures = survivors.assign(
-        author_accuracy=(
-            prototypes.predict(vectors, prototype, inputs.clients) == survivors["client"].to_numpy()
-        ).astype(float),
+        author_accuracy=prototypes.correct(survivors["client"].to_numpy(), predicted).astype(float),
         top1_cosine=similarity.max(axis=1),
         target_similarity=similarity[np.arange(len(own)), own],
     )

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from favor.analysis.tables import COORDINATE_EFFECTS
-from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, function_word_rates, structure_rates
-from favor.scores.inputs import unit_rows
+from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
+from favor.scores.inputs import unit_embeddings
 from favor.statistics.effect_sizes import effect_sizes
 
-NAMES = (*(f"function word {word}" for word in FUNCTION_WORDS), *STRUCTURE)
+NAMES = (*(f"function word {word}" for word in VERIFIER_WORDS), *STRUCTURE)
 
 
 def hand_made_features(texts: Sequence[str]) -> np.ndarray:
@@ -28,7 +28,7 @@ def coordinate_effects(embeddings: pd.DataFrame, texts: pd.DataFrame, kind: str 
     """
     human = embeddings[embeddings["kind"] == kind].rename(columns={"item": "document_id"})
     joined = human.merge(texts[["client", "document_id", "text"]], on=["client", "document_id"], validate="one_to_one")
-    vectors = unit_rows(joined["embedding"])
+    vectors = unit_embeddings(joined["embedding"])
     spaces = {"style": (vectors, [f"{number:04d}" for number in range(vectors.shape[1])])}
     if len(joined):
         spaces["stylometric"] = (hand_made_features(joined["text"].tolist()), list(NAMES))

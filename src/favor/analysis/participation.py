@@ -8,7 +8,7 @@ import pandas as pd
 
 from favor.analysis.tables import PARTICIPATION
 from favor.scores.inputs import ScoreInputs
-from favor.scores.prototypes import predictions
+from favor.scores.prototypes import correct, predictions
 
 NEVER = -1
 
@@ -27,11 +27,11 @@ def by_last_round(
             continue
         rounds = last[run.method][run.seed]
         outputs = predictions(inputs, encoder, run)
-        correct = outputs["predicted"] == outputs["client"]
+        right = correct(outputs["client"].to_numpy(), outputs["predicted"].to_numpy())
         for number in sorted({rounds.get(client, NEVER) for client in inputs.clients}):
             clients = [client for client in inputs.clients if rounds.get(client, NEVER) == number]
             member = outputs["client"].isin(clients)
-            counts = (len(clients), int(member.sum()), int((correct & member).sum()))
+            counts = (len(clients), int(member.sum()), int((right & member).sum()))
             rows.append((run.seed, run.method, number, *counts))
     frame = pd.DataFrame(rows, columns=PARTICIPATION.names)
     return frame.astype({"seed": "int32", "last_round": "int32", "clients": "int32"})

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from favor.foundation.errors import UserError
+from favor.config.section import refuse
 from favor.foundation.names import nearest
 
 OWN_KEYS = ("title", "tables", "studies")  # what an experiment is about is its own
@@ -29,13 +29,13 @@ def _extended(name: str, experiments: Mapping[str, Any], below: tuple[str, ...])
     experiment = experiments[name]
     if not isinstance(experiment, dict) or experiment.get("extends") is None:
         return experiment
-    base, where = experiment["extends"], f"config key 'experiments.{name}.extends'"
+    base, where = experiment["extends"], f"experiments.{name}.extends"
     if not isinstance(base, str):
-        raise UserError(f"{where}: expected the name of an experiment, found {base!r}")
+        refuse(where, f"expected the name of an experiment, found {base!r}")
     if base not in experiments:
-        raise UserError(f"{where}: there is no experiment '{base}'; {nearest(base, map(str, experiments))}")
+        refuse(where, f"there is no experiment '{base}'; {nearest(base, map(str, experiments))}")
     if base in (name, *below):
-        raise UserError(f"{where}: '{base}' extends '{name}' in turn; cut the circle")
+        refuse(where, f"'{base}' extends '{name}' in turn; cut the circle")
     inherited = _extended(base, experiments, (*below, name))
     if not isinstance(inherited, dict):
         return experiment

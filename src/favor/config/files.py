@@ -73,18 +73,21 @@ def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None
     if isinstance(node, yaml.MappingNode):
         lines: dict[str, int] = {}
         for key, value in node.value:
-            inner = f"{where}.{key.value}" if where else f"{key.value}"
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise UserError(f"{path}, line {line}: a key of '{where}' is not text; correct it")
+            inner = f"{where}.{key.value}" if where else f"{key.value}"
             if key.value in lines and not key.tag.endswith(":merge"):
                 raise UserError(
                     f"{path}, lines {lines[key.value]} and {line}: config key '{inner}' is given twice; remove one"
                 )
-            if isinstance(key, yaml.ScalarNode):
-                lines[key.value] = line
+            lines[key.value] = line
             _check_node(value, path, inner, seen)
     elif isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             _check_node(item, path, f"{where}[{position}]", seen)
+    elif "\0" in node.value:
+        raise UserError(f"{place}: holds a NUL character; remove it")
     elif node.tag == f"{_PLAIN}int" and _OTHER_BASE.match(node.value):
         number = yaml.load(node.value, Loader=_Loader)
         raise UserError(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from favor.config.section import OR_NULL, Section
+from favor.config.section import OR_NULL, Section, one_line
 from favor.foundation.names import nearest, number_hint
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
@@ -29,7 +29,7 @@ def message(error: ValidationError, model: type[Section]) -> str:
     An unknown key goes first: where a required key is misspelt, it is the one to name.
     """
     found = error.errors(include_url=False)
-    return _sentence(min(found, key=lambda each: not _is_unknown(each)), model)
+    return one_line(_sentence(min(found, key=lambda each: not _is_unknown(each)), model))
 
 
 def _is_unknown(error: ErrorDetails) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NoReturn
 
@@ -86,7 +85,12 @@ def fill(target: Section, **values: Any) -> None:
 
 def refuse(where: str, problem: str) -> NoReturn:
     """Raise ``UserError`` about the key at ``where``."""
-    raise UserError(f"config key '{where}': {problem}")
+    raise UserError(one_line(f"config key '{where}': {problem}"))
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with line breaks and control characters, which a key may have too, as escapes."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def check_known(name: str, valid: Iterable[str], where: str) -> None:
@@ -94,8 +98,3 @@ def check_known(name: str, valid: Iterable[str], where: str) -> None:
     valid = list(valid)
     if name not in valid:
         refuse(where, f"there is no '{name}'; {nearest(name, valid)}")
-
-
-def is_name(text: str) -> bool:
-    """Whether ``text`` can name a corpus, an experiment, a row, ..."""
-    return re.search(NAME, text) is not None

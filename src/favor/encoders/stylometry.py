@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, WORD, function_word_rates, structure_rates
 from favor.encoders.base import TextEncoder
-from favor.encoders.style_features import FUNCTION_WORDS, STRUCTURE, WORD, function_word_rates, structure_rates
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.foundation.vectors import unit_rows
 from favor.running.progress import Progress
 
 FORMAT = "favor-stylometry-1"
@@ -37,13 +38,13 @@ class StylometryEncoder(TextEncoder):
     def __init__(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.state, self.arrays = state, arrays
         self.vectorizers = [_fitted(kind, state[kind], arrays[kind]) for kind in ("character", "word")]
-        self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(FUNCTION_WORDS) + len(STRUCTURE)
+        self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(VERIFIER_WORDS) + len(STRUCTURE)
 
     @property
     def feature_names(self) -> list[str]:
         """What every coordinate measures, in order."""
         grams = [f"{kind} {gram!r}" for kind in ("character", "word") for gram in self.state[kind]]
-        return [*grams, *(f"function word {word}" for word in FUNCTION_WORDS), *STRUCTURE]
+        return [*grams, *(f"function word {word}" for word in VERIFIER_WORDS), *STRUCTURE]
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
@@ -62,7 +63,7 @@ class StylometryEncoder(TextEncoder):
         for name, rates in (("function", function_word_rates), ("structure", structure_rates)):
             raw = np.stack([rates(text) for text in texts])
             blocks.append((raw - self.arrays[f"{name}_mean"]) / self.arrays[f"{name}_deviation"])
-        return _unit(np.concatenate([_unit(block) for block in blocks], axis=1))
+        return unit_rows(np.concatenate([unit_rows(block) for block in blocks], axis=1))
 
 
 def fit_stylometry(texts: Sequence[str], settings: StylometrySettings, folder: Path) -> StylometryEncoder:
@@ -114,9 +115,3 @@ def _fitted(kind: str, grams: list[str], idf: np.ndarray) -> TfidfVectorizer:
     vectorizer = _vectorizer(kind, vocabulary=grams)
     vectorizer.idf_ = idf
     return vectorizer
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: np.ndarray = rows / np.where(lengths > 0, lengths, 1.0)
-    return unit

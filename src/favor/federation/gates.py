@@ -18,6 +18,7 @@ import pandas as pd
 from favor.federation.method import Mixture
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.vectors import unit_rows
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.generation import last_token_states
@@ -32,7 +33,7 @@ def language_model_text(prompt: str, text: str) -> str:
 
 def gate_values(states: np.ndarray, references: np.ndarray, coefficient: float) -> np.ndarray:
     """Return the gates [n] of ``states`` [n, d] against ``references`` [m, d] (docstring of the module)."""
-    cosines = _unit(states) @ _unit(references).T
+    cosines = unit_rows(states) @ unit_rows(references).T
     return np.asarray(np.clip(coefficient * cosines.mean(axis=1), 0.0, 1.0), dtype=np.float32)
 
 
@@ -101,7 +102,3 @@ class ClientGate:
         encoded = [(document, tokens) for document, tokens in encoded if tokens]
         states = last_token_states(self.base, self.lora, self.shared, [tokens for _, tokens in encoded])
         return [document for document, _ in encoded], states
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-8))

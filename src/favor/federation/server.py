@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from favor.federation.packs import State
 from favor.foundation.seeds import numpy_generator
-
-State = Mapping[str, np.ndarray]
 
 
 def aggregate(

@@ -12,10 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from favor.federation.method import PersonalStage, SharedStage
+from favor.federation.packs import State
 from favor.federation.server import delta
 from favor.foundation.lazy import LazyMapping
-
-State = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)

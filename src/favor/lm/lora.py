@@ -19,7 +19,7 @@ from torch import nn
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
 from favor.foundation.lazy import LazyMapping
-from favor.foundation.tensors import safetensors_bytes, write_safetensors
+from favor.foundation.tensors import write_safetensors
 from favor.lm.randomness import torch_generator
 from favor.lm.settings import LoraSettings
 
@@ -68,19 +68,6 @@ def state_shapes(model_or_config: Any, settings: LoraSettings) -> Shapes:
         shapes[factor_name(path, "A")] = (settings.rank, layer.in_features)
         shapes[factor_name(path, "B")] = (layer.out_features, settings.rank)
     return dict(sorted(shapes.items()))
-
-
-def parameter_count(shapes: Shapes) -> int:
-    """Return the number of trainable parameters of an adapter with these tensor shapes."""
-    return sum(math.prod(shape) for shape in shapes.values())
-
-
-def serialised_bytes(shapes: Shapes) -> int:
-    """Return the size in bytes of ``adapter_model.safetensors`` as PEFT writes it: float32, header {"format": "pt"}.
-
-    On Qwen2.5-3B's shape this gives the 119,801,528 bytes of the paper (appendix, communication and storage).
-    """
-    return safetensors_bytes(shapes)
 
 
 def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> LoraState:

@@ -26,6 +26,7 @@ TOKENS_PER_WORD = 1.5
 PLAIN_MB = 1500  # Snakemake's two processes of a job and the libraries of a script
 MODEL_MB = 3500  # with torch and a tokenizer
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
+STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
 PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
 TOKENS_PER_MB = 600_000  # of text in a compressed table
@@ -291,14 +292,17 @@ class Costs:
         gpu: Callable[[Any], int] | None = None,
         work: Work = no_work,
         model: Callable[[Any], str | None] | None = None,
+        streamed: bool = False,
     ) -> dict[str, Any]:
         """Return the resources of a rule, as Snakemake takes them.
 
         ``stage``: the rule's name, under which the configuration may set its own; ``gpu``: its GPUs; ``work``:
-        operations and memory beyond what every job takes; ``model``: the base model that it loads.
+        operations and memory beyond what every job takes; ``model``: the base model that it loads; ``streamed``:
+        whether its input passes through memory a post at a time, and is no table that is read whole.
         """
         cluster, own = self.cluster, self.cluster.stages.get(stage)
         heavy = work is not no_work or model is not None
+        read_mb_per_mb = STREAMED_MB_PER_MB if streamed else READ_MB_PER_MB
 
         def on_gpu(wildcards: Any) -> int:
             return gpu(wildcards) if gpu else 0
@@ -312,7 +316,7 @@ class Costs:
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
             name = model(wildcards) if model else None
             size: float = MODEL_MB if heavy else PLAIN_MB
-            size += READ_MB_PER_MB * tables_mb(input) + work(wildcards, input)[1]
+            size += read_mb_per_mb * tables_mb(input) + work(wildcards, input)[1]
             size += self.weights_mb(name, on_gpu(wildcards)) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)
 

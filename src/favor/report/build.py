@@ -96,13 +96,6 @@ def fill(
     return pd.DataFrame(records, columns=TABLE_CELLS.names)
 
 
-def join_sections(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the cells of several experiments as one table, in the given order, for sectioned tables."""
-    joined = pd.concat(list(tables), ignore_index=True)
-    joined["order"] = range(len(joined))
-    return joined
-
-
 def is_control(row: str) -> bool:
     """Whether ``row`` is the printed name of a control (upper or lower bound)."""
     return row.split(" · ")[0] in CONTROLS.values()

@@ -120,20 +120,20 @@ def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tupl
         if isinstance(value, Mapping) and value:
             lines += flat_settings(value, f"{name}.")
         else:
-            lines.append((name, printed(value)))
+            lines.append((name, setting_text(value)))
     return lines
 
 
-def printed(value: object) -> str:
+def setting_text(value: object) -> str:
     """Return a configuration value as text."""
     if value is None:
         return "not set"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {printed(item)}" for key, item in value.items()) or "none"
+        return ", ".join(f"{key} {setting_text(item)}" for key, item in value.items()) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(printed(item) for item in value) or "none"
+        return ", ".join(setting_text(item) for item in value) or "none"
     return str(value)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from favor.encoders.style_features import WORD
+from favor.corpora.style_features import WORD
 from favor.foundation.errors import UserError
 from favor.scores.inputs import ScoreInputs, read_settings
 from favor.scores.metric import Metric, Score, scores_frame

@@ -17,6 +17,7 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.vectors import unit_rows
 from favor.scores.metric import CONTROLS
 from favor.scores.tables import ASSISTANT, UTILITY
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
@@ -183,7 +184,7 @@ class ScoreInputs:
                 wanted = self.prompts.loc[self.prompts["seed"] == seed, "prompt_id"]
                 frame = frame[frame["item"].isin(wanted)]
             frame = frame.sort_values(["client", "item"], ignore_index=True)
-            self._cache[key] = Sources(frame[["client", "item", "topic"]], unit_rows(frame["embedding"]))
+            self._cache[key] = Sources(frame[["client", "item", "topic"]], unit_embeddings(frame["embedding"]))
         found: Sources = self._cache[key]
         return found
 
@@ -199,7 +200,7 @@ class ScoreInputs:
                 frame = self.generation_embeddings[encoder]
                 frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
                 frame = run.survivors[["prompt_id"]].merge(frame, on="prompt_id", how="left", validate="one_to_one")
-                self._cache[key] = unit_rows(frame["embedding"])
+                self._cache[key] = unit_embeddings(frame["embedding"])
                 if frame.empty:  # every output failed the filter: no rows, in the space's own dimension
                     self._cache[key] = np.zeros((0, len(self.source_embeddings[encoder]["embedding"].iloc[0])))
         found: np.ndarray = self._cache[key]
@@ -243,13 +244,11 @@ def shuffled_attribution(clients: np.ndarray, seed: int) -> np.ndarray:
     return giver
 
 
-def unit_rows(embeddings: pd.Series) -> np.ndarray:
+def unit_embeddings(embeddings: pd.Series) -> np.ndarray:
     """Stack a column of vectors into float64 [n, d] and scale every row to unit length (zero rows stay zero)."""
     if embeddings.empty:
         return np.zeros((0, 1))
-    matrix = np.stack(list(embeddings)).astype(np.float64)
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(lengths > 0, lengths, 1.0)
+    return unit_rows(np.stack(list(embeddings)).astype(np.float64))
 
 
 def read_settings(family: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

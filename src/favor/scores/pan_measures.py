@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from favor.scores.verification import auc, roc
+from favor.scores.verification import Roc
+from favor.statistics.bootstrap import auc
 
 
 def pan_measures(truth: np.ndarray, answers: np.ndarray) -> dict[str, float]:
@@ -39,9 +40,7 @@ def equal_error_threshold(scores: np.ndarray, positive: np.ndarray) -> float:
     classes. The first such score from above, as in :func:`favor.scores.verification.equal_error_rate`."""
     if positive.all() or not positive.any():
         return float("nan")
-    false_positive, false_negative = roc(scores, positive)
-    nearest = int(np.argmin(np.abs(false_negative - false_positive)))
-    return float(np.unique(scores)[::-1][max(nearest - 1, 0)])
+    return float(np.unique(scores)[::-1][max(Roc.of(scores, positive).nearest - 1, 0)])
 
 
 def answers_of(cosines: np.ndarray, threshold: float) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import f1_score
 
+from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
 
@@ -42,13 +43,19 @@ def prototypes(sources: Sources, clients: Sequence[str], limit: int | None = Non
     """Normalised mean of each client's unit source vectors [clients, d]; of its first ``limit`` items, if given."""
     owner = sources.frame["client"].to_numpy()
     means = np.stack([sources.vectors[owner == client][:limit].mean(axis=0) for client in clients])
-    return _unit(means)
+    return unit_rows(means)
 
 
 def predict(vectors: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) -> np.ndarray:
     """The client of highest cosine for each unit row; the first in roster order on a tie."""
     nearest: np.ndarray = np.asarray(clients, dtype=object)[(vectors @ prototype.T).argmax(axis=1)]
     return nearest
+
+
+def correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Boolean [n]: outputs attributed to their authors. Its mean is the accuracy, for a score and in every resample."""
+    right: np.ndarray = true == predicted
+    return right
 
 
 def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:
@@ -135,10 +142,10 @@ def leave_one_out(vectors: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np
     authors = np.array(sorted(set(true)), dtype=object)
     member = (true[:, None] == authors[None, :]).astype(np.float64)
     sums = member.T @ vectors
-    similarity = vectors @ _unit(sums).T
+    similarity = vectors @ unit_rows(sums).T
     own = member.argmax(axis=1)
     rest = sums[own] - vectors
-    similarity[np.arange(len(true)), own] = (vectors * _unit(rest)).sum(axis=1)
+    similarity[np.arange(len(true)), own] = (vectors * unit_rows(rest)).sum(axis=1)
     scored = member.sum(axis=0)[own] > 1
     return true[scored], authors[similarity.argmax(axis=1)][scored]
 
@@ -157,10 +164,4 @@ def macro_f1(true: Sequence[str] | np.ndarray, predicted: np.ndarray, labels: Se
 
 
 def _accuracy(true: np.ndarray, predicted: np.ndarray) -> float:
-    return float((true == predicted).mean())
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    unit: np.ndarray = rows / np.where(lengths > 0, lengths, 1.0)
-    return unit
+    return float(correct(true, predicted).mean())

@@ -17,7 +17,8 @@ from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
-from favor.scores.verification import Pairs, auc, equal_error_rate
+from favor.scores.verification import Pairs, equal_error_rate
+from favor.statistics.bootstrap import auc
 from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
 
 _REFERENCE = "paper, Source-Space Controls"

@@ -12,7 +12,7 @@ from favor.foundation.errors import UserError
 from favor.running.progress import Progress
 from favor.scores.bertscore import BertScorer
 from favor.scores.bertscore_canary import check_canary
-from favor.scores.inputs import read_settings, shuffled_attribution, unit_rows
+from favor.scores.inputs import read_settings, shuffled_attribution, unit_embeddings
 
 DEFAULTS: dict[str, Any] = {
     "bertscore_source": "roberta-large",
@@ -102,5 +102,5 @@ def _known_similarity(table: pd.DataFrame, generated: pd.DataFrame, source: pd.D
         )
     known = own.notna() & other.notna()
     similarity = pd.Series(0.0, index=table.index)
-    similarity[known] = (unit_rows(own[known]) * unit_rows(other[known])).sum(axis=1)
+    similarity[known] = (unit_embeddings(own[known]) * unit_embeddings(other[known])).sum(axis=1)
     return similarity

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.statistics.bootstrap import auc
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 _SAME_TOPIC = f"{_REFERENCE}; generated-source pairs, same topic"
@@ -98,46 +98,62 @@ def sampled_negatives(pairs: Pairs, number: int = SAMPLED_NEGATIVES, seed: int =
     return pairs.chosen(np.sort(np.concatenate([np.flatnonzero(pairs.positive), negatives])))
 
 
-def auc(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if positives == 0 or negatives == 0:
-        return float("nan")
-    ranks = rankdata(scores)[positive].sum()  # ties share their mean rank
-    return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
+@dataclass(frozen=True)
+class Roc:
+    """The ROC curve as whole numbers: at every distinct threshold, from above every score down to the lowest, how many
+    of the ``negatives`` are accepted (``false`` [k]) and how many of the ``positives`` are missed (``missed`` [k]).
 
-
-def roc(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(false positive rate, false negative rate) at every distinct threshold, from (0, 1) to (1, 0).
-
-    A pair is accepted where its score is at least the threshold; the first threshold lies above every score.
+    A pair is accepted where its score is at least the threshold.
     """
-    order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
-    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    accepted = np.cumsum(positive[order])[last]
-    true_rate = np.concatenate([[0.0], accepted / positive.sum()])
-    false_rate = np.concatenate([[0.0], (last + 1 - accepted) / (~positive).sum()])
-    return false_rate, 1.0 - true_rate
+
+    false: np.ndarray
+    missed: np.ndarray
+    negatives: int
+    positives: int
+
+    @classmethod
+    def of(cls, scores: np.ndarray, positive: np.ndarray) -> Roc:
+        """Return the curve of pairs of both classes."""
+        order = np.argsort(-scores, kind="stable")
+        ordered = scores[order]
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        accepted = np.concatenate([[0], np.cumsum(positive[order])[last]])
+        positives = int(positive.sum())
+        false = np.concatenate([[0], last + 1]) - accepted
+        return cls(false, positives - accepted, len(positive) - positives, positives)
+
+    @property
+    def gap(self) -> np.ndarray:
+        """FNR - FPR times positives * negatives, int64 [k]: falls from positives * negatives to its negative."""
+        gap: np.ndarray = self.missed * self.negatives - self.false * self.positives
+        return gap
+
+    @property
+    def nearest(self) -> int:
+        """The threshold at which both rates are nearest; of several, the highest."""
+        return int(np.argmin(np.abs(self.gap)))
 
 
 def equal_error_rate(scores: np.ndarray, positive: np.ndarray, interpolated: bool = False) -> float:
-    """Equal error rate. NaN without both classes.
+    """Equal error rate, correctly rounded. NaN without both classes.
 
     Default: the mean of false positive and false negative rate at the threshold of the full ROC where they are
-    nearest (the first such). ``interpolated``: where the straight lines between ROC points meet the line FPR = FNR.
+    nearest. Where two thresholds are equally near, which is common in small samples, the higher one counts. Counts are
+    compared and not quotients, for rounding would decide such ties. ``interpolated``: where the straight lines between
+    ROC points meet the line FPR = FNR.
     """
     if positive.all() or not positive.any():
         return float("nan")
-    false_positive, false_negative = roc(scores, positive)
-    gap = false_negative - false_positive  # falls from 1 to -1
+    curve = Roc.of(scores, positive)
+    # Python's integers from here on: they do not overflow, and their quotient is the nearest float.
     if not interpolated:
-        nearest = int(np.argmin(np.abs(gap)))
-        return float((false_positive[nearest] + false_negative[nearest]) / 2)
-    after = int(np.argmax(gap <= 0))
-    share = gap[after - 1] / (gap[after - 1] - gap[after])
-    return float(false_positive[after - 1] + share * (false_positive[after] - false_positive[after - 1]))
+        missed, false = (int(counts[curve.nearest]) for counts in (curve.missed, curve.false))
+        errors = missed * curve.negatives + false * curve.positives
+        return errors / (2 * curve.positives * curve.negatives)
+    after = int(np.argmax(curve.gap <= 0))
+    above, below = (int(curve.gap[place]) for place in (after - 1, after))
+    start, end = (int(curve.false[place]) for place in (after - 1, after))
+    return (start * (above - below) + above * (end - start)) / ((above - below) * curve.negatives)
 
 
 def topic_balanced_auc(pairs: Pairs) -> float:

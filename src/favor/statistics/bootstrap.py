@@ -69,11 +69,17 @@ def auc_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, cou
     return _ratio(((counts @ wins) * counts).sum(axis=1), (counts @ positives) * (counts @ negatives))
 
 
+def auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
+    return float(auc_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1))[0])
+
+
 def eer_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Equal error rate of the pairs in every draw, as :func:`favor.scores.verification.equal_error_rate` defines it.
 
-    FNR - FPR falls with the threshold, so every draw finds its two nearest thresholds by bisection; the rates at a
-    threshold are dot products with per-cluster cumulative counts. NaN for draws without both classes.
+    FNR - FPR falls with the threshold, so every draw finds its two nearest thresholds by bisection; the counts at a
+    threshold are dot products with per-cluster cumulative counts. They are whole numbers, which float64 holds exactly
+    up to 2^53, so ties are decided as there. NaN for draws without both classes.
     """
     clusters = counts.shape[1]
     order = np.argsort(-scores, kind="stable")
@@ -81,20 +87,21 @@ def eer_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, cou
     accepted = [_accepted(mask[order], cluster[order], last, clusters) for mask in (positive, ~positive)]
     positives, negatives = (counts @ table[-1] for table in accepted)
 
-    def rates(threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        true_accepted, false_accepted = (np.einsum("dc,dc->d", counts, table[threshold]) for table in accepted)
-        return 1.0 - _ratio(true_accepted, positives), _ratio(false_accepted, negatives)
+    def errors(threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """FNR and FPR, both times positives * negatives."""
+        hit, false = (np.einsum("dc,dc->d", counts, table[threshold]) for table in accepted)
+        return (positives - hit) * negatives, false * positives
 
     low = np.zeros(len(counts), dtype=np.int64)  # FNR > FPR here, as at the first threshold (1 > 0)
     high = np.full(len(counts), len(last), dtype=np.int64)  # FNR <= FPR here, as at the last (0 < 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        missed, false = rates(middle)
+        missed, false = errors(middle)
         above = missed > false
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    before, after = rates(low), rates(high)
+    before, after = errors(low), errors(high)
     first = np.abs(before[0] - before[1]) <= np.abs(after[0] - after[1])
-    return np.where(first, (before[0] + before[1]) / 2, (after[0] + after[1]) / 2)
+    return _ratio(np.where(first, before[0] + before[1], after[0] + after[1]), 2 * positives * negatives)
 
 
 def observed(clusters: int) -> np.ndarray:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from favor.scores.inputs import Run, Sources, unit_rows
+from favor.scores.inputs import Run, Sources, unit_embeddings
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import predict, prototypes
-from favor.scores.verification import auc, source_pairs
-from favor.statistics.bootstrap import auc_draws, interval, mean_draws, resample_counts
+from favor.scores.verification import source_pairs
+from favor.statistics.bootstrap import auc, auc_draws, interval, mean_draws, resample_counts
 
 _REFERENCE = "paper, ASCE Evaluator-Scale and Cross-Domain Transfer"
 NEEDS = "evaluation.transfer"  # key of an experiment without which nothing is scored
@@ -106,4 +106,4 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
 
 def _sources(table: pd.DataFrame, kind: str) -> Sources:
     frame = table[table["kind"] == kind].sort_values(["client", "item"], ignore_index=True)
-    return Sources(frame[["client", "item", "topic"]], unit_rows(frame["embedding"]))
+    return Sources(frame[["client", "item", "topic"]], unit_embeddings(frame["embedding"]))

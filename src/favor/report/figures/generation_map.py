@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.foundation.vectors import unit_rows
 from favor.paper.names import method_name
 from favor.report.drawing import BLUE, GREY, VERMILION, drawing, save, say
 from favor.report.figure_specs import FigureSpec
@@ -100,9 +101,7 @@ def _panel(
 
 
 def _rows(frame: pd.DataFrame) -> np.ndarray:
-    vectors = np.stack(list(frame["embedding"])).astype(np.float64)
-    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
+    return unit_rows(np.stack(list(frame["embedding"])).astype(np.float64))
 
 
 def _centres(frame: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -1,0 +1,62 @@
+"""Whatever stands at a key: the configuration resolves, or one line names the key."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from favor.config.resolve import resolve
+from favor.foundation.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every key and item of the demo, and the sections themselves."""
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [path, *(place for key, child in children for place in places(child, (*path, key)))]
+
+
+PLACES = [place for place in places(DEMO) if place]
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["favor", "demo", "asce_a", "1e-3", "a\nb", 10**40, -1, 0])
+    | st.dates()
+)
+KEYS = st.text(max_size=6) | st.integers() | st.sampled_from(["corpus", "methods", "title", "demo", "seed", "extends"])
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=5
+)
+
+
+def refusal(config: dict[str, Any]) -> str:
+    """What is said of a configuration; nothing where it resolves."""
+    try:
+        resolve(config)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+@settings(max_examples=400)
+@given(place=st.sampled_from(PLACES), value=VALUES, new=st.none() | KEYS)
+def test_a_configuration_resolves_or_one_line_says_why_not(place: tuple[Any, ...], value: Any, new: Any) -> None:
+    config = copy.deepcopy(DEMO)
+    node = config
+    for step in place[:-1]:
+        node = node[step]
+    if new is None or isinstance(node, list):
+        node[place[-1]] = value
+    else:
+        node[new] = value
+    assert "\n" not in refusal(config)
