@@ -65,4 +65,4 @@ def test_every_rule_asks_for_what_it_needs(repository):
     assert len(blocks) > 40
     for block in blocks:
         name = block.split(":")[0]
-        assert f'**asks("{name}"' in block, name
+        assert re.search(rf'\*\*asks\(\s*"{name}"', block), name
