@@ -47,12 +47,9 @@ try:
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
+        fetched = to_fetch(planner.config)  # refuses folders that do not exist
         open_results(results, ROOT, input_paths(planner.config), planning)
-        announce(
-            planner.project.absent.values(),
-            to_fetch(planner.config),
-            latex_available(),
-        )
+        announce(planner.project.absent.values(), fetched, latex_available())
 except UserError as error:
     stop(error)
 
