@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
+import yaml
 
 from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
-    "A method": "src/favor/federation/methods/fedavg_finetuned.py",
-    "A metric": "src/favor/scores/length.py",
-    "A table": "src/favor/report/tables/output_length.py",
+    "A method": ("src/favor/federation/methods/fedavg_finetuned.py",),
+    "A metric": ("src/favor/scores/length.py",),
+    "A table": ("src/favor/report/tables/output_length.py",),
+    "A figure": ("src/favor/report/figures/words_per_client.py",),
+    "An encoder": ("src/favor/encoders/kinds/letters.py",),
+    "A corpus reader": ("src/favor/corpora/readers/tabbed.py",),
+    "A target": ("workflow/rules/word_counts.smk", "workflow/scripts/count_words.py"),
 }
 
 
+def blocks(page, title, language):
+    """The code of one language in a section of the page."""
+    section = page.split(f"## {title}\n")[1].split("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, flags=re.DOTALL)
+
+
 @pytest.fixture(scope="module")
-def extended(repository, tmp_path_factory):
-    """A copy of the project with the page's method, metric and table in place."""
+def page(repository):
+    return (repository / "docs" / "extending.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def extended(repository, page, tmp_path_factory):
+    """A copy of the project with every example of the page in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
     use_planned_configuration(repository, project)
-    page = (repository / "docs" / "extending.md").read_text()
-    for title, place in PLACES.items():
-        section = page.split(f"## {title}\n")[1].split("\n## ")[0]
-        (project.folder / place).write_text(re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1])
-    rows = re.search(r"```yaml\nmethods:\n(.*?)```", page, flags=re.DOTALL)[1]
-    added = "".join(
-        f"      {line.split('#')[0].strip()}\n" for line in rows.splitlines() if not line.strip().startswith("favor:")
-    )
-    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n{added}")
-    project.edit(
-        "config/config.yaml", "tables: [main_federated_results,", "tables: [output-length, main_federated_results,"
-    )
+    for title, places in PLACES.items():
+        found = [*blocks(page, title, "snakemake"), *blocks(page, title, "python")]
+        for place, text in zip(places, found, strict=True):
+            (project.folder / place).write_text(text)
+    snakefile = project.folder / "Snakefile"
+    text = snakefile.read_text()
+    last = text.rindex('include: "workflow/rules/')
+    snakefile.write_text(f'{text[:last]}include: "workflow/rules/word_counts.smk"\n{text[last:]}')
+
+    location = project.folder / "config" / "config.yaml"
+    config = yaml.safe_load(location.read_text())
+    config["encoders"] |= yaml.safe_load(blocks(page, "An encoder", "yaml")[0])["encoders"]
+    demo = config["experiments"]["demo"]
+    demo["methods"] |= yaml.safe_load(blocks(page, "A method", "yaml")[0])["methods"]
+    demo["tables"] = ["output-length", *demo["tables"]]
+    demo["evaluation"]["encoders"] = [*demo["evaluation"]["encoders"], "letters"]
+    location.write_text(yaml.safe_dump(config, sort_keys=False))
+    (project.folder / "more_rounds.yaml").write_text(blocks(page, "A study", "yaml")[0])
     return project
+
+
+def run_python(project, code):
+    """What Python prints with the extended package."""
+    environment = {**os.environ, "PYTHONPATH": str(project.folder / "src")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=project.folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_the_method_runs_on_the_track_it_shares(extended):
@@ -43,25 +77,82 @@ def test_the_method_runs_on_the_track_it_shares(extended):
     assert planned["generate"] == 12
 
 
-def test_the_metric_and_the_table_are_planned(extended):
-    output = extended.snakemake("-n").stdout
-    assert "results/demo/scores/length.parquet" in output
-    assert "results/demo/tables/output-length.tex" in output
+def test_what_is_added_is_planned(extended):
+    output = extended.snakemake("-n", "results/demo/word_counts.csv", "all").stdout
+    for file in (
+        "scores/length.parquet",
+        "tables/output-length.tex",
+        "figures/words_per_client.svg",
+        "embeddings/letters.parquet",
+        "word_counts.csv",
+    ):
+        assert f"results/demo/{file}" in output, file
 
 
-def test_the_metric_scores(extended, monkeypatch):
-    import importlib.util
-    from types import SimpleNamespace
+def test_the_study_prints_every_metric(extended):
+    files = ("config/config.yaml", "more_rounds.yaml")
+    output = extended.snakemake("-n", "--configfile", *files).stdout
+    assert "results/more_rounds/tables/all-metrics.tex" in output
+    assert "results/more_rounds/scores/length.parquet" in output
+    assert "results/more_rounds/figures" not in output
 
-    import pandas as pd
 
-    location = extended.folder / PLACES["A metric"]
-    spec = importlib.util.spec_from_file_location("length", location)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    generations = pd.DataFrame(
-        {"seed": [1, 1, 1], "method": ["favor"] * 3, "words": [10, 20, 99], "passed": [True, True, False]}
-    )
-    scores = module.score(SimpleNamespace(generations=generations), {})
-    assert scores["value"].tolist() == [15.0]
-    assert scores["n"].tolist() == [2]
+def test_the_metric_scores(extended):
+    code = """
+import pandas as pd
+from types import SimpleNamespace
+from favor.foundation.registry import METRIC_FAMILIES
+made = pd.DataFrame({"seed": [1, 1, 1], "method": ["favor"] * 3, "words": [10, 20, 99], "passed": [True, True, False]})
+scores = METRIC_FAMILIES.load("length").score(SimpleNamespace(generations=made), {})
+print(scores[["value", "n"]].to_numpy().tolist())
+"""
+    assert run_python(extended, code).strip() == "[[15.0, 2.0]]"
+
+
+def test_the_figure_draws_and_the_report_knows_it(extended):
+    code = """
+import pandas as pd
+from favor.corpora.tables import ALLOCATION
+from favor.foundation.parquet import write_parquet
+from favor.report.figure_data import FigureData
+from favor.report.figure_specs import figures_in_order, load_figure
+columns = ("available_words", "target_words", "allocated_words")
+write_parquet(pd.DataFrame([("client_001", 3, 2, 1)], columns=["client", *columns]), "a.parquet", ALLOCATION)
+data = FigureData({"allocation": ["a.parquet"]}, ["favor"], {}, [], "asce_a", {})
+load_figure("words_per_client").draw(data, "words.svg")
+print(figures_in_order()[-1])
+"""
+    assert run_python(extended, code).strip() == "words_per_client"
+    assert "</svg>" in (extended.folder / "words.svg").read_text()
+
+
+def test_the_encoder_encodes(extended):
+    code = """
+from favor.encoders.base import load_encoder
+rows = load_encoder({"kind": "letters"}).encode(["aab", "", "B"])
+print(rows.dtype, rows.shape, [f"{cosine:.3f}" for cosine in rows @ rows[2]])
+"""
+    assert run_python(extended, code).strip() == "float32 (3, 26) ['0.447', '0.000', '1.000']"
+
+
+def test_the_reader_reads(extended):
+    code = r"""
+from pathlib import Path
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+Path("posts.txt").write_text("ann\tOnce.\nbob\tTwice.\n")
+print([(post.author, post.text) for post in open_reader("tabbed").read(Path("posts.txt"), ReaderSettings())])
+"""
+    assert run_python(extended, code).strip() == "[('ann', 'Once.'), ('bob', 'Twice.')]"
+
+
+def test_the_key_is_checked_and_documented(extended, page):
+    line = blocks(page, "A configuration key", "python")[0]
+    extended.edit("src/favor/config/training.py", "class Generation(Section):\n", "class Generation(Section):\n" + line)
+    code = """
+from favor.config.reference import README, readme_text, schema_text
+from favor.config.training import Generation
+print(Generation().minimum_sentences, "minimum_sentences" in schema_text())
+print("minimum_sentences" in readme_text(README.read_text(encoding="utf-8")))
+"""
+    assert run_python(extended, code).split() == ["0", "True", "True"]
