@@ -1,0 +1,58 @@
+"""Every arrow of the house runs one way: no import runs up from a lower room, and no modules import one another."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+# From the ground floor up.
+ROOMS = (
+    *("foundation", "running", "config", "corpora", "encoders", "lm", "federation", "statistics", "scores", "analysis"),
+    *("studies", "paper", "report", "plan"),
+)
+
+
+def imports() -> dict[str, set[str]]:
+    """Modules that every module imports when it runs, by dotted name."""
+    paths = {".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in SOURCE.rglob("*.py")}
+    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    found = {}
+    for name, path in paths.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for_types = [
+            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        ]
+        unused = {inner for node in for_types for statement in node.body for inner in ast.walk(statement)}
+        found[name] = {
+            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in paths else str(node.module)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("favor") and node not in unused
+            for alias in node.names
+        }
+    return found
+
+
+def test_no_import_runs_up():
+    edges = imports()
+    rooms = {name.split(".")[1] for name in edges if "." in name}
+    assert rooms == set(ROOMS)
+    rising = [
+        f"{name} imports {other}"
+        for name, others in edges.items()
+        for other in others
+        if "." in name and "." in other and ROOMS.index(name.split(".")[1]) < ROOMS.index(other.split(".")[1])
+    ]
+    assert rising == []
+
+
+def test_no_modules_import_one_another():
+    # Raises CycleError, which names the circle.
+    assert len(list(TopologicalSorter(imports()).static_order())) > 200
+
+
+def test_the_workflow_decides_nothing():
+    """What has to touch Snakemake stays small; decisions are typed and tested in favor.plan."""
+    functions = SOURCE.parent / "workflow" / "functions"
+    assert sum(len(path.read_text().splitlines()) for path in functions.iterdir()) < 150
