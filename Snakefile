@@ -4,6 +4,10 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
+
+report: "workflow/report/workflow.rst"
+
+
 # A configuration named on the command line replaces the embedded demo; keys it leaves out take the paper's values.
 if not workflow.overwrite_configfiles:
 

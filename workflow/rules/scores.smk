@@ -12,7 +12,13 @@ rule score:
         texts=paths.texts,
         assistant=evaluation.assistant_scores,
     output:
-        scores=paths.scores,
+        scores=report(
+            paths.scores,
+            caption="../report/scores.rst",
+            category="Scores",
+            subcategory="{experiment}",
+            labels={"family": "{family}"},
+        ),
     log:
         paths.log("score"),
     benchmark:

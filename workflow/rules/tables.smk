@@ -11,7 +11,13 @@ rule make_table:
     output:
         cells=paths.table.where(kind="parquet"),
         tex=paths.table.where(kind="tex"),
-        html=paths.table.where(kind="html"),
+        html=report(
+            paths.table.where(kind="html"),
+            caption="../report/table.rst",
+            category="Tables",
+            subcategory="{experiment}",
+            labels={"table": "{label}"},
+        ),
     log:
         paths.log("make_table"),
     benchmark:
@@ -56,7 +62,13 @@ rule draw_figure:
     input:
         unpack(figures.inputs),
     output:
-        svg=paths.figure.where(kind="svg"),
+        svg=report(
+            paths.figure.where(kind="svg"),
+            caption="../report/figure.rst",
+            category="Figures",
+            subcategory="{experiment}",
+            labels={"figure": "{figure}"},
+        ),
         pdf=paths.figure.where(kind="pdf"),
     log:
         paths.log("draw_figure"),
@@ -124,7 +136,15 @@ rule report:
         overlap=publication.overlaps,
         allocation=publication.allocations,
     output:
-        *publication.report(),
+        **{
+            kind: report(
+                path,
+                caption=f"../report/{kind}.rst",
+                category="Report",
+                labels={"file": kind},
+            )
+            for kind, path in publication.report_files().items()
+        },
     log:
         paths.log("report"),
     benchmark:

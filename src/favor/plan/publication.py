@@ -41,9 +41,13 @@ class Publication:
 
     # The report
 
+    def report_files(self) -> dict[str, str]:
+        """Return the report by kind of file: a page and, where LaTeX is installed, a PDF."""
+        return {kind: self.paths.report.of(kind=kind) for kind in ("html", "pdf") if kind == "html" or self.latex}
+
     def report(self) -> list[str]:
-        """Return the report: a page and, where LaTeX is installed, a PDF."""
-        return [self.paths.report.of(kind=kind) for kind in ("html", "pdf") if kind == "html" or self.latex]
+        """Return the files of the report."""
+        return list(self.report_files().values())
 
     def report_tables(self, key: object = None) -> list[str]:
         """Return the cells of every table."""
