@@ -103,6 +103,18 @@ def test_defaults_are_the_papers():
         ("experiments.demo.methods", {"shared": {"method": "favor"}}, "the name is taken"),
         ("corpora.demo.word_pattern", "[", "not a regular expression"),
         ("corpora.demo.encoding", "utf-99", "unknown encoding"),
+        ("corpora.demo.encoding", "rot13", "'rot13' is not a text encoding; name one"),
+        ("corpora.demo.encoding", "base64", "not a text encoding"),
+        ("corpora.demo.path", "posts.csv", "corpora.demo.path': the corpus is generated ('demo'), so no file is read"),
+        ("corpora.demo.demo", {"minimum_posts": 50, "maximum_posts": 49}, "49 is less than minimum_posts, 50"),
+        ("corpora.demo.seed", 2**31, "it must be at most 2147483647"),
+        ("corpora.demo.seed", -1, "it must be at least 0"),
+        ("corpus_path", "/data/blogtext.csv", "the demo generates its corpus; add --configfile config/blogtext.yaml"),
+        ("experiments.demo.seeds", [1, 2**31], "experiments.demo.seeds[1]': 2147483648 is out of range"),
+        ("experiments.demo.allocation.total_words", 10**19, "it must be at most 1000000000000"),
+        ("experiments.demo.clients", 1, "experiments.demo.clients': 1 is out of range; it must be at least 2"),
+        ("experiments.demo.skip_clients", 11, "11 of 12 clients are skipped, but at least 2 must take part"),
+        ("results", "a\0b", "cannot be a results folder"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
         ("results", "a{b}", "cannot be a results folder"),
         ("experiments.demo.lora.rank", True, "expected integer, found True"),
@@ -115,6 +127,8 @@ def test_defaults_are_the_papers():
         ("experiments.demo.prompts.prefix_tokens", 384, "does not fit the model's context of 384"),
         ("experiments.demo.generation.max_new_tokens", 380, "exceed the model's context of 384"),
         ("experiments.demo.training.max_length", 32, "leave nothing to learn after a prefix of 32"),
+        ("experiments.demo.methods", {"favor": {"method": 3}}, "methods.favor.method': expected text, found 3"),
+        ("experiments.demo.methods", {"favor": {"method": None}}, "methods.favor.method': expected text, found None"),
         ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
         ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
         ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
@@ -146,6 +160,15 @@ def test_a_missing_corpus_file_is_named(tmp_path):
     config = changed("corpora.demo.demo", None)
     config["corpus_path"] = str(tmp_path / "missing.csv")
     with pytest.raises(UserError, match=r"missing\.csv does not exist"):
+        resolved(config)
+
+
+def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_path):
+    config = changed("corpora.demo.demo", None)
+    config["corpus_path"] = str(tmp_path)
+    assert resolved(config).corpora["demo"].path == str(tmp_path)
+    config["corpora"]["demo"]["path"] = str(tmp_path.parent)
+    with pytest.raises(UserError, match="'corpus_path': nothing reads it: every corpus has a path of its own"):
         resolved(config)
 
 

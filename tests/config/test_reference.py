@@ -31,7 +31,7 @@ def test_a_table_shows_bounds_choices_and_defaults() -> None:
     assert "| `rank` | Rank of the adapters. | integer ≥ 1 | 16 |" in text
     assert "| `dropout` | Dropout on the adapter's input. | number ≥ 0, < 1 | 0.05 |" in text
     text = readme_text("<!-- keys of Experiment --><!-- end -->".replace("--><", "-->\n<"))
-    assert "| `clients` | Number of clients of the corpus that take part; null takes all. | integer ≥ 1 or null" in text
+    assert "| `clients` | Number of clients of the corpus that take part; null takes all. | integer ≥ 2 or null" in text
     assert "| `corpus` | Corpus of the clients. | text | required |" in text
 
 

@@ -70,6 +70,14 @@ def test_what_a_cap_frees_goes_to_clients_with_room() -> None:
     assert made["allocated_words"].tolist() == [3, 2, 2]
 
 
+@given(clients=st.integers(1, 30), total=st.integers(1, 60), seed=st.integers(0, 50))
+def test_a_few_words_leave_nobody_with_less_than_none(clients: int, total: int, seed: int) -> None:
+    plenty = {f"client_{number:03d}": 10**9 for number in range(clients)}
+    targets = allocate(plenty, AllocationSettings(total_words=total, seed=seed))["target_words"]
+    assert targets.min() >= 0
+    assert targets.sum() == total
+
+
 def test_bad_levels_and_totals_are_refused() -> None:
     with pytest.raises(UserError, match="'even' is none of"):
         allocate({"client_001": 5}, AllocationSettings(shape="even"))

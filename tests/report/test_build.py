@@ -12,7 +12,9 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table, is_control
 from favor.report.context import Context
+from favor.report.html import html_table
 from favor.report.labels import printed_spec
+from favor.report.latex import latex_table
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
 from favor.scores.metric import scores_frame
 
@@ -101,6 +103,20 @@ def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> 
         "Shuffled authors (lower bound)": "",
     }
     assert cell(cells, "Own continuations (upper bound)", "Author Acc.")["value"] == 0.9
+
+
+def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score: Callable[..., dict]) -> None:
+    levels = {"favor": 0.9, "again": 0.1, "fedavg": 0.5}
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    rows = (Row(("FAVoR",), method="favor"), Row(("FAVoR",), method="again"), Row(("FedAvg",), method="fedavg"))
+    spec = table(ACCURACY, rows=rows, with_controls=False)
+    cells = build_table(spec, scores, context("favor", "again", "fedavg"))
+    assert cells["text"].tolist() == ["0.900", "0.100", "0.500"]
+    assert cells["mark"].tolist() == ["best", "", "second"]
+    document = html_table(spec, cells)
+    assert document.count("<tr>") == 4  # the head and three rows, each of its name and one cell
+    assert document.count("<td>") == 3
+    assert latex_table(spec, cells).count("FAVoR") == 2
 
 
 def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score: Callable[..., dict]) -> None:

@@ -56,7 +56,7 @@ def complete_and_check(config: Configuration) -> None:
 def _check_results(config: Configuration) -> None:
     """Check the name of the results folder; ``favor.running.results_folder`` looks at the folder itself."""
     fill(config, results=str(Path(config.results).expanduser()))
-    if config.results == "." or set(config.results) & set("{}*?"):
+    if config.results == "." or set(config.results) & set("{}*?\0"):
         refuse("results", f"'{config.results}' cannot be a results folder; name another")
 
 
@@ -70,6 +70,11 @@ def _check_reserved(config: Configuration) -> None:
 
 
 def _complete_corpora(config: Configuration) -> None:
+    for name, corpus in config.corpora.items():
+        if corpus.demo is not None and corpus.path is not None:
+            refuse(
+                f"corpora.{name}.path", "the corpus is generated ('demo'), so no file is read; remove one of the two"
+            )
     waiting = [name for name, corpus in config.corpora.items() if corpus.path is None and corpus.demo is None]
     if len(waiting) > 1:
         refuse(f"corpora.{waiting[0]}.path", f"set it (several corpora have no path: {waiting})")
@@ -77,6 +82,11 @@ def _complete_corpora(config: Configuration) -> None:
         if config.corpus_path is None:
             refuse(f"corpora.{name}.path", "no path; set it, or add --config corpus_path=/path/of/the/corpus")
         fill(config.corpora[name], path=config.corpus_path)
+    paths = [corpus.path for corpus in config.corpora.values()]
+    if config.corpus_path is not None and config.corpus_path not in paths:
+        generated = any(corpus.demo for corpus in config.corpora.values())
+        why = "the demo generates its corpus" if generated else "every corpus has a path of its own"
+        refuse("corpus_path", f"nothing reads it: {why}; add --configfile config/blogtext.yaml, or leave the path out")
     for name, corpus in config.corpora.items():
         corpus.check_path(f"corpora.{name}")
     readers = CORPUS_READERS.names()
@@ -137,7 +147,12 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
     check_known(experiment.base_model, config.base_models, f"{where}.base_model")
     if experiment.clients is None:
         clients = config.corpora[experiment.corpus].roles.clients
-        fill(experiment, clients=max(1, clients - experiment.skip_clients))
+        if clients - experiment.skip_clients < 2:
+            refuse(
+                f"{where}.skip_clients",
+                f"{experiment.skip_clients} of {clients} clients are skipped, but at least 2 must take part; lower it",
+            )
+        fill(experiment, clients=clients - experiment.skip_clients)
     apply_protocol(experiment)
     federation = experiment.federation
     if federation.clients_per_job is None or federation.clients_per_job > experiment.clients:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import Natural, NotNegative, Section, check_known, key, refuse, section
+from favor.config.section import Natural, NotNegative, Section, Seed, check_known, key, refuse, section
 
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
@@ -21,7 +20,7 @@ class DemoCorpus(Section):
     shape: Literal["blog", "mythos"] = key(
         "blog", "Blog posts for the reader `blog_csv`, or stories with writing prompts for the reader `mythos`."
     )
-    seed: int = key(2026, "Random seed of the generated corpus.")
+    seed: Seed = key(2026, "Random seed of the generated corpus.")
     authors: int = key(48, "Number of authors.", ge=4)
     minimum_posts: int = key(40, "Number of posts of the smallest author.", ge=1)
     maximum_posts: int = key(330, "Number of posts of the largest author.", ge=1)
@@ -30,6 +29,13 @@ class DemoCorpus(Section):
     volume_alpha: NotNegative = key(0.7, "Exponent of the long tail of volumes.")
     tiny_authors: int = key(2, "Number of extra authors with three posts each.", ge=0)
     shared_pairs: int = key(1, "Number of extra pairs of accounts that share posts.", ge=0)
+
+    def check(self, where: str) -> None:
+        """Check that no maximum is below its minimum. Raises ``UserError`` that names the key."""
+        for unit in ("posts", "words"):
+            least, most = getattr(self, f"minimum_{unit}"), getattr(self, f"maximum_{unit}")
+            if most < least:
+                refuse(f"{where}.maximum_{unit}", f"{most} is less than minimum_{unit}, {least}; raise it")
 
 
 class Roles(Section):
@@ -70,7 +76,7 @@ class Corpus(Section):
         "style_diverse", "How clients are chosen: one author per style cluster in turn, or at random."
     )
     style_clusters: int = key(10, "Number of style clusters that clients are drawn from.", ge=1)
-    seed: int = key(2026, "Random seed of splits and roles.")
+    seed: Seed = key(2026, "Random seed of splits and roles.")
 
     def check(self, where: str, readers: list[str]) -> None:
         """Check what concerns this corpus alone. Raises ``UserError`` that names the key."""
@@ -80,9 +86,14 @@ class Corpus(Section):
         except re.error as error:
             refuse(f"{where}.word_pattern", f"not a regular expression ({error}); correct it")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError as error:
-            refuse(f"{where}.encoding", f"{error}; name one that Python knows, such as utf-8 or cp1252")
+            "".encode(self.encoding)  # Python also has encodings that are not of text, such as base64
+        except (LookupError, ValueError) as error:
+            refuse(
+                f"{where}.encoding",
+                f"{str(error).partition(';')[0]}; name one that Python knows, such as utf-8 or cp1252",
+            )
+        if self.demo is not None:
+            self.demo.check(f"{where}.demo")
         wanted = DEMO_READERS[self.demo.shape] if self.demo else None
         if wanted and self.reader in DEMO_READERS.values() and self.reader != wanted:
             refuse(

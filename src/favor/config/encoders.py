@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from favor.config.section import NotNegative, Number, Positive, Section, key, refuse, required, section
+from favor.config.section import NotNegative, Number, Positive, Section, Seed, key, refuse, required, section
 
 
 class Backbone(Section):
@@ -47,7 +47,7 @@ class StyleTraining(EncoderTraining):
     minimum_characters: int = key(50, "Shorter texts are not trained on.", ge=1)
     training_texts_per_author: int = key(200, "Most training texts per author.", ge=1)
     validation_texts_per_author: int = key(50, "Most validation texts per author.", ge=1)
-    seed: int = key(2026, "Random seed of initialisation and order.")
+    seed: Seed = key(2026, "Random seed of initialisation and order.")
 
 
 class StylometryFitting(Section):
@@ -98,7 +98,7 @@ class DemoAssistant(Section):
     texts: int = key(600, "Number of texts.", ge=10)
     minimum_sentences: int = key(5, "Sentences of the shortest text.", ge=1)
     maximum_sentences: int = key(14, "Sentences of the longest text.", ge=1)
-    seed: int = key(2026, "Random seed of the texts.")
+    seed: Seed = key(2026, "Random seed of the texts.")
 
 
 class Assistant(Section):
@@ -115,7 +115,7 @@ class Assistant(Section):
     texts: int = key(2000, "Most texts of each class.", ge=10)
     source: str | None = key(None, "Backbone, a Hugging Face id or local folder; null with `training.small`.")
     training: EncoderTraining = section(EncoderTraining, "How the encoder is trained.")
-    seed: int = key(2026, "Random seed of the choice of texts and of training.")
+    seed: Seed = key(2026, "Random seed of the choice of texts and of training.")
 
     def check(self, where: str) -> None:
         """Check what concerns this classifier alone. Raises ``UserError`` that names the key."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.config.section import OR_NULL, Section, key, required, section
+from favor.config.section import OR_NULL, Section, Seed, key, required, section
 
 
 class Prompting(Section):
@@ -17,7 +17,7 @@ class Prompting(Section):
     sheet_text_tokens: int = key(300, "Most tokens read of each of them.", ge=8)
     sheet_tokens: int = key(300, "Longest author sheet.", ge=8)
     persona_tokens: int = key(120, "Longest persona.", ge=8)
-    seed: int = key(2026, "Random seed of the choice of texts behind a sheet.", ge=0)
+    seed: Seed = key(2026, "Random seed of the choice of texts behind a sheet.")
 
 
 class Transfer(Section):
@@ -28,7 +28,7 @@ class Transfer(Section):
 
     corpus: str = required("Corpus whose clients are scored.")
     texts: int = key(6, "Most held-out texts per client.", ge=1)
-    seed: int = key(2026, "Random seed of their choice.", ge=0)
+    seed: Seed = key(2026, "Random seed of their choice.")
 
 
 class BertScore(Section):
@@ -43,7 +43,7 @@ class Bootstrap(Section):
     """Cluster bootstrap of the paired tests."""
 
     draws: int = key(10000, "Number of resamples of the clusters.", ge=100)
-    seed: int = key(2026, "Random seed of the resamples.", ge=0)
+    seed: Seed = key(2026, "Random seed of the resamples.")
 
 
 class Evaluation(Section):

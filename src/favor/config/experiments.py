@@ -14,6 +14,7 @@ from favor.config.section import (
     Natural,
     Positive,
     Section,
+    Seed,
     check_known,
     key,
     refuse,
@@ -31,8 +32,8 @@ class ColdStart(Section):
 
     shared_from: str = required("Experiment whose clients trained the adapter; none of them is a client here.")
     row: str = key("favor", "Row of that experiment.")
-    seed: Annotated[int, OR_NULL] = key(
-        None, "Seed of that experiment; null takes its first. One adapter serves all seeds here.", ge=0
+    seed: Annotated[Seed, OR_NULL] = key(
+        None, "Seed of that experiment; null takes its first. One adapter serves all seeds here."
     )
 
 
@@ -66,11 +67,11 @@ class Experiment(Section):
         "(`matched`).",
     )
     matched_epochs: Positive = key(3, "Passes behind every personal adapter under `budget: matched`.")
-    seeds: Annotated[list[Natural], DISTINCT] = key(
+    seeds: Annotated[list[Seed], DISTINCT] = key(
         [2026, 2027, 2028], "Training seeds; tables show their mean.", min_length=1
     )
     clients: Annotated[int, OR_NULL] = key(
-        None, "Number of clients of the corpus that take part; null takes all.", ge=1
+        None, "Number of clients of the corpus that take part; null takes all.", ge=2
     )
     skip_clients: Natural = key(0, "How many clients to skip before the first.")
     cold_start: ColdStart | None = key(

@@ -15,10 +15,10 @@ from favor.foundation.names import nearest, number_hint
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
 _BOUNDS = {
-    "greater_than_equal": "at least {ge:g}",
-    "greater_than": "more than {gt:g}",
-    "less_than_equal": "at most {le:g}",
-    "less_than": "less than {lt:g}",
+    "greater_than_equal": "at least {ge:.15g}",
+    "greater_than": "more than {gt:.15g}",
+    "less_than_equal": "at most {le:.15g}",
+    "less_than": "less than {lt:.15g}",
 }
 _LONGEST = 80  # characters of a value that are quoted
 

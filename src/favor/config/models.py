@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import Count, Positive, Section, key, refuse, required
+from favor.config.section import Count, Positive, Section, Seed, key, refuse, required
 from favor.foundation.files import read_json
 
 
@@ -25,7 +25,7 @@ class Pretraining(Section):
     batch_size: int = key(16, "Sequences per step.", ge=1)
     learning_rate: Positive = key(0.003, "Peak learning rate.")
     precision: Literal["float32", "bfloat16"] = key("float32", "Computation type.")
-    seed: int = key(2026, "Random seed of initialisation and order.")
+    seed: Seed = key(2026, "Random seed of initialisation and order.")
 
     def check(self, where: str) -> None:
         """Check that the heads divide the width and one another. Raises ``UserError`` that names the key."""

@@ -100,7 +100,7 @@ def _bounds(annotation: Any) -> list[str]:
     found = [bound for option in options for bound in _bounds(option)]
     for option in options:
         for each in getattr(option, "metadata", [option]):
-            found += [f"{sign} {getattr(each, name):g}" for kind, name, sign in _BOUNDS if isinstance(each, kind)]
+            found += [f"{sign} {getattr(each, name):.15g}" for kind, name, sign in _BOUNDS if isinstance(each, kind)]
     return sorted(found, reverse=True)
 
 

@@ -60,6 +60,7 @@ Share = Annotated[float, Field(ge=0, le=1), _AsWritten()]
 Dropout = Annotated[float, Field(ge=0, lt=1), _AsWritten()]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]  # a column of 32 bits holds it
 
 
 def required(description: str, **bounds: Any) -> Any:

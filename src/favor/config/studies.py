@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from favor.config.section import DISTINCT, OR_NULL, NotNegative, Positive, Section, check_known, fill, key, refuse
+from favor.config.section import DISTINCT, OR_NULL, NotNegative, Positive, Section, Seed, check_known, fill, key, refuse
 
 # The paper's collaborative methods, which a judge rates by default.
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")
@@ -28,7 +28,7 @@ class HumanAudit(Section):
     distractor: Literal["any", "same_topic"] = key(
         "any", "The other author of an item: any author, or one of the same topic where there is one."
     )
-    seed: int = key(2026, "Random seed of every draw.", ge=0)
+    seed: Seed = key(2026, "Random seed of every draw.")
     responses: str | None = key(None, "Folder of the returned response files, `*.json`; null while there are none.")
 
     def check(self, where: str, rows: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class Judges(Section):
     parallel: int = key(4, "Most requests at once.", ge=1, le=64)
     timeout: Positive = key(60, "Seconds that a request may take.")
     tries: int = key(6, "Tries of a request that meets 429, 5xx, a timeout or a broken reply.", ge=1)
-    seed: int = key(2026, "Random seed of the choice of prompts, orders and profiles.", ge=0)
+    seed: Seed = key(2026, "Random seed of the choice of prompts, orders and profiles.")
 
     def complete(self, base_model: str, rows: Sequence[str]) -> None:
         """Take what was left null from the experiment: its base model and its ``rows``."""

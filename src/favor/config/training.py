@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from favor.config.section import (
     DISTINCT,
     OR_NULL,
@@ -13,6 +15,7 @@ from favor.config.section import (
     NotNegative,
     Positive,
     Section,
+    Seed,
     Share,
     key,
 )
@@ -28,11 +31,13 @@ class Allocation(Section):
         "long_tail", "How unequal the clients' word budgets are."
     )
     alpha: NotNegative = key(0.7, "Exponent of the long tail.")
-    total_words: Count | None = key(None, "Word budget of all clients together; null takes what is available.")
+    total_words: Annotated[int, Field(ge=1, le=10**12)] | None = key(
+        None, "Word budget of all clients together; null takes what is available."
+    )
     enforce: Annotated[bool, OR_NULL] = key(
         None, "Whether clients train on their budget only. By protocol: paper true, released false."
     )
-    seed: int = key(2027, "Random seed of the shuffle over clients.")
+    seed: Seed = key(2027, "Random seed of the shuffle over clients.")
     shots: Count | None = key(
         None, "Gives every client this many whole training texts and no others; null gives budgets in words."
     )

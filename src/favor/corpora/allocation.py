@@ -86,11 +86,11 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
 
 
 def _rounded(shares: np.ndarray, total: int) -> np.ndarray:
-    """Round shares and give (or take) the remainder from the first clients on, a unit each."""
+    """Round shares and give (or take) the remainder from the first clients on, a unit each; nobody gets less than 0."""
     targets = np.array([round(share) for share in shares], dtype=np.int64)
-    remainder = total - int(targets.sum())
-    for place in range(abs(remainder)):
-        targets[place % len(targets)] += 1 if remainder > 0 else -1
+    while (remainder := total - int(targets.sum())) != 0:
+        open_to_it = np.flatnonzero(targets > 0) if remainder < 0 else np.arange(len(targets))
+        targets[open_to_it[: abs(remainder)]] += 1 if remainder > 0 else -1
     return targets
 
 

@@ -20,6 +20,9 @@ METHODS = (
 # Adapted projections, attention first.
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
+# Stands between the leading cells of a row where they are one text.
+SEPARATOR = " · "
+
 # Bounds of every metric: the authors' own continuations, and those continuations dealt to other authors.
 CONTROLS: dict[str, str] = {
     "gold": "Own continuations (upper bound)",

@@ -13,10 +13,12 @@ from pydantic import BaseModel
 
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
+from favor.config.section import refuse
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
+from favor.paper.names import CONTROLS, SEPARATOR, encoder_name
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
 from favor.plan.paths import Paths
 
@@ -66,7 +68,8 @@ class Project:
     """A resolved configuration, and the rows of its experiments.
 
     ``root`` is the folder of the checkout. Raises ``UserError`` for a row whose method or hyper-parameters are wrong,
-    and for an experiment that needs an encoder which is not on this machine.
+    for names that one table could not tell apart, and for an experiment that needs an encoder which is not on this
+    machine.
     """
 
     def __init__(self, config: Configuration, root: Path) -> None:
@@ -78,11 +81,30 @@ class Project:
             for name, experiment in config.experiments.items()
             for row, overrides in experiment.methods.items()
         }
+        for name in config.experiments:
+            self._check_titles(name)
         self.absent = absent_encoders(config.encoders)
         for name, experiment in config.experiments.items():
             for encoder in (experiment.style_encoder, experiment.evaluation.semantic_encoder):
                 if encoder in self.absent:
                     raise UserError(f"experiment '{name}' needs encoder '{encoder}': {self.absent[encoder]}")
+
+    def _check_titles(self, experiment: str) -> None:
+        """Check that a table tells every row from every other. Raises ``UserError`` that names both keys."""
+        section = self.config.experiments[experiment]
+        rows = {f"experiments.{experiment}.methods.{row}": title for row, title in self.titles(experiment).items()}
+        encoders = {
+            f"encoders.{name}": self.config.encoders[name].title or encoder_name(name)
+            for name in dict.fromkeys([section.style_encoder, *section.evaluation.encoders])
+        }
+        for titles, taken in ((rows, dict.fromkeys(CONTROLS.values(), "a control of every table")), (encoders, {})):
+            for key, title in titles.items():
+                printed = " ".join(title.split())
+                if not printed or SEPARATOR.strip() in title:
+                    refuse(f"{key}.title", f"{title!r} cannot be printed as a name; give it words without '·'")
+                if printed in taken:
+                    refuse(f"{key}.title", f"'{printed}' is also the printed name of {taken[printed]}; change one")
+                taken[printed] = f"'{key}'"
 
     def experiment(self, key: InExperiment) -> Experiment:
         """Return the experiment that a job or file belongs to."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Protocol
 
 import pandas as pd
 
-from favor.paper.names import CONTROLS, METHODS, encoder_name, method_name
+from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name
 from favor.paper.values import paper_cell, paper_text
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
@@ -76,12 +76,11 @@ def fill(
     for panel in spec.panels:
         # A table of every metric has a panel per family, and no family scores every method.
         shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
-        rows = [row for row, _ in shown]
-        cells = {(row.label, column.label): index.cell(row, column) for row, index in shown for column in panel.columns}
-        _mark(spec, panel, rows, cells)
-        for row in rows:
-            for column in panel.columns:
-                cell = cells[row.label, column.label]
+        # By the row and not by its label: two rows with one label keep their own numbers.
+        lines = [(row, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
+        _mark(spec, panel, lines)
+        for row, cells in lines:
+            for column, cell in zip(panel.columns, cells, strict=True):
                 records.append(
                     {
                         "panel": panel.title,
@@ -98,7 +97,7 @@ def fill(
 
 def is_control(row: str) -> bool:
     """Whether ``row`` is the printed name of a control (upper or lower bound)."""
-    return row.split(" · ")[0] in CONTROLS.values()
+    return row.split(SEPARATOR)[0] in CONTROLS.values()
 
 
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
@@ -267,13 +266,13 @@ class _Index:
         return f"{metric} has no score for {row.label}"
 
 
-def _mark(spec: TableSpec, panel: Panel, rows: Sequence[Row], cells: Mapping[tuple[str, str], Cell]) -> None:
-    for column in panel.columns:
+def _mark(spec: TableSpec, panel: Panel, lines: Sequence[tuple[Row, Sequence[Cell]]]) -> None:
+    for place, column in enumerate(panel.columns):
         if not column.direction:
             continue
         rivals: dict[str, list[tuple[Decimal, Cell]]] = {}
-        for row in rows:
-            cell = cells[row.label, column.label]
+        for row, cells in lines:
+            cell = cells[place]
             if row.ranked and not math.isnan(cell.value):
                 group = {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
                 rivals.setdefault(group, []).append((Decimal(printed(cell.value, column.decimals)), cell))

@@ -1,8 +1,14 @@
-"""The table of printed cells."""
+"""The table of printed cells, and its rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
 
 TABLE_CELLS = Table(
     "table_cells",
@@ -24,3 +30,20 @@ TABLE_CELLS = Table(
     ),
     ("order",),
 )
+
+
+def rows_of_cells(cells: pd.DataFrame) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+    """Yield (section, row label, cells) of every row of one panel, in reading order.
+
+    A row ends where its label changes or its columns begin again, so rows with one label stay apart.
+    """
+    line: list[dict[str, Any]] = []
+    for record in cells.to_dict("records"):
+        cell = {str(name): value for name, value in record.items()}
+        names = {other["column"] for other in line}
+        if line and (cell["column"] in names or any(cell[key] != line[0][key] for key in ("section", "row"))):
+            yield line[0]["section"], line[0]["row"], line
+            line = []
+        line.append(cell)
+    if line:
+        yield line[0]["section"], line[0]["row"], line

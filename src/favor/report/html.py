@@ -6,7 +6,9 @@ import math
 
 import pandas as pd
 
+from favor.paper.names import SEPARATOR
 from favor.report.build import is_control
+from favor.report.cell_table import rows_of_cells
 from favor.report.cells import printed
 from favor.report.escape import html_text, minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
@@ -54,19 +56,19 @@ def _panel(
     for section, block in cells.groupby("section", sort=False):
         lines: list[str] = []
         previous: tuple[str, bool] | None = None
-        rows = list(block.groupby("row", sort=False))
-        for row, line in rows:
-            current = (groups.get(str(row), ""), is_control(str(row)))
+        rows = list(rows_of_cells(block))
+        for _, row, line in rows:
+            current = (groups.get(row, ""), is_control(row))
             names = [
                 name for name in ("rule" if previous not in (None, current) else "", "control" * current[1]) if name
             ]
             previous = current
             start = f' class="{" ".join(names)}"' if names else ""
             leading = f'<th scope="rowgroup" rowspan="{len(rows)}" class="stub">{html_text(str(section))}</th>'
-            texts = [leading if spec.sectioned and not lines else "", *_stub(str(row), len(spec.stub_headers))]
+            texts = [leading if spec.sectioned and not lines else "", *_stub(row, len(spec.stub_headers))]
             texts += [
-                _cell(cell, columns[cell["column"]], spec.decimals(str(row), columns[cell["column"]]), reasons)
-                for cell in line.to_dict("records")
+                _cell(cell, columns[cell["column"]], spec.decimals(row, columns[cell["column"]]), reasons)
+                for cell in line
             ]
             lines.append(f"<tr{start}>{''.join(texts)}</tr>")
         bodies.append("<tbody>\n" + "\n".join(lines) + "\n</tbody>")
@@ -79,7 +81,7 @@ def _panel(
 
 
 def _stub(row: str, count: int) -> list[str]:
-    parts = row.split(" · ") if count > 1 else [row]
+    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
     parts += [""] * (count - len(parts))
     return [f'<th scope="row">{html_text(part)}</th>' for part in parts]
 

@@ -9,7 +9,9 @@ from functools import partial
 
 import pandas as pd
 
+from favor.paper.names import SEPARATOR
 from favor.report.build import is_control
+from favor.report.cell_table import rows_of_cells
 from favor.report.cells import printed
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
@@ -111,21 +113,21 @@ def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Call
     columns = {column.label: column for column in panel.columns}
     groups = {row.label: row.group for row in spec.rows}
     previous: tuple[str, str, bool] | None = None
-    for (section, row), line in cells.groupby(["section", "row"], sort=False):
-        current = (str(section), groups.get(str(row), ""), is_control(str(row)))
+    for section, row, line in rows_of_cells(cells):
+        current = (section, groups.get(row, ""), is_control(row))
         if current != previous:
             lines.append(r"\midrule")
         first = previous is None or previous[0] != current[0]
         previous = current
-        texts = [escape(str(section)) if first else ""] if spec.sectioned else []
-        texts += _stub(str(row), len(spec.stub_headers))
-        texts += [cell_text(cell, columns[cell["column"]]) for cell in line.to_dict("records")]
+        texts = [escape(section) if first else ""] if spec.sectioned else []
+        texts += _stub(row, len(spec.stub_headers))
+        texts += [cell_text(cell, columns[cell["column"]]) for cell in line]
         lines.append(" & ".join(texts) + r" \\")
     return [*lines, r"\bottomrule", r"\end{tabular}%", "}"]
 
 
 def _stub(row: str, count: int) -> list[str]:
-    parts = row.split(" · ") if count > 1 else [row]
+    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
     padded = parts + [""] * (count - len(parts))
     return [rf"\textit{{{escape(part)}}}" if is_control(row) and part else escape(part) for part in padded[:count]]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES, TABLES
-from favor.paper.names import encoder_name, method_name, short_method_name
+from favor.paper.names import SEPARATOR, encoder_name, method_name, short_method_name
 from favor.scores.metric import families_of
 
 if TYPE_CHECKING:  # read while the workflow is parsed
@@ -87,7 +87,7 @@ class Row:
     @property
     def label(self) -> str:
         """The stub cells as one string, which names the row in ``table_cells``."""
-        return " · ".join(self.stub)
+        return SEPARATOR.join(self.stub)
 
 
 @dataclass(frozen=True)

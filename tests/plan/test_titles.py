@@ -1,0 +1,43 @@
+"""Names that a table prints: every row and every encoder of an experiment has one of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from favor.foundation.errors import UserError
+from tests.plan.conftest import Planning
+
+
+@pytest.mark.parametrize(
+    ("methods", "encoders", "message"),
+    [
+        (
+            {"again": {"method": "favor", "title": "FAVoR"}},
+            {},
+            "experiments.micro.methods.again.title': 'FAVoR' is also the printed name of "
+            "'experiments.micro.methods.favor'",
+        ),
+        (
+            {"again": {"method": "favor", "title": " Fed  Avg "}, "fedavg": {"title": "Fed Avg"}},
+            {},
+            "'Fed Avg' is also",
+        ),
+        ({"favor": {"title": "Own continuations (upper bound)"}}, {}, "the printed name of a control of every table"),
+        ({"favor": {"title": "FAVoR · ASCE"}}, {}, "give it words without '·'"),
+        ({"favor": {"title": " "}}, {}, "cannot be printed as a name"),
+        ({}, {"minilm": {"title": "Stylometry"}}, "'encoders.minilm'; change one"),
+    ],
+)
+def test_two_rows_with_one_name_are_refused(
+    plan: Planning, methods: dict[str, Any], encoders: dict[str, Any], message: str
+) -> None:
+    def change(config: dict[str, Any]) -> None:
+        config["experiments"]["micro"]["methods"] |= methods
+        for name, section in encoders.items():
+            config["encoders"][name] |= section
+
+    with pytest.raises(UserError, match=re.escape(message)):
+        plan(change=change)
