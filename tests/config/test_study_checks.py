@@ -97,3 +97,12 @@ def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
     assert known_context(source=str(tmp_path)) == 77
     assert known_context(source="owner/model") is None
+
+
+def test_judged_by_default_are_the_methods_of_the_release_that_federate():
+    from favor.config.studies import COLLABORATIVE
+    from favor.federation.method import declared_method
+    from favor.paper.names import released_methods
+
+    federating = [name for name in released_methods() if declared_method(name).federates]
+    assert list(COLLABORATIVE) == federating  # the configuration is read before any method, so it holds their names
