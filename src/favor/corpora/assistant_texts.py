@@ -14,7 +14,6 @@ from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 
-CLASSES = ("assistant", "human")
 MINIMUM_WORDS = 40
 # shares of the groups (a human author, or one assistant text) that train, calibrate and test the classifier
 SHARES = (("train", 0.8), ("validation", 0.9), ("test", 1.0))
