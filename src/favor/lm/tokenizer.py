@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
-from favor.foundation.tokenizer import open_tokenizer
+from favor.foundation.tokenizer import open_tokenizer, read_control_tokens_as_text
 
 PAD_TOKEN = "<|pad|>"
 END_TOKEN = "<|endoftext|>"
@@ -22,8 +22,7 @@ class TextTokenizer:
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # A post that spells out a special token is text, not an end of text.
-        self._tokenizer.encode_special_tokens = True
+        read_control_tokens_as_text(self._tokenizer)
 
     @property
     def vocabulary_size(self) -> int:

@@ -1,0 +1,68 @@
+"""Control tokens that a post spells out are text wherever a tokenizer reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from favor.corpora.authors import count_tokens
+from favor.corpora.documents import DocumentWriter
+from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.encoders.backbones import SmallBackbone, make_small_backbone
+from favor.encoders.batches import token_ids
+from favor.foundation.tokenizer import open_tokenizer
+from favor.lm.tokenizer import load_tokenizer
+
+# A special token, one that Qwen's files do not flag as special, one of white space, as GPT-NeoX has.
+SPECIAL, UNFLAGGED, SPACES = "<|endoftext|>", "<tool_call>", "    "
+POST = f"the end {SPECIAL} and then {UNFLAGGED} goes on{SPACES}and on and on"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(special_tokens=[SPECIAL], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(["the end"], trainer)
+    tokenizer.add_tokens([AddedToken(UNFLAGGED, normalized=False), AddedToken(SPACES, normalized=False)])
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+def test_counts_prompts_and_training_read_control_tokens_as_text(folder: Path, tmp_path: Path) -> None:
+    trained = load_tokenizer(str(folder)).encode(POST)
+    raw = open_tokenizer(folder)
+    control = {raw.token_to_id(SPECIAL), raw.token_to_id(UNFLAGGED)}
+    assert not control & set(trained)
+    assert raw.encode(POST, add_special_tokens=False).ids == trained
+    writer = DocumentWriter(tmp_path / "documents.parquet")
+    writer.write("ann", "ann-00001", "indUnk", "", POST, 12)
+    writer.close()
+    assert count_tokens(tmp_path / "documents.parquet", folder)["tokens"].tolist() == [len(trained)]
+    texts = pd.DataFrame(
+        [("client_001", "ann-00001", "test", "indUnk", "", POST)],
+        columns=["client", "document_id", "split", "topic", "prompt", "text"],
+    )
+    prompts = select_prompts(texts, folder, PromptSettings(1, len(trained) - 1, 1, 1), 1).prompts
+    assert list(prompts["prompt_tokens"][0]) == trained[:-1]
+    assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
+
+
+def test_tokens_that_are_no_control_tokens_stay(folder: Path) -> None:
+    tokenizer = open_tokenizer(folder)
+    ids = tokenizer.encode(POST).ids
+    assert tokenizer.token_to_id(SPACES) in ids
+    assert tokenizer.decode(ids) == POST
+
+
+def test_encoders_read_control_tokens_as_text() -> None:
+    backbone = make_small_backbone(
+        SmallBackbone(layers=1, hidden=8, heads=1, intermediate=8, vocabulary=300), [POST], 32
+    )
+    (ids,) = token_ids(backbone.tokenizer, ["</s> <mask> a"], 32)
+    assert [backbone.tokenizer.id_to_token(token) for token in ids if token < 5] == ["<s>", "</s>"]
