@@ -60,6 +60,27 @@ rule split_documents:
         "../scripts/split_documents.py"
 
 
+rule find_near_duplicates:
+    input:
+        documents=paths.documents,
+        splits=paths.splits,
+    output:
+        near_duplicates=paths.near_duplicates,
+    log:
+        paths.log("find_near_duplicates"),
+    benchmark:
+        paths.benchmark("find_near_duplicates")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("find_near_duplicates"),
+    params:
+        cfg=preparation.near_duplicate_settings,
+        code=code("find_near_duplicates"),
+    script:
+        "../scripts/find_near_duplicates.py"
+
+
 rule select_background:
     input:
         documents=paths.documents,
@@ -152,6 +173,7 @@ rule select_prompts:
     input:
         texts=paths.texts,
         tokenizer=preparation.tokenizer,
+        near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.prompts,
     log:

@@ -134,6 +134,7 @@ rule report:
         roster=publication.rosters,
         splits=publication.splits,
         overlap=publication.overlaps,
+        near_duplicates=publication.near_duplicates,
         allocation=publication.allocations,
     output:
         **{

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import Natural, NotNegative, Section, Seed, check_known, key, refuse, section
+from favor.config.section import Natural, NotNegative, Section, Seed, Similarity, check_known, key, refuse, section
 
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
@@ -64,6 +64,11 @@ class Corpus(Section):
     word_pattern: str = key("[A-Za-z]+(?:'[A-Za-z]+)*", "Regular expression that matches one word.")
     shared_authors: Literal["drop", "merge"] = key(
         "drop", "What happens to authors who share five or more long posts: they are dropped or merged into one."
+    )
+    near_duplicates: Similarity | None = key(
+        0.7,
+        "Jaccard similarity of their five-word sequences from which two posts are near duplicates, which are counted "
+        "and give no prompts; null looks for none.",
     )
     minimum_posts: int = key(10, "Authors with fewer posts are left out.", ge=3)
     tokenizer: str | None = key(

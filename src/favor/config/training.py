@@ -52,6 +52,9 @@ class Prompts(Section):
     per_client: int = key(4, "Prompts per client and seed.", ge=1)
     prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
     minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
+    near_duplicates: Literal["drop", "keep"] = key(
+        "drop", "Whether held-out posts that are near duplicates of other posts give no prompts, or prompts as others."
+    )
 
 
 class Federation(Section):

@@ -5,6 +5,7 @@ The paper: "96-token prefixes of held-out posts (192 tokens on Mythos-Reddit), g
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -72,12 +73,19 @@ def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening:
     return None
 
 
-def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: PromptSettings, seed: int) -> Prompts:
+def select_prompts(
+    client_texts: pd.DataFrame,
+    tokenizer: str | Path,
+    settings: PromptSettings,
+    seed: int,
+    left_out: Collection[str] = (),
+) -> Prompts:
     """Return the prompts of every client for the training seed ``seed``.
 
     A client's test posts are tried in an order shuffled by (``seed``, client), and the first that are long enough
     are taken: one prompt a post, never a second window of the same post, so a client with few long test posts has
-    fewer prompts (``shortfall``). Raises ``UserError`` where a client has none.
+    fewer prompts (``shortfall``). ``left_out``: documents that give none, being near duplicates of others. Raises
+    ``UserError`` where a client has no prompt.
     """
     model = open_tokenizer(tokenizer)
     rows, short = [], []
@@ -87,6 +95,8 @@ def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: 
         made = 0
         for place in numpy_generator(seed, "prompts", client).permutation(len(posts)):
             post = posts.iloc[place]
+            if post["document_id"] in left_out:
+                continue
             cut = cut_post(post["text"], model, settings, post["prompt"])
             if cut is not None:
                 made += 1
@@ -97,15 +107,16 @@ def select_prompts(client_texts: pd.DataFrame, tokenizer: str | Path, settings: 
             short.append((client, made, settings.per_client))
     columns = ("client", "prompt_id", "document_id", "topic", *Cut._fields)
     shortfall = pd.DataFrame(short, columns=["client", "prompts", "wanted"])
-    _refuse_none(client_texts, {row[0] for row in rows}, settings)
+    _refuse_none(client_texts, {row[0] for row in rows}, settings, bool(left_out))
     return Prompts(pd.DataFrame(rows, columns=list(columns)).astype({"gold_tokens": "int32"}), shortfall)
 
 
-def _refuse_none(client_texts: pd.DataFrame, served: set[str], settings: PromptSettings) -> None:
+def _refuse_none(client_texts: pd.DataFrame, served: set[str], settings: PromptSettings, left_out: bool) -> None:
     without = sorted(set(client_texts["client"]) - served)
     if without:
         needed = settings.prefix_tokens + settings.minimum_gold_tokens
         raise UserError(
-            f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens; lower "
-            "'prompts.prefix_tokens' or 'prompts.minimum_gold_tokens', or raise 'minimum_tokens' of the corpus"
+            f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens"
+            f"{' without a near duplicate' * left_out}; lower 'prompts.prefix_tokens' or "
+            "'prompts.minimum_gold_tokens', or raise 'minimum_tokens' of the corpus"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from favor.foundation.columns import AUTHOR, CLIENT, DOCUMENT, PROMPT_ID, SPLIT, TEXT, TOPIC, WORDS, WRITING_PROMPT
-from favor.foundation.tables import INT32, INT64, STRING, TOKENS, Column, Table
+from favor.foundation.tables import FLOAT, INT32, INT64, STRING, TOKENS, Column, Table
 
 _AUTHOR_TOTALS = (
     Column("documents", INT32, "documents", "documents of the author after cleaning"),
@@ -26,6 +26,20 @@ DROPPED = Table(
 AUTHORS = Table("authors", (AUTHOR, TOPIC, *_AUTHOR_TOTALS), ("author",))
 
 SPLITS = Table("splits", (AUTHOR, DOCUMENT, SPLIT), ("author", "document_id"))
+
+NEAR_DUPLICATES = Table(
+    "near_duplicates",
+    (
+        AUTHOR,
+        DOCUMENT,
+        Column("split", STRING, "", "train, validation or test; empty for an author with too few documents"),
+        Column("own_training", INT32, "documents", "near duplicates among the author's training documents"),
+        Column("own_held_out", INT32, "documents", "near duplicates among the author's other documents"),
+        Column("others", INT32, "documents", "near duplicates among other authors' documents"),
+        Column("similarity", FLOAT, "", "largest Jaccard similarity of the word sequences with one of them"),
+    ),
+    ("author", "document_id"),
+)
 
 ROSTER = Table(
     "roster",

@@ -34,7 +34,10 @@ _SEED = "{experiment}-seed{seed}"
 _RUN = f"{_SEED}-{{method}}"
 JOBS = {
     **dict.fromkeys(
-        ("make_demo_corpus", "build_documents", "split_documents", "select_background", "count_tokens", "assign_roles"),
+        (
+            *("make_demo_corpus", "build_documents", "split_documents", "find_near_duplicates", "select_background"),
+            *("count_tokens", "assign_roles"),
+        ),
         "{corpus}",
     ),
     **dict.fromkeys(("train_tokenizer", "pretrain_base", "quantise_base"), "{model}"),
@@ -81,6 +84,7 @@ class Paths:
         self.documents = at("corpora/{corpus}/documents.parquet")
         self.dropped = at("corpora/{corpus}/dropped.parquet")
         self.splits = at("corpora/{corpus}/splits.parquet")
+        self.near_duplicates = at("corpora/{corpus}/near_duplicates.parquet")
         self.background = at("corpora/{corpus}/background.parquet")
         self.authors = at("corpora/{corpus}/authors.parquet")
         self.roster = at("corpora/{corpus}/roster.parquet")

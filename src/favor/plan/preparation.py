@@ -30,6 +30,10 @@ class Preparation:
         """Return how documents are split."""
         return parameter(**pick(self.config.corpora[key.corpus], "seed", "minimum_posts"))
 
+    def near_duplicate_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return how near duplicates are found."""
+        return parameter(**pick(self.config.corpora[key.corpus], "near_duplicates", "seed"))
+
     def background_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how background authors are chosen."""
         corpus = self.config.corpora[key.corpus]
@@ -120,11 +124,17 @@ class Preparation:
         """Return the files of the tokenizer of an experiment's base model."""
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
 
+    def copied_posts(self, key: InExperiment) -> list[str]:
+        """Return the posts that give no prompt because they are near duplicates, where such are looked for."""
+        experiment = self.project.experiment(key)
+        drops = experiment.prompts.near_duplicates == "drop"
+        return self.project.near_duplicates(experiment.corpus) if drops else []
+
     def prompt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         return parameter(
-            **without(experiment.prompts),
+            **without(experiment.prompts, "near_duplicates"),
             max_new_tokens=experiment.generation.max_new_tokens,
             tokenizer=self.project.tokenizer_folder(experiment.base_model),
         )

@@ -295,6 +295,11 @@ class Project:
         """Return the background authors of a corpus, where it has any."""
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []
 
+    def near_duplicates(self, corpus: str) -> list[str]:
+        """Return the near duplicates of a corpus, where they are looked for."""
+        wanted = self.config.corpora[corpus].near_duplicates is not None
+        return [self.paths.near_duplicates.of(corpus=corpus)] if wanted else []
+
     def documents(self, key: InExperiment) -> str:
         """Return the documents of an experiment's corpus."""
         return self.paths.documents.of(corpus=self.experiment(key).corpus)

@@ -77,6 +77,10 @@ class Publication:
         """Return what the roles of every corpus shown have in common."""
         return [self.paths.overlap.of(corpus=corpus) for corpus in self._corpora()]
 
+    def near_duplicates(self, key: object = None) -> list[str]:
+        """Return the near duplicates of every corpus shown."""
+        return [file for corpus in self._corpora() for file in self.project.near_duplicates(corpus)]
+
     def allocations(self, key: object = None) -> list[str]:
         """Return the allocation of words of every experiment shown."""
         return [self.paths.allocation.of(experiment=name) for name in self.evaluation.shown()]

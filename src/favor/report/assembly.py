@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from favor.corpora.tables import ALLOCATION, DROPPED, OVERLAP, ROSTER, SPLITS
+from favor.corpora.tables import ALLOCATION, DROPPED, NEAR_DUPLICATES, OVERLAP, ROSTER, SPLITS
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
@@ -73,10 +73,11 @@ def _experiment(
 ) -> ExperimentReport:
     experiment, corpus = values["experiment"], values["corpus"]
     folder = results / "corpora" / experiment["corpus"]
+    copied = [NEAR_DUPLICATES] if corpus["near_duplicates"] is not None else []
     preparation = Preparation(
         **{
             table.name: read_parquet(folder / f"{table.name}.parquet", table)
-            for table in (DROPPED, ROSTER, SPLITS, OVERLAP)
+            for table in (DROPPED, ROSTER, SPLITS, OVERLAP, *copied)
         },
         allocation=read_parquet(results / name / "clients" / "allocation.parquet", ALLOCATION),
     )

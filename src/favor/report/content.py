@@ -55,7 +55,8 @@ class ReportTable:
 class Preparation:
     """What became of the corpus, as the workflow's own tables (``None`` where a table does not exist).
 
-    ``dropped``, ``roster``, ``splits``, ``overlap``, ``allocation``: tables of those names. Only counts are printed.
+    ``dropped``, ``scripts``, ``roster``, ``splits``, ``overlap``, ``allocation``, ``near_duplicates``: tables of those
+    names. Only counts are printed.
     """
 
     dropped: pd.DataFrame | None = None
@@ -63,6 +64,7 @@ class Preparation:
     splits: pd.DataFrame | None = None
     overlap: pd.DataFrame | None = None
     allocation: pd.DataFrame | None = None
+    near_duplicates: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

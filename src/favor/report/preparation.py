@@ -16,6 +16,10 @@ ROLE_NAMES = {
     "unused": "Unused",
     "too_small": "Too small",
 }
+_NEAR_DUPLICATES = (
+    "Posts with a near duplicate in the corpus, by where that is (a post may count in several columns); unless the "
+    "configuration keeps them, test posts among them give no prompts"
+)
 
 
 def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
@@ -27,6 +31,8 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
         parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
     if preparation.splits is not None:
         parts.append(("Documents of all authors by split", _splits(preparation.splits)))
+    if preparation.near_duplicates is not None:
+        parts.append((_NEAR_DUPLICATES, _near_duplicates(preparation.near_duplicates, preparation)))
     if preparation.allocation is not None:
         parts.append(("Word units that clients train on", _allocation(preparation.allocation)))
     return parts
@@ -76,6 +82,22 @@ def _splits(splits: pd.DataFrame) -> pd.DataFrame:
     counts = splits["split"].value_counts()
     order = [name for name in ("train", "validation", "test") if name in counts.index]
     return pd.DataFrame({"Split": order, "Documents": [f"{counts[name]:,}" for name in order]})
+
+
+def _near_duplicates(found: pd.DataFrame, preparation: Preparation) -> pd.DataFrame:
+    """Rows: training, validation and test posts, then the clients' test posts."""
+    parts = [(name.capitalize(), found[found["split"] == name]) for name in ("train", "validation", "test")]
+    if preparation.roster is not None:
+        roster = preparation.roster
+        clients = roster.loc[roster["role"] == "client", "author"]
+        parts.append(("Test, clients", found[(found["split"] == "test") & found["author"].isin(clients)]))
+    kinds = {"Own training": "own_training", "Own held-out": "own_held_out", "Other authors": "others"}
+    return pd.DataFrame(
+        [
+            {"Split": name, "Posts": f"{len(part):,}"} | {k: f"{(part[c] > 0).sum():,}" for k, c in kinds.items()}
+            for name, part in parts
+        ]
+    )
 
 
 def _allocation(allocation: pd.DataFrame) -> pd.DataFrame:

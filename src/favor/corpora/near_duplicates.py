@@ -1,0 +1,120 @@
+"""Posts that are near duplicates: reposts with small edits, quizzes filled in by many, news passed on.
+
+Candidates share a band of their MinHash signatures (by the library ``rensa``), and every pair of them is compared
+exactly, so the signatures decide what is missed and never what is found.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from rensa import RMinHash  # type: ignore[import-untyped]
+
+from favor.corpora.documents import stream_documents
+from favor.corpora.tables import NEAR_DUPLICATES
+from favor.foundation.seeds import derive_seed
+from favor.foundation.words import compared_words
+from favor.running.progress import Progress
+
+SHINGLE = 5  # words; a shorter post is one shingle
+PERMUTATIONS = 128
+# A pair as similar as the threshold is missed with at most this probability.
+MISSED = 0.001
+# A post's copies are looked at up to this many: one more changes nothing about it.
+MOST_COPIES = 200
+
+
+def shingles(text: str) -> list[str]:
+    """Return the runs of ``SHINGLE`` words of ``text``, in order; a text without a word is one shingle."""
+    words = compared_words(text)
+    if not words:
+        return [text]
+    return [" ".join(words[start : start + SHINGLE]) for start in range(max(1, len(words) - SHINGLE + 1))]
+
+
+def bands(threshold: float) -> int:
+    """Return the number of bands that ``PERMUTATIONS`` are cut into: the fewest that miss no more than ``MISSED``."""
+    numbers = (2**power for power in range(8))
+    return next(
+        (number for number in numbers if (1 - threshold ** (PERMUTATIONS // number)) ** number <= MISSED), PERMUTATIONS
+    )
+
+
+def find_near_duplicates(
+    documents: Path, splits: pd.DataFrame, threshold: float, seed: int, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return the ``near_duplicates`` table: the posts of the table ``documents`` that have a near duplicate in it.
+
+    Two posts are near duplicates where the Jaccard similarity of their sets of shingles is at least ``threshold``
+    (above 0, at most 1). ``splits``: the table of that name. ``seed`` draws the permutations.
+    """
+    seed = derive_seed(seed, "near duplicates") % 2**32
+    signatures = [np.zeros((0, PERMUTATIONS), dtype=np.uint32)]
+    for batch in stream_documents(documents, ("text",), rows=1024):
+        grams = [shingles(text) for text in batch["text"]]
+        drawn = RMinHash.digest_matrix_from_token_sets(grams, PERMUTATIONS, seed)
+        signatures.append(np.array(drawn.to_rows(), dtype=np.uint32))
+        if progress is not None:
+            progress.update(len(grams))
+    buckets = _buckets(np.concatenate(signatures), bands(threshold))
+    del signatures
+    flagged = _flagged(documents, np.array(sorted(buckets), dtype=np.int64))
+    place_of = {row: place for place, row in enumerate(flagged.rows)}
+    posts = flagged.posts.merge(splits[["document_id", "split"]], on="document_id", how="left").fillna({"split": ""})
+    described = []
+    for place, row in enumerate(flagged.rows):
+        candidates = [place_of[other] for other in np.unique(np.concatenate(buckets[row])).tolist() if other != row]
+        similar = ((other, _similarity(flagged.sets[place], flagged.sets[other])) for other in candidates)
+        copies = list(islice(((other, value) for other, value in similar if value >= threshold), MOST_COPIES))
+        if copies:
+            own = posts.iloc[[other for other, _ in copies if posts["author"][other] == posts["author"][place]]]
+            training = int((own["split"] == "train").sum())
+            counts = (training, len(own) - training, len(copies) - len(own))
+            described.append(
+                (*posts.loc[place, ["author", "document_id", "split"]], *counts, max(v for _, v in copies))
+            )
+    return pd.DataFrame(described, columns=NEAR_DUPLICATES.names).astype(NEAR_DUPLICATES.empty().dtypes.to_dict())
+
+
+def _buckets(signatures: np.ndarray, number: int) -> dict[int, list[np.ndarray]]:
+    """Return, by row of ``signatures`` [n, PERMUTATIONS], the groups of two or more rows that are equal in a band."""
+    found: dict[int, list[np.ndarray]] = {}
+    for band in np.split(signatures, number, axis=1):
+        order = np.lexsort(band.T)
+        starts = np.flatnonzero(np.r_[True, (band[order[1:]] != band[order[:-1]]).any(axis=1), True])
+        for start in np.flatnonzero(np.diff(starts) > 1).tolist():
+            group = order[starts[start] : starts[start + 1]]
+            for row in group.tolist():
+                found.setdefault(row, []).append(group)
+    return found
+
+
+class _Flagged(NamedTuple):
+    """What is kept of the posts that share a band: row numbers, author and document_id, sorted hashes of shingles."""
+
+    rows: list[int]
+    posts: pd.DataFrame
+    sets: list[np.ndarray]
+
+
+def _flagged(documents: Path, rows: np.ndarray) -> _Flagged:
+    found = _Flagged([], pd.DataFrame(columns=["author", "document_id"], dtype=str), [])
+    posts, start = [found.posts], 0
+    for batch in stream_documents(documents, ("author", "document_id", "text")):
+        chosen = rows[(rows >= start) & (rows < start + len(batch))]
+        own = batch.iloc[chosen - start]
+        grams = [shingles(text) for text in own["text"]]
+        found.rows.extend(chosen.tolist())
+        posts.append(own[["author", "document_id"]])
+        found.sets.extend(np.unique(np.array(hashes, dtype=np.uint64)) for hashes in RMinHash.hash_token_sets(grams))
+        start += len(batch)
+    return found._replace(posts=pd.concat(posts, ignore_index=True))
+
+
+def _similarity(left: np.ndarray, right: np.ndarray) -> float:
+    shared = len(np.intersect1d(left, right, assume_unique=True))
+    return shared / (len(left) + len(right) - shared)

@@ -1,0 +1,140 @@
+"""Near duplicates: found exactly, counted by where they are, kept out of prompts."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tokenizers import ByteLevelBPETokenizer
+
+from favor.corpora.documents import DocumentWriter
+from favor.corpora.near_duplicates import SHINGLE, bands, find_near_duplicates, shingles
+from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.corpora.tables import NEAR_DUPLICATES
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.content import Preparation
+from favor.report.preparation import blocks
+
+LETTERS = random.Random(1)
+VOCABULARY = ["".join(LETTERS.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(4000)]
+
+
+def post(seed: int, words: int = 100) -> list[str]:
+    return random.Random(seed).choices(VOCABULARY, k=words)
+
+
+def documents(path: Path, rows: list[tuple[str, str]]) -> Path:
+    writer, numbers = DocumentWriter(path), dict.fromkeys((author for author, _ in rows), 0)
+    for author, text in sorted(rows, key=lambda row: row[0]):
+        numbers[author] += 1
+        writer.write(author, f"{author}-{numbers[author]}", "indUnk", "", text, len(text.split()))
+    writer.close()
+    return path
+
+
+def splits(**of: str) -> pd.DataFrame:
+    rows = [(name.split("_")[0], name.replace("_", "-"), split) for name, split in of.items()]
+    return pd.DataFrame(rows, columns=["author", "document_id", "split"])
+
+
+def test_shingles_by_hand() -> None:
+    assert shingles("One, two-three 'Four' don’t five!") == ["one two three four dont", "two three four dont five"]
+    assert shingles("Too few") == ["too few"]
+    assert len(shingles("日本語です")) == 1
+    assert shingles("日本語です。はい")[0] == "日 本 語 で す"
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.9, 1.0])
+def test_bands_miss_hardly_a_pair_at_the_threshold(threshold: float) -> None:
+    number = bands(threshold)
+    assert (1 - threshold ** (128 // number)) ** number <= 0.001
+
+
+def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path: Path) -> None:
+    original, other, plain = post(1), post(2), post(3)
+    signed = [*original, "greetings", "from", "ann"]
+    spoilt = [*original[:50], *post(4, 50)]
+    rows = [
+        ("ann", " ".join(original)),  # training
+        ("ann", " ".join(signed)),  # test: 96 of 99 shingles shared
+        ("ann", " ".join(spoilt)),  # half of it: no near duplicate
+        ("bob", " ".join(other)),
+        ("bob", " ".join(plain)),
+        ("cid", " ".join(other).upper().replace(" ", ", ")),  # in no split, the words of bob's
+    ]
+    path = documents(tmp_path / "documents.parquet", rows)
+    parts = splits(ann_1="train", ann_2="test", ann_3="train", bob_1="validation", bob_2="train")
+    found = find_near_duplicates(path, parts, 0.7, 2026)
+    write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
+    found = read_parquet(tmp_path / "found.parquet", NEAR_DUPLICATES)
+    assert found.drop(columns=["author", "similarity"]).to_numpy().tolist() == [
+        ["ann-1", "train", 0, 1, 0],
+        ["ann-2", "test", 1, 0, 0],
+        ["bob-1", "validation", 0, 0, 1],
+        ["cid-1", "", 0, 0, 1],
+    ]
+    assert found["similarity"].tolist() == pytest.approx([96 / 99, 96 / 99, 1, 1])
+    assert find_near_duplicates(path, parts, 0.98, 2026)["document_id"].tolist() == ["bob-1", "cid-1"]
+    shown = dict(blocks(Preparation(near_duplicates=found)))
+    (table,) = shown.values()
+    assert table.to_numpy().tolist() == [
+        ["Train", "1", "0", "1", "0"],
+        ["Validation", "1", "0", "0", "1"],
+        ["Test", "1", "1", "0", "0"],
+    ]
+
+
+def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path: Path) -> None:
+    generator = random.Random(5)
+    rows = []
+    for number in range(60):
+        words = post(100 + number, generator.randint(SHINGLE, 80))
+        rows.append((f"a{number:02d}", " ".join(words)))
+        for place in generator.sample(range(len(words)), len(words) // 30):
+            words[place] = "edited"
+        rows.append((f"b{number:02d}", " ".join([*words, "more"])))
+    path = documents(tmp_path / "documents.parquet", rows)
+    sets = {f"{author}-1": set(shingles(text)) for author, text in rows}
+    expected = {
+        name
+        for name, own in sets.items()
+        if any(len(own & other) / len(own | other) >= 0.7 for known, other in sets.items() if known != name)
+    }
+    found = find_near_duplicates(path, splits(), 0.7, 1)
+    assert 20 < len(expected) < 120
+    assert set(found["document_id"]) == expected
+    assert find_near_duplicates(path, splits(), 0.7, 1).equals(found)
+
+
+def test_a_corpus_without_near_duplicates(tmp_path: Path) -> None:
+    path = documents(tmp_path / "documents.parquet", [("ann", " ".join(post(1))), ("bob", " ".join(post(2)))])
+    found = find_near_duplicates(path, splits(ann_1="test"), 0.7, 2026)
+    assert found.empty
+    write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
+
+
+def test_near_duplicates_give_no_prompt(tmp_path: Path) -> None:
+    model = ByteLevelBPETokenizer()
+    model.train_from_iterator(["the cat sat on the mat"], vocab_size=280, show_progress=False)
+    model.save(str(tmp_path / "tokenizer.json"))
+    rows = [
+        (client, f"{client}-{number}", "test", "indUnk", "", " ".join(post(number, 12)))
+        for client in ("client_001", "client_002")
+        for number in range(3)
+    ]
+    texts = pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
+    settings = PromptSettings(2, 8, 5, 12)
+    plain = select_prompts(texts, tmp_path, settings, 1)
+    without = select_prompts(texts, tmp_path, settings, 1, {"client_001-0", "client_001-1"})
+    assert len(plain.prompts) == 4
+    assert without.prompts.groupby("client")["document_id"].apply(list)["client_001"] == ["client_001-2"]
+    assert without.shortfall.to_numpy().tolist() == [["client_001", 1, 2]]
+    same = plain.prompts["client"] == "client_002"
+    assert without.prompts[without.prompts["client"] == "client_002"]["document_id"].tolist() == (
+        plain.prompts[same]["document_id"].tolist()
+    )
+    with pytest.raises(UserError, match="without a near duplicate"):
+        select_prompts(texts, tmp_path, settings, 1, set(texts["document_id"]))

@@ -1,0 +1,16 @@
+"""Find the posts that are near duplicates of others of the corpus."""
+
+from pathlib import Path
+
+from favor.corpora.near_duplicates import find_near_duplicates
+from favor.corpora.tables import NEAR_DUPLICATES, SPLITS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
+
+with job(snakemake) as cfg:
+    progress = Progress("near duplicates", 0, "posts")
+    splits = read_parquet(snakemake.input.splits, SPLITS)
+    found = find_near_duplicates(Path(snakemake.input.documents), splits, cfg["near_duplicates"], cfg["seed"], progress)
+    progress.close()
+    write_parquet(found, snakemake.output.near_duplicates, NEAR_DUPLICATES)
