@@ -101,7 +101,7 @@ def test_defaults_are_the_papers():
             "a figure draws what the sweep's tables score",
         ),
         ("experiments.demo.methods", {"shared": {"method": "favor"}}, "the name is taken"),
-        ("corpora.demo.word_pattern", "[", "not a regular expression"),
+        ("corpora.demo.words", "unicod", "unicode"),
         ("corpora.demo.encoding", "utf-99", "unknown encoding"),
         ("corpora.demo.encoding", "rot13", "'rot13' is not a text encoding; name one"),
         ("corpora.demo.encoding", "base64", "not a text encoding"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -15,14 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from favor.corpora.allocation import AllocationSettings, allocate, gini, rank_weights
-from favor.corpora.cleaning import CleaningSettings, count_words
-from favor.corpora.materialising import ClientTexts, cut_words, materialise
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.materialising import ClientTexts, materialise
 from favor.corpora.splits import SplitSettings, split_documents
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
+from favor.foundation.words import document_words
 
-WORD = re.compile(CleaningSettings().word_pattern)
+WORDS = document_words(CleaningSettings().words)
 
 
 def test_the_release(request: pytest.FixtureRequest) -> None:
@@ -121,14 +121,14 @@ def test_cut_words(words: int, cut: str | None) -> None:
     text = "It's  a -- 22\nfine day."
     # A text with no more words than asked for stays whole, its end mark with it; a cut ends at a word.
     expected = {4: "It's  a -- 22\nfine day"}.get(words, cut if cut is not None else text)
-    assert cut_words(text, words, WORD) == expected
+    assert WORDS.cut(text, words) == expected
 
 
 @given(st.text(alphabet="ab' .\n1é", max_size=60), st.integers(1, 20))
 def test_cut_is_a_prefix_with_as_many_words(text: str, words: int) -> None:
-    cut = cut_words(text, words, WORD)
+    cut = WORDS.cut(text, words)
     assert text.startswith(cut)
-    assert count_words(cut, WORD) == min(words, count_words(text, WORD))
+    assert WORDS.count(cut) == min(words, WORDS.count(text))
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_materialise(clients: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path:
     assert (texts.loc[texts["split"] != "train", "training_text"] == "").all()
     for row in texts[texts["split"] == "train"].itertuples():
         assert row.text.startswith(row.training_text)
-        assert count_words(row.training_text, WORD) == row.allocated_words
+        assert WORDS.count(row.training_text) == row.allocated_words
     cut = texts[(texts["allocated_words"] > 0) & (texts["allocated_words"] < texts["words"])]
     assert cut.groupby("client").size().max() <= 1  # whole posts but for one
     again = materialise(path, splits, roster, settings, cleaning, 2026)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.cleaning import CleaningSettings, clean_text, count_words
-
-WORD = re.compile(CleaningSettings().word_pattern)
+from favor.corpora.cleaning import clean_text
+from favor.foundation.words import document_words
 
 
 @pytest.mark.parametrize(
@@ -50,4 +49,4 @@ def test_idempotent_and_settled(text: str) -> None:
 
 def test_word_units() -> None:
     # Don't | it's | rock'n'roll | a | b; digits and accents are no letters of the expression, a final ' no part.
-    assert count_words("Don't it's rock'n'roll a1b 22 '' dogs'", WORD) == 6
+    assert document_words("paper").count("Don't it's rock'n'roll a1b 22 '' dogs'") == 6

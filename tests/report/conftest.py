@@ -145,7 +145,7 @@ def report(
         METHODS,
         SEEDS,
         facts={"Base model": HOSTILE},
-        settings={"protocol": "paper", "training": {"learning_rate": 2e-4, "word_pattern": HOSTILE}},
+        settings={"protocol": "paper", "training": {"learning_rate": 2e-4, "note": HOSTILE}},
         preparation=preparation,
         tables=tables,
         figures=[chart],

@@ -10,8 +10,11 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.words import output_words
 from favor.studies.human_2afc_items import AuditSettings, draw_items, excerpt
 from favor.studies.tables import HUMAN_2AFC_ITEMS
+
+WORDS = output_words("paper")
 
 
 def test_shares_are_the_papers() -> None:
@@ -51,7 +54,7 @@ def test_no_held_out_document_serves_twice(items: pd.DataFrame, prompts: pd.Data
 
 def test_profiles_are_training_texts_of_both_authors(items: pd.DataFrame, texts: pd.DataFrame) -> None:
     long = texts[(texts["split"] == "train") & (texts["text"].str.split().str.len() >= 20)]
-    shown = {client: {excerpt(text, 20) for text in found} for client, found in long.groupby("client")["text"]}
+    shown = {client: {excerpt(text, 20, WORDS) for text in found} for client, found in long.groupby("client")["text"]}
     for row in items.to_dict("records"):
         own, other = ("profile_a", "profile_b") if row["right"] == "A" else ("profile_b", "profile_a")
         assert row["distractor"] != row["client"]
@@ -72,8 +75,8 @@ def test_a_short_text_is_taken_where_long_ones_run_out(
 
 
 def test_an_excerpt_keeps_line_breaks() -> None:
-    assert excerpt(" one\n\ntwo  three four", 3) == "one\n\ntwo  three …"
-    assert excerpt("one two\n", 2) == "one two"
+    assert excerpt(" one\n\ntwo  three four", 3, WORDS) == "one\n\ntwo  three …"
+    assert excerpt("one two\n", 2, WORDS) == "one two"
 
 
 def test_a_distractor_of_the_same_topic(

@@ -25,6 +25,7 @@ rule build_documents:
     output:
         documents=paths.documents,
         dropped=paths.dropped,
+        scripts=paths.scripts,
     log:
         paths.log("build_documents"),
     benchmark:

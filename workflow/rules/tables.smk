@@ -131,6 +131,7 @@ rule report:
         overview=paths.overview.of(figure="favor_overview", kind="svg"),
         numbers=paths.numbers,
         dropped=publication.dropped,
+        scripts=publication.scripts,
         roster=publication.rosters,
         splits=publication.splits,
         overlap=publication.overlaps,

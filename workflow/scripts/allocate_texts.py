@@ -13,10 +13,10 @@ from favor.running.job import job
 with job(snakemake) as cfg:
     roster = read_parquet(snakemake.input.roster, ROSTER)
     roster = roster[roster["client"].isin(client_names(cfg["clients"], cfg["skip_clients"]))]
-    others = ("clients", "skip_clients", "word_pattern")
+    others = ("clients", "skip_clients", "words")
     settings = AllocationSettings(**{name: value for name, value in cfg.items() if name not in others})
     splits = read_parquet(snakemake.input.splits, SPLITS)
-    cleaning = CleaningSettings(word_pattern=cfg["word_pattern"])
+    cleaning = CleaningSettings(words=cfg["words"])
     made = materialise(Path(snakemake.input.documents), splits, roster, settings, cleaning, settings.seed)
     write_parquet(made.allocation, snakemake.output.allocation, ALLOCATION)
     write_parquet(made.texts, snakemake.output.texts, CLIENT_TEXTS)

@@ -14,10 +14,11 @@ with job(snakemake) as cfg:
     build_documents(
         Path(snakemake.input[0]),
         open_reader(cfg["reader"]),
-        CleaningSettings(word_pattern=cfg["word_pattern"], shared_authors=cfg["shared_authors"]),
+        CleaningSettings(words=cfg["words"], shared_authors=cfg["shared_authors"]),
         Path(snakemake.output.documents),
         Path(snakemake.output.dropped),
         progress,
         ReaderSettings(encoding=cfg["encoding"], columns=cfg["columns"]),
+        Path(snakemake.output.scripts),
     )
     progress.close()

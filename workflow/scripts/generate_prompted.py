@@ -32,7 +32,8 @@ with job(snakemake) as cfg:
     answers = generate(base, LoraSettings(), named, *limits, progress)
     progress.close()
     made = [base.tokenizer.decode(answer) for answer in answers]
-    quality = quality_columns(made, settings["minimum_words"], settings["minimum_distinct_bigram_ratio"])
+    filtered = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], cfg["words"])
+    quality = quality_columns(made, *filtered)
     frame = run.assign(text=made, tokens=list(map(len, answers))).join(quality)
     write_parquet(frame, snakemake.output.generations, GENERATIONS)
     write_parquet(

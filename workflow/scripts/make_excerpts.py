@@ -18,8 +18,10 @@ from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:
     generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
-    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    spec, cells = build_excerpts(printed_spec("qualitative-appendix"), generations, prompts, Context(**cfg))
+    prompts = load_prompts(dict(zip(cfg["context"]["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    context = Context(**cfg["context"])
+    spec = printed_spec("qualitative-appendix")
+    spec, cells = build_excerpts(spec, generations, prompts, context, cfg["words"])
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

@@ -18,6 +18,7 @@ with job(snakemake) as cfg:
         Path(snakemake.input.texts),
         Path(snakemake.input.assistant) if snakemake.input.assistant else None,
         tuple(cfg["quality_limits"]),
+        cfg["words"],
     )
     family = METRIC_FAMILIES.load(cfg["family"])
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, SCORES)

@@ -25,6 +25,7 @@ with job(snakemake) as cfg:
         human_texts(Path(snakemake.input.documents), [people[at] for at in chosen]),
         cfg["texts"],
         seed,
+        cfg["words"],
     )
     settings = AsceSettings.from_mapping(cfg["training"])
     train_assistant(texts, settings, seed, Path(snakemake.output.weights).parent, clients)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Literal
 
@@ -61,7 +60,12 @@ class Corpus(Section):
     columns: dict[ColumnRole, str] = key(
         {}, "Column names of a `table` or `mythos` source, by role: `author`, `text`, `topic`, `prompt`, `date`."
     )
-    word_pattern: str = key("[A-Za-z]+(?:'[A-Za-z]+)*", "Regular expression that matches one word.")
+    words: Literal["paper", "unicode", "segmented", "characters"] = key(
+        "paper",
+        "What counts as a word: runs of A to Z in documents and what white space separates in continuations, as the "
+        "paper counts (`paper`); letters of any script (`unicode`); words of languages without spaces too, by ICU's "
+        "dictionaries (`segmented`); or single letters (`characters`).",
+    )
     shared_authors: Literal["drop", "merge"] = key(
         "drop", "What happens to authors who share five or more long posts: they are dropped or merged into one."
     )
@@ -86,10 +90,6 @@ class Corpus(Section):
     def check(self, where: str, readers: list[str]) -> None:
         """Check what concerns this corpus alone. Raises ``UserError`` that names the key."""
         check_known(self.reader, readers, f"{where}.reader")
-        try:
-            re.compile(self.word_pattern)
-        except re.error as error:
-            refuse(f"{where}.word_pattern", f"not a regular expression ({error}); correct it")
         try:
             "".encode(self.encoding)  # Python also has encodings that are not of text, such as base64
         except (LookupError, ValueError) as error:

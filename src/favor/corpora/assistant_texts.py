@@ -13,6 +13,7 @@ from favor.corpora.posts import ReaderSettings
 from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import output_words
 
 MINIMUM_WORDS = 40
 # shares of the groups (a human author, or one assistant text) that train, calibrate and test the classifier
@@ -35,11 +36,14 @@ def human_texts(documents: Path, authors: Collection[str]) -> pd.DataFrame:
     return pd.concat([batch[batch["author"].isin(set(authors))] for batch in batches], ignore_index=True)
 
 
-def classifier_texts(assistant: list[str], human: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
+def classifier_texts(
+    assistant: list[str], human: pd.DataFrame, number: int, seed: int, words: str = "paper"
+) -> pd.DataFrame:
     """Return at most ``number`` texts of each class: author (the class), document_id, split, text.
 
     Human authors are not split, so the classifier is calibrated and tested on people it has not seen. A text starts at
-    a random place in its first half, as continuations start in the middle of one, and has at least 40 words.
+    a random place in its first half, as continuations start in the middle of one, and has at least 40 words;
+    ``words``: what counts as one (:func:`favor.foundation.words.output_words`).
     """
     frames = []
     own = pd.DataFrame({"document_id": [f"assistant-{at:06d}" for at in range(len(assistant))], "text": assistant})
@@ -48,7 +52,7 @@ def classifier_texts(assistant: list[str], human: pd.DataFrame, number: int, see
         ("human", human.assign(group=human["author"])),
     ):
         generator = numpy_generator(seed, "classifier texts", name)
-        long_enough = [len(text.split()) >= 2 * MINIMUM_WORDS for text in frame["text"]]
+        long_enough = [output_words(words).count(text) >= 2 * MINIMUM_WORDS for text in frame["text"]]
         chosen = frame[long_enough].sort_values("document_id")
         chosen = chosen.iloc[np.sort(generator.permutation(len(chosen))[:number])]
         if len(chosen) < 10 or chosen["group"].nunique() < 10:
@@ -65,13 +69,16 @@ def classifier_texts(assistant: list[str], human: pd.DataFrame, number: int, see
                     "author": name,
                     "document_id": chosen["document_id"].to_numpy(),
                     "split": split,
-                    "text": [_from_the_middle(text, generator) for text in chosen["text"]],
+                    "text": [_from_the_middle(text, generator, words) for text in chosen["text"]],
                 }
             )
         )
     return pd.concat(frames, ignore_index=True)
 
 
-def _from_the_middle(text: str, generator: np.random.Generator) -> str:
-    words = text.split(" ")
-    return " ".join(words[int(generator.integers(0, len(words) // 2 + 1)) :])
+def _from_the_middle(text: str, generator: np.random.Generator, words: str) -> str:
+    if words == "paper":  # only spaces end a word here, line breaks do not
+        starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
+    else:
+        starts = [start for start, _ in output_words(words).spans(text)]
+    return text[starts[int(generator.integers(0, len(starts) // 2 + 1))] :]

@@ -7,7 +7,6 @@ order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs a few hundr
 
 from __future__ import annotations
 
-import re
 import tempfile
 from array import array
 from collections.abc import Iterator
@@ -17,14 +16,16 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
-from favor.corpora.cleaning import CleaningSettings, clean_text, count_words
+from favor.corpora.cleaning import CleaningSettings, clean_text
 from favor.corpora.documents import DocumentWriter, text_digest
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
+from favor.corpora.scripts import ScriptCounts
 from favor.corpora.shared_authors import shared_author_groups
-from favor.corpora.tables import DROPPED
+from favor.corpora.tables import DROPPED, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet
+from favor.foundation.words import document_words
 from favor.running.progress import Progress
 
 REASONS = ("kept", "empty", "too_short", "shared_author", "duplicate_same_author", "duplicate_other_author")
@@ -38,13 +39,16 @@ def build_documents(
     out_dropped: Path,
     progress: Progress | None = None,
     reader_settings: ReaderSettings | None = None,
+    out_scripts: Path | None = None,
 ) -> dict[str, int]:
     """Read ``path`` by ``reader``, write the tables ``documents`` and ``dropped``, return raw rows by reason.
 
     Reasons, in the order they are tried: empty after cleaning, too short, an author who is another (dropped or
     merged), a text the author already has, a text another author has (the first in source order stays, so no two
     documents of the corpus are identical). A document's id is its author and its place among the author's raw rows.
-    Raises ``UserError`` for a broken source, an impossible setting, and a corpus of which nothing remains.
+    ``out_scripts``: where the table ``scripts`` goes, if anywhere. Raises ``UserError`` for a broken source, an
+    impossible setting, a corpus whose letters are mostly of another kind than its words are made of, and one of which
+    nothing remains.
     """
     if settings.shared_authors not in ("drop", "merge"):
         raise UserError(f"corpus key 'shared_authors': '{settings.shared_authors}' is neither drop nor merge")
@@ -56,12 +60,15 @@ def build_documents(
                 progress.update(1)
         if not sum(index.rows_of_author):
             raise UserError(f"{path}: holds a header and no posts; give a corpus with posts")
+        index.scripts.check(str(path), settings.words)
         columns = _Columns(index)
         counts = {**index.dropped, **columns.drop(settings)}
         if not counts["kept"]:
             raise UserError(f"{path}: no post is left after cleaning ({_listed(counts)}); check the text column")
         _write(index, columns, spill, temporary)
     write_parquet(pd.DataFrame({"reason": list(counts), "rows": list(counts.values())}), out_dropped, DROPPED)
+    if out_scripts is not None:
+        write_parquet(index.scripts.table(), out_scripts, SCRIPTS)
     return counts
 
 
@@ -80,10 +87,11 @@ class _Index:
         self.offset, self.prompt_bytes, self.text_bytes = array("q"), array("i"), array("i")
         self.digest = bytearray()
         self.dropped = {"empty": 0, "too_short": 0}
+        self.scripts = ScriptCounts()
 
     def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
         """Take every post in, yielding after each."""
-        expression = re.compile(settings.word_pattern)
+        count = document_words(settings.words).count
         offset = 0
         for post in posts:
             yield
@@ -98,7 +106,8 @@ class _Index:
             if not text:
                 self.dropped["empty"] += 1
                 continue
-            words = count_words(text, expression)
+            words = count(text)
+            self.scripts.add(text, words < settings.minimum_words)
             if words < settings.minimum_words:
                 self.dropped["too_short"] += 1
                 continue

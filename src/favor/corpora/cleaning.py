@@ -1,4 +1,4 @@
-"""What cleaning does to one text, and how its words are counted."""
+"""What cleaning does to one text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff]"
 class CleaningSettings:
     """How posts are cleaned and which are dropped (DECISIONS, Data).
 
-    ``word_pattern``: the word unit of every word count. ``minimum_words``: shorter posts are dropped.
+    ``words``: what counts as a word (:func:`favor.foundation.words.document_words`). ``minimum_words``: shorter posts
+    are dropped.
     ``keep_line_breaks``: a run of white space with a line break becomes one line break, otherwise a space.
     ``shared_authors``: "drop" or "merge" authors who share at least ``shared_posts`` identical posts of at least
     ``shared_post_words`` words. Both sides of such a pair are dropped by default: one person with two accounts, or a
     blog of several hands, makes the author label untrue either way, and the corpus has authors enough.
     """
 
-    word_pattern: str = r"[A-Za-z]+(?:'[A-Za-z]+)*"
+    words: str = "paper"
     minimum_words: int = 1
     keep_line_breaks: bool = True
     shared_authors: str = "drop"
@@ -53,8 +54,3 @@ def _visible(match: re.Match[str]) -> str:
     if "\x80" <= character <= "\x9f":
         return character.encode("latin-1").decode("cp1252", errors="ignore")
     return "" if character in "\u200b\u2060\ufeff" else " "
-
-
-def count_words(text: str, expression: re.Pattern[str]) -> int:
-    """Return the number of word units of ``text``."""
-    return len(expression.findall(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.documents import stream_documents
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import document_words
 
 
 class ClientTexts(NamedTuple):
@@ -20,16 +20,6 @@ class ClientTexts(NamedTuple):
 
     texts: pd.DataFrame
     allocation: pd.DataFrame
-
-
-def cut_words(text: str, words: int, expression: re.Pattern[str]) -> str:
-    """Return the start of ``text`` up to the end of its ``words``-th word unit, white space as it was."""
-    if words <= 0:
-        return ""
-    for number, match in enumerate(expression.finditer(text), start=1):
-        if number == words:
-            return text[: match.end()]
-    return text
 
 
 def materialise(
@@ -45,7 +35,7 @@ def materialise(
     With ``settings.enforce`` a client's training documents are taken whole, in an order shuffled by (``seed``,
     author), until its allocation is reached; the last one is cut after the word that reaches it. Otherwise all of
     them are trained on. A document cut to nothing, and every held-out one, has no training text. Words count by
-    ``cleaning.word_pattern``, as in the ``documents`` table. With ``settings.shots`` see :func:`few_shot`.
+    ``cleaning.words``, as in the ``documents`` table. With ``settings.shots`` see :func:`few_shot`.
     """
     client_of = dict(zip(roster["author"], roster["client"], strict=True))
     client_of = {author: client for author, client in client_of.items() if client}
@@ -61,7 +51,7 @@ def materialise(
     available = {str(client): int(words) for client, words in train.groupby("client")["words"].sum().items()}
     allocation = allocate(available, settings)
     budgets = dict(zip(allocation["client"], allocation["allocated_words"], strict=True))
-    expression = re.compile(cleaning.word_pattern)
+    cut = document_words(cleaning.words).cut
     allocated: dict[int, int] = {}
     for author, rows in train.groupby("author"):
         rows = rows.sort_values("document_id")
@@ -72,7 +62,7 @@ def materialise(
             left -= allocated[places[place]]
     texts["allocated_words"] = texts.index.map(lambda row: allocated.get(row, 0)).astype("int32")
     texts["training_text"] = [
-        text if words == part else cut_words(text, part, expression)
+        text if words == part else cut(text, part)
         for text, words, part in zip(texts["text"], texts["words"], texts["allocated_words"], strict=True)
     ]
     texts.loc[texts["split"] != "train", "training_text"] = ""

@@ -25,6 +25,17 @@ DROPPED = Table(
 
 AUTHORS = Table("authors", (AUTHOR, TOPIC, *_AUTHOR_TOTALS), ("author",))
 
+SCRIPTS = Table(
+    "scripts",
+    (
+        Column("script", STRING, "", "Unicode script; none for posts without a letter"),
+        Column("letters", INT64, "letters", "letters of the script in all posts that are not empty"),
+        Column("posts", INT64, "posts", "posts most of whose letters are of the script"),
+        Column("too_short", INT64, "posts", "those among them that are dropped for want of words"),
+    ),
+    ("script",),
+)
+
 SPLITS = Table("splits", (AUTHOR, DOCUMENT, SPLIT), ("author", "document_id"))
 
 NEAR_DUPLICATES = Table(

@@ -147,6 +147,7 @@ class Evaluation:
             seeds=experiment.seeds,
             settings=settings,
             quality_limits=list(pick(experiment.generation, *limits).values()),
+            words=self.project.words(key),
         )
 
     def efficiency_settings(self, key: InExperiment) -> dict[str, Any]:

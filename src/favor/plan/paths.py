@@ -83,6 +83,7 @@ class Paths:
         self.raw_corpus = at("corpora/{corpus}/raw.csv")
         self.documents = at("corpora/{corpus}/documents.parquet")
         self.dropped = at("corpora/{corpus}/dropped.parquet")
+        self.scripts = at("corpora/{corpus}/scripts.parquet")
         self.splits = at("corpora/{corpus}/splits.parquet")
         self.near_duplicates = at("corpora/{corpus}/near_duplicates.parquet")
         self.background = at("corpora/{corpus}/background.parquet")

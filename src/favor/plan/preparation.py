@@ -23,7 +23,7 @@ class Preparation:
 
     def document_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how a raw corpus is read and cleaned."""
-        keys = ("reader", "encoding", "columns", "word_pattern", "shared_authors")
+        keys = ("reader", "encoding", "columns", "words", "shared_authors")
         return parameter(**pick(self.config.corpora[key.corpus], *keys))
 
     def split_settings(self, key: InCorpus) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Preparation:
 
     def role_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how authors are given their roles."""
-        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "word_pattern")
+        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed")
         return parameter(**pick(self.config.corpora[key.corpus], *keys))
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
@@ -109,6 +109,7 @@ class Preparation:
         return parameter(
             **pick(self.config.assistants[key.assistant], "column", "role", "people", "texts", "seed"),
             training=self.project.assistant_training(key),
+            words=self.config.corpora[self.config.assistants[key.assistant].corpus].words,
         )
 
     def allocation_settings(self, key: InExperiment) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class Preparation:
         return parameter(
             **without(experiment.allocation),
             **pick(experiment, "clients", "skip_clients"),
-            word_pattern=self.config.corpora[experiment.corpus].word_pattern,
+            words=self.project.words(key),
         )
 
     def tokenizer(self, key: InExperiment) -> list[str]:

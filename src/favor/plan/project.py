@@ -295,6 +295,10 @@ class Project:
         """Return the background authors of a corpus, where it has any."""
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []
 
+    def words(self, key: InExperiment) -> str:
+        """Return what counts as a word in an experiment's corpus."""
+        return self.config.corpora[self.experiment(key).corpus].words
+
     def near_duplicates(self, corpus: str) -> list[str]:
         """Return the near duplicates of a corpus, where they are looked for."""
         wanted = self.config.corpora[corpus].near_duplicates is not None

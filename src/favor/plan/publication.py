@@ -65,6 +65,10 @@ class Publication:
         """Return the documents that were left out of every corpus shown."""
         return [self.paths.dropped.of(corpus=corpus) for corpus in self._corpora()]
 
+    def scripts(self, key: object = None) -> list[str]:
+        """Return the scripts of every corpus shown."""
+        return [self.paths.scripts.of(corpus=corpus) for corpus in self._corpora()]
+
     def rosters(self, key: object = None) -> list[str]:
         """Return the roles of the authors of every corpus shown."""
         return [self.paths.roster.of(corpus=corpus) for corpus in self._corpora()]

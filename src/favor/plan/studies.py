@@ -100,6 +100,7 @@ class Studies:
             prompting=plan_values(self.project.plan(key))["prompting"],
             lengths=pick(experiment.prompting, "passages", "passage_tokens"),
             generation=experiment.generation,
+            words=self.project.words(key),
         )
 
     # The human audit
@@ -131,7 +132,8 @@ class Studies:
         experiment, audit = self.project.experiment(key), self._audit(key)
         own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "seed")
         limits = ("minimum_words", "minimum_distinct_bigram_ratio")
-        return parameter(seeds=experiment.seeds, settings=pick(audit, *own) | pick(experiment.generation, *limits))
+        settings = pick(audit, *own) | pick(experiment.generation, *limits) | {"words": self.project.words(key)}
+        return parameter(seeds=experiment.seeds, settings=settings)
 
     def page_settings(self, key: OfAnnotator) -> dict[str, Any]:
         """Return what an annotator's page depends on."""
@@ -172,7 +174,8 @@ class Studies:
     def judgement_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the requests to a judge depend on."""
         keys = ("methods", "voice", "judgements", "profile_texts", "profile_words", "answer_tokens", "seed")
-        return parameter(seeds=self.project.experiment(key).seeds, **pick(self._judges(key), *keys))
+        own = pick(self._judges(key), *keys)
+        return parameter(seeds=self.project.experiment(key).seeds, words=self.project.words(key), **own)
 
     def judge_code(self, key: InExperiment) -> str:
         """Return what asks the judge."""

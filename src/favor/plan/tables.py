@@ -152,7 +152,7 @@ class Tables:
 
     def excerpt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the table of excerpts depends on besides texts."""
-        return parameter(**self.context(key.experiment))
+        return parameter(context=self.context(key.experiment), words=self.project.words(key))
 
 
 def _specs(owners: Iterable[Experiment] | Iterable[Sweep], over_points: bool) -> dict[str, TableSpec]:

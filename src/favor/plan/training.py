@@ -449,6 +449,7 @@ class Training:
             model=self.project.model_settings(experiment.base_model),
             **plan_values(self.project.plan(key).generates),
             **pick(experiment, "lora", "generation"),
+            words=self.project.words(key),
         )
 
     def export_settings(self, key: InRun) -> dict[str, Any]:

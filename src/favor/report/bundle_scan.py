@@ -12,7 +12,6 @@ import html
 import io
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -23,6 +22,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
+from favor.foundation.words import compared_words
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES, SWEEP_SCORES
 
@@ -32,7 +32,6 @@ SHINGLE = 8  # consecutive words that count as a quotation
 WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation
 SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
 
-_WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
 _PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
 _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
@@ -197,9 +196,8 @@ def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: S
 
 
 def _shingles(text: str) -> Iterator[int]:
-    """Hashes of the runs of ``SHINGLE`` words; letter case, apostrophes and punctuation do not count."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    words = _WORD.findall(re.sub(r"['’‘`]", "", plain))
+    """Hashes of the runs of ``SHINGLE`` words (characters, in scripts without spaces) as they are compared."""
+    words = compared_words(text)
     for start in range(len(words) - SHINGLE + 1):
         run = tuple(words[start : start + SHINGLE])
         if sum(not word.isdigit() for word in set(run)) >= WORDS_IN_SHINGLE:

@@ -65,6 +65,7 @@ class Preparation:
     overlap: pd.DataFrame | None = None
     allocation: pd.DataFrame | None = None
     near_duplicates: pd.DataFrame | None = None
+    scripts: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

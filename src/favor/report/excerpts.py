@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import output_words
 from favor.paper.names import METHODS, method_name
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import DASH
@@ -21,10 +22,11 @@ WORDS = 24
 KEYS = ["seed", "client", "prompt_id"]
 
 
-def shortened(text: str, words: int = WORDS) -> str:
+def shortened(text: str, number: int = WORDS, words: str = "paper") -> str:
     """Return the first words of ``text`` on one line, with an ellipsis where some are left out."""
-    parts = text.split()
-    return " ".join(parts[:words]) + (" …" if len(parts) > words else "")
+    counted = output_words(words)
+    start = counted.cut(text, number) if counted.count(text) > number else text
+    return " ".join(start.split()) + (" …" if start is not text else "")
 
 
 def common_prompts(generations: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -35,7 +37,7 @@ def common_prompts(generations: pd.DataFrame, methods: Sequence[str]) -> pd.Data
 
 
 def build_excerpts(
-    spec: TableSpec, generations: pd.DataFrame, prompts: pd.DataFrame, context: Context
+    spec: TableSpec, generations: pd.DataFrame, prompts: pd.DataFrame, context: Context, words: str = "paper"
 ) -> tuple[TableSpec, pd.DataFrame]:
     """Return the specification with its rows filled in, and its ``table_cells``.
 
@@ -55,7 +57,7 @@ def build_excerpts(
         cues = (("Prefix cue", asked.loc[key, "prompt_text"]), ("Gold cue", asked.loc[key, "gold_text"]))
         outputs = ((method_name(method, context.display), texts.loc[(*key, method)]) for method in order)
         for name, text in (*cues, *outputs):
-            rows.append((Row((str(number), name), group=str(number)), shortened(str(text))))
+            rows.append((Row((str(number), name), group=str(number)), shortened(str(text), words=words)))
     panel = spec.panels[0]
     reason = "" if rows else "no prompt has outputs that pass the filter in every method"
     if not rows:

@@ -27,6 +27,8 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
     parts: list[tuple[str, pd.DataFrame]] = []
     if preparation.dropped is not None:
         parts.append(("Rows of the raw corpus, by what became of them", _dropped(preparation.dropped)))
+    if preparation.scripts is not None:
+        parts.append(("Scripts of the posts, and what was dropped for want of words", _scripts(preparation.scripts)))
     if preparation.roster is not None:
         parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
     if preparation.splits is not None:
@@ -58,6 +60,19 @@ def _dropped(dropped: pd.DataFrame) -> pd.DataFrame:
             "Reason": [reason.replace("_", " ") for reason in ordered["reason"]],
             "Rows": [f"{rows:,}" for rows in ordered["rows"]],
             "Share": [f"{rows / total:.1%}" if total else "–" for rows in ordered["rows"]],
+        }
+    )
+
+
+def _scripts(scripts: pd.DataFrame) -> pd.DataFrame:
+    total = scripts["letters"].sum()
+    ordered = scripts.sort_values(["letters", "script"], ascending=[False, True])
+    return pd.DataFrame(
+        {
+            "Script": ordered["script"],
+            "Share of letters": [f"{letters / total:.2%}" if total else "–" for letters in ordered["letters"]],
+            "Posts mostly in it": [f"{posts:,}" for posts in ordered["posts"]],
+            "Dropped as too short": [f"{posts:,}" for posts in ordered["too_short"]],
         }
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from favor.foundation.words import output_words
 from favor.scores.assistant_phrases import PHRASES
 from favor.scores.inputs import Run, ScoreInputs, read_settings, read_variants
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
@@ -58,7 +59,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
             value, n, note = _mean_score(inputs, run, run.items if variant else run.survivors)
             scores.append(Score(run.seed, run.method, "", "assistant_score", variant, value, n, note))
         texts = inputs.texts(run)
-        words = sum(len(text.split()) for text in texts)
+        words = sum(map(output_words(inputs.words).count, texts))
         for variant in ("", *(name for name in variants if name == "substring")):
             matches = sum(phrase_matches(text, bool(variant)) for text in texts)
             value = 1000 * matches / words if words else float("nan")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from favor.corpora.style_features import WORD
 from favor.foundation.errors import UserError
+from favor.foundation.words import document_words
 from favor.scores.inputs import ScoreInputs, read_settings
 from favor.scores.metric import Metric, Score, scores_frame
 
@@ -20,15 +20,15 @@ METRICS = (
 LENGTH = 5
 
 
-def word_grams(text: str, length: int = LENGTH) -> list[tuple[str, ...]]:
-    """Word n-grams of the lower-cased text, in order, with repeats."""
-    words = [word.lower() for word in WORD.findall(text.replace("’", "'"))]
-    return [tuple(words[start : start + length]) for start in range(len(words) - length + 1)]
+def word_grams(text: str, length: int = LENGTH, words: str = "paper") -> list[tuple[str, ...]]:
+    """Word n-grams of the lower-cased text, in order, with repeats; ``words``: what counts as a word."""
+    found = [word.lower() for word in document_words(words).split(text.replace("’", "'"))]
+    return [tuple(found[start : start + length]) for start in range(len(found) - length + 1)]
 
 
-def copied_share(text: str, known: set[tuple[str, ...]]) -> float:
+def copied_share(text: str, known: set[tuple[str, ...]], words: str = "paper") -> float:
     """Share of the text's 5-grams that are in ``known``; 0.0 for a text of fewer than 5 words."""
-    grams = word_grams(text)
+    grams = word_grams(text, words=words)
     return sum(gram in known for gram in grams) / len(grams) if grams else 0.0
 
 
@@ -42,14 +42,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     if inputs.client_texts is None:
         raise UserError("scores: family 'copying' needs the clients' texts; give the client_texts table")
     known = {
-        str(client): {gram for text in texts for gram in word_grams(text)}
+        str(client): {gram for text in texts for gram in word_grams(text, words=inputs.words)}
         for client, texts in inputs.client_texts.groupby("client")["training_text"]
     }
     scores: list[Score] = []
     for run in inputs.runs:
         survivors = run.survivors.assign(text=inputs.texts(run))
         shares = [
-            copied_share(text, known[client])
+            copied_share(text, known[client], inputs.words)
             for client, text in zip(survivors["client"], survivors["text"], strict=True)
         ]
         n = len(shares)

@@ -60,8 +60,8 @@ class ScoreInputs:
     generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
     utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
-    smallest distinct-bigram ratio, which the human controls pass through too. Rows may come in any order. Missing rows
-    raise ``UserError``.
+    smallest distinct-bigram ratio, which the human controls pass through too; words: what counts as one.
+    Rows may come in any order. Missing rows raise ``UserError``.
     """
 
     generations: pd.DataFrame
@@ -72,6 +72,7 @@ class ScoreInputs:
     client_texts: pd.DataFrame | None = None
     assistant: pd.DataFrame | None = None
     quality_limits: tuple[int, float] = QUALITY_LIMITS
+    words: str = "paper"
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -110,6 +111,7 @@ class ScoreInputs:
         client_texts: Path | None = None,
         assistant: Path | None = None,
         quality_limits: tuple[int, float] = QUALITY_LIMITS,
+        words: str = "paper",
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -128,6 +130,7 @@ class ScoreInputs:
             read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
             read_parquet(assistant, ASSISTANT) if assistant is not None else None,
             quality_limits,
+            words,
         )
 
     @property
@@ -155,7 +158,7 @@ class ScoreInputs:
 
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
-        return quality_columns(prompts["gold_text"].tolist(), *self.quality_limits).set_index(prompts.index)
+        return quality_columns(prompts["gold_text"].tolist(), *self.quality_limits, self.words).set_index(prompts.index)
 
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)

@@ -8,13 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from favor.foundation.words import output_words
+
 MINIMUM_WORDS = 20
 MINIMUM_DISTINCT_BIGRAM_RATIO = 0.15
 
 
-def distinct_bigram_ratio(text: str) -> float:
-    """Distinct bigrams over bigrams of the lower-cased, whitespace-delimited tokens; 0.0 with fewer than 2 tokens."""
-    tokens = text.lower().split()
+def distinct_bigram_ratio(text: str, words: str = "paper") -> float:
+    """Distinct bigrams over bigrams of the lower-cased words; 0.0 with fewer than 2 words."""
+    tokens = output_words(words).split(text.lower())
     if len(tokens) < 2:
         return 0.0
     return len(set(pairwise(tokens))) / (len(tokens) - 1)
@@ -24,13 +26,15 @@ def quality_columns(
     texts: Sequence[str],
     minimum_words: int = MINIMUM_WORDS,
     minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO,
+    words: str = "paper",
 ) -> pd.DataFrame:
     """Return the columns words (int32), distinct_bigram_ratio (float64) and passed (bool), one row per text.
 
-    A text fails with fewer than 20 whitespace-delimited tokens (the empty text included) or a distinct-bigram ratio
-    below 0.15 (paper, "Data preprocessing and metrics"), unless other limits are given.
+    A text fails with fewer than 20 words (the empty text included) or a distinct-bigram ratio below 0.15 (paper, "Data
+    preprocessing and metrics"), unless other limits are given. ``words``: what counts as one
+    (:func:`favor.foundation.words.output_words`), in the paper what white space separates.
     """
-    words = np.array([len(text.split()) for text in texts], dtype=np.int32)
-    ratios = np.array([distinct_bigram_ratio(text) for text in texts], dtype=np.float64)
-    passed = (words >= minimum_words) & (ratios >= minimum_distinct_bigram_ratio)
-    return pd.DataFrame({"words": words, "distinct_bigram_ratio": ratios, "passed": passed})
+    counts = np.array([output_words(words).count(text) for text in texts], dtype=np.int32)
+    ratios = np.array([distinct_bigram_ratio(text, words) for text in texts], dtype=np.float64)
+    passed = (counts >= minimum_words) & (ratios >= minimum_distinct_bigram_ratio)
+    return pd.DataFrame({"words": counts, "distinct_bigram_ratio": ratios, "passed": passed})

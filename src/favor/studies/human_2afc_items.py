@@ -6,7 +6,6 @@ the key (which profile is right, and where the candidate comes from) and quotes 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +15,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import Words, output_words
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
@@ -28,7 +28,7 @@ class AuditSettings:
     """``items``: how many, of which ``human_items`` are held-out human continuations and the others are shared
     equally by ``methods``. A profile is the first ``excerpt_words`` words of each of ``excerpts`` training texts.
     ``distractor``: any other author, or one of the same topic where there is one. Human continuations pass the filter
-    of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``.
+    of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``. ``words``: what counts as one.
     """
 
     methods: Sequence[str]
@@ -40,6 +40,7 @@ class AuditSettings:
     seed: int = 2026
     minimum_words: int = MINIMUM_WORDS
     minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO
+    words: str = "paper"
 
     @property
     def shares(self) -> dict[str, int]:
@@ -92,7 +93,7 @@ def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, s
     """Return seed, client, prompt_id, document_id and text of every text of ``source`` that passes the filter."""
     if source == HUMAN:
         limits = settings.minimum_words, settings.minimum_distinct_bigram_ratio
-        passed = quality_columns(prompts["gold_text"].tolist(), *limits)["passed"].to_numpy()
+        passed = quality_columns(prompts["gold_text"].tolist(), *limits, settings.words)["passed"].to_numpy()
         found = prompts[passed].rename(columns={"gold_text": "text"})
     else:
         found = generations[(generations["method"] == source) & generations["passed"]]
@@ -141,11 +142,11 @@ def _profile(
         )
     order = numpy_generator(settings.seed, "2afc profile", author, *place).permutation(len(texts))
     # Texts that fill an excerpt come first.
-    drawn = sorted((str(texts[index]) for index in order), key=lambda text: len(text.split()) < settings.excerpt_words)
-    return [excerpt(text, settings.excerpt_words) for text in drawn[: settings.excerpts]]
+    words = output_words(settings.words)
+    drawn = sorted((str(texts[index]) for index in order), key=lambda text: words.count(text) < settings.excerpt_words)
+    return [excerpt(text, settings.excerpt_words, words) for text in drawn[: settings.excerpts]]
 
 
-def excerpt(text: str, words: int) -> str:
-    """Return the first ``words`` words of ``text``, line breaks kept, with an ellipsis where some are left out."""
-    ends = [match.end() for match in re.finditer(r"\S+", text)]
-    return text.strip() if len(ends) <= words else text[: ends[words - 1]].strip() + " …"
+def excerpt(text: str, number: int, words: Words) -> str:
+    """Return the first ``number`` words of ``text``, line breaks kept, with an ellipsis where some are left out."""
+    return text.strip() if words.count(text) <= number else words.cut(text, number).strip() + " …"

@@ -14,6 +14,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import output_words
 from favor.studies.judges_prompts import (
     QUALITY,
     QUALITY_INSTRUCTIONS,
@@ -33,7 +34,8 @@ class Design:
 
     ``methods``: rows whose continuations are rated. ``voice``: the pair whose voices are compared, or None.
     ``judgements``: of every output and pair; a pair's successive judgements swap the two places. ``profile_texts`` and
-    ``profile_words``: training texts of the author that a comparison of voices shows, and words of each.
+    ``profile_words``: training texts of the author that a comparison of voices shows, and words of each;
+    ``words``: what counts as one.
     """
 
     methods: tuple[str, ...]
@@ -41,6 +43,7 @@ class Design:
     judgements: int = 2
     profile_texts: int = 3
     profile_words: int = 150
+    words: str = "paper"
     seed: int = 2026
 
 
@@ -155,4 +158,5 @@ def author_profile(texts: pd.DataFrame, client: str, design: Design) -> list[str
     if own.empty:
         raise UserError(f"judges: {client} has no training texts for a profile; run the corpus rules again")
     order = numpy_generator(design.seed, "author profile", client).permutation(len(own))[: design.profile_texts]
-    return [" ".join(str(own["text"].iloc[place]).split()[: design.profile_words]) for place in order]
+    words = output_words(design.words)
+    return [" ".join(words.cut(str(own["text"].iloc[place]), design.profile_words).split()) for place in order]

@@ -1,0 +1,79 @@
+"""Unicode scripts of a corpus: how many letters and posts of each, and how many posts no word was found in."""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+from functools import cache
+
+import pandas as pd
+from fontTools import unicodedata as scripts  # type: ignore[import-untyped]
+
+from favor.corpora.tables import SCRIPTS
+from favor.foundation.errors import UserError
+from favor.foundation.words import UNSPACED
+
+_NO_LETTERS = bytes(sorted(set(range(128)) - set(string.ascii_letters.encode())))
+NONE = "none"  # of posts without a letter
+
+
+@cache
+def _script(character: str) -> str:
+    """Return the name of a letter's script, "" for what is no letter."""
+    return scripts.script_name(scripts.script(character)) if character.isalpha() else ""
+
+
+def letters_by_script(text: str) -> Counter[str]:
+    """Return the number of letters of ``text`` by the Unicode name of their script."""
+    if text.isascii():
+        letters = len(text.encode().translate(None, _NO_LETTERS))
+        return Counter(Latin=letters) if letters else Counter()
+    found: Counter[str] = Counter()
+    for character, count in Counter(text).items():
+        if name := _script(character):
+            found[name] += count
+    return found
+
+
+class ScriptCounts:
+    """Counts of a corpus as its posts are read, before any is dropped for anything but being empty."""
+
+    def __init__(self) -> None:
+        self.letters: Counter[str] = Counter()
+        self.plain = 0
+        self.posts: Counter[str] = Counter()
+        self.wordless: Counter[str] = Counter()
+
+    def add(self, text: str, dropped: bool) -> None:
+        """Count a cleaned post; ``dropped``: too few words were found in it."""
+        letters = letters_by_script(text)
+        self.letters.update(letters)
+        self.plain += len(text.encode("utf-8", "replace").translate(None, _NO_LETTERS + bytes(range(128, 256))))
+        main = max(sorted(letters), key=letters.__getitem__) if letters else NONE
+        self.posts[main] += 1
+        self.wordless[main] += dropped
+
+    def table(self) -> pd.DataFrame:
+        """Return the ``scripts`` table."""
+        rows = [
+            (name, self.letters[name], self.posts[name], self.wordless[name])
+            for name in sorted({*self.letters, *self.posts})
+        ]
+        return pd.DataFrame(rows, columns=SCRIPTS.names).astype(SCRIPTS.empty().dtypes.to_dict())
+
+    def check(self, source: str, words: str) -> None:
+        """Raise ``UserError`` where most letters of the corpus are of a kind that ``words`` does not count.
+
+        Under "paper" these are all but A to Z, under "unicode" those of scripts without spaces, whose runs would each
+        count as one word.
+        """
+        total = self.letters.total()
+        unspaced = sum(self.letters[name] for name in UNSPACED)
+        lost = {"paper": total - self.plain, "unicode": unspaced}.get(words, 0)
+        if total and lost > total / 2:
+            most = ", ".join(f"{name} {count / total:.0%}" for name, count in self.letters.most_common(3))
+            remedy = "segmented or characters" if unspaced > total / 2 else "unicode"
+            raise UserError(
+                f"{source}: {lost / total:.0%} of the letters are not in words as corpus key 'words: {words}' counts "
+                f"them (scripts: {most}); set it to {remedy}"
+            )

@@ -1,0 +1,121 @@
+"""Corpora that are not English: what is counted, what is dropped, and which remedy a refusal names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.corpora.assistant_texts import classifier_texts
+from favor.corpora.building import build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.corpora.scripts import letters_by_script
+from favor.corpora.tables import DOCUMENTS, SCRIPTS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
+from favor.foundation.words import output_words
+from favor.report.bundle_scan import Private, scan
+from favor.report.content import Preparation
+from favor.report.excerpts import shortened
+from favor.report.preparation import blocks
+from favor.scores.text_quality import quality_columns
+from favor.studies.human_2afc_items import excerpt
+from favor.studies.judges_design import Design, author_profile
+
+RUSSIAN = "Сегодня я ходил на рынок"
+CHINESE = "我今天去市场买了很多新鲜的水果和蔬菜然后回家做饭给全家人吃大家都说味道非常好"
+GERMAN = "Wir süßen den Tee für die Gäste"
+
+
+def build(folder: Path, texts: list[str], words: str = "paper") -> tuple[pd.DataFrame, pd.DataFrame]:
+    source = folder / "posts.jsonl"
+    frame = pd.DataFrame({"author": [f"a{number % 3}" for number in range(len(texts))], "text": texts})
+    frame.to_json(source, orient="records", lines=True)
+    outputs = [folder / f"{name}.parquet" for name in ("documents", "dropped", "scripts")]
+    build_documents(
+        source,
+        open_reader("table"),
+        CleaningSettings(words=words),
+        *outputs[:2],
+        reader_settings=ReaderSettings(),
+        out_scripts=outputs[2],
+    )
+    return read_parquet(outputs[0], DOCUMENTS), read_parquet(outputs[2], SCRIPTS)
+
+
+def test_letters_by_script_by_hand() -> None:
+    assert letters_by_script("ab, c 1") == {"Latin": 3}
+    assert letters_by_script("é ж 東か1") == {"Latin": 1, "Cyrillic": 1, "Han": 1, "Hiragana": 1}
+    assert letters_by_script("22 :)") == {}
+
+
+def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path: Path) -> None:
+    texts = [f"{RUSSIAN} {letter} lol" for letter in "абвгде"]
+    with pytest.raises(UserError, match=r"8\d% of the letters.*'words: paper'.*Cyrillic 8\d%.*set it to unicode"):
+        build(tmp_path, texts)
+    documents, scripts = build(tmp_path, texts, "unicode")
+    assert documents["words"].tolist() == [7] * 6
+    assert scripts["script"].tolist() == ["Cyrillic", "Latin"]
+
+
+@pytest.mark.parametrize("words", ["paper", "unicode"])
+def test_a_corpus_without_spaces_stops_and_names_the_remedy(tmp_path: Path, words: str) -> None:
+    texts = [CHINESE + "一二三四五六"[number] for number in range(6)]
+    with pytest.raises(UserError, match=r"Han 100%.*set it to segmented or characters"):
+        build(tmp_path, texts, words)
+    segmented, _ = build(tmp_path, texts, "segmented")
+    characters, _ = build(tmp_path, texts, "characters")
+    assert set(characters["words"]) == {len(CHINESE) + 1}
+    assert all(10 < count < len(CHINESE) for count in segmented["words"])
+
+
+def test_what_is_dropped_is_counted_by_script(tmp_path: Path) -> None:
+    documents, scripts = build(tmp_path, [GERMAN, "an English post of some length", RUSSIAN, "22 :)"])
+    assert len(documents) == 2
+    rows = scripts.set_index("script")[["posts", "too_short"]].T.to_dict("list")
+    assert rows == {"Cyrillic": [1, 1], "Latin": [2, 0], "none": [1, 1]}
+    ((caption, shown),) = blocks(Preparation(scripts=scripts))
+    assert "Scripts" in caption
+    assert shown.to_numpy().tolist() == [
+        ["Latin", "71.43%", "2", "0"],
+        ["Cyrillic", "28.57%", "1", "1"],
+        ["none", "0.00%", "1", "1"],
+    ]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("paper", 10), ("unicode", 7), ("segmented", 7)])
+def test_accents_split_no_word_unless_the_paper_counts(tmp_path: Path, kind: str, expected: int) -> None:
+    documents, _ = build(tmp_path, [GERMAN], kind)
+    assert documents["words"].tolist() == [expected]
+
+
+def test_continuations_without_spaces_can_pass_the_filter() -> None:
+    assert not quality_columns([CHINESE])["passed"][0]
+    assert quality_columns([CHINESE], words="segmented")["passed"][0]
+    assert quality_columns(["好" * 60], words="characters")["passed"].tolist() == [False]  # one bigram
+
+
+def test_excerpts_and_profiles_of_texts_without_spaces_end() -> None:
+    words = output_words("characters")
+    assert excerpt(CHINESE, 10, words) == CHINESE[:10] + " …"
+    assert shortened(CHINESE, 10, "characters") == CHINESE[:10] + " …"
+    texts = pd.DataFrame([("c", "c-1", "train", CHINESE)], columns=["client", "document_id", "split", "text"])
+    assert author_profile(texts, "c", Design((), profile_words=10, words="characters")) == [CHINESE[:10]]
+
+
+def test_assistant_texts_without_spaces_serve() -> None:
+    texts = [CHINESE * 3 + chr(0x4E00 + number) for number in range(12)]
+    human = pd.DataFrame({"author": [f"h{at}" for at in range(12)], "document_id": [f"d{at:02d}" for at in range(12)]})
+    made = classifier_texts(texts, human.assign(text=texts), 12, 1, "characters")
+    assert len(made) == 24
+    assert made["text"].str.len().between(50, len(texts[0])).all()
+    assert (made["text"].str.len() < len(texts[0])).any()
+
+
+@pytest.mark.parametrize("suffix", [".html", ".txt", ".tex"])
+def test_a_text_without_spaces_is_found_in_a_release(suffix: str) -> None:
+    found = scan({f"notes{suffix}": f"x {CHINESE[5:20]} y".encode()}, Private([], [("a text", CHINESE)]))
+    assert [finding.what for finding in found] == ["8 consecutive words of a text"]
