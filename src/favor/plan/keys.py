@@ -82,6 +82,14 @@ class InRound(InTrack, Protocol):
         """The round, from 0."""
 
 
+class AfterRound(InTrack, Protocol):
+    """What the server makes at the end of a round."""
+
+    @property
+    def next_round(self) -> str:
+        """The round that begins with it, from 1."""
+
+
 class SharedJob(InRound, Protocol):
     """One job of a shared stage: some of a round's clients."""
 

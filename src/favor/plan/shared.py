@@ -1,0 +1,233 @@
+"""Which clients take part in which round of a track, and what the jobs of shared stages start from and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from favor.federation.method import PersonalStage, SharedStage, plan_values
+from favor.federation.schedule import batches, client_names, cohorts, last_participation
+from favor.foundation.errors import UserError
+from favor.plan.keys import (
+    Batch,
+    InExperiment,
+    InRound,
+    InRun,
+    InSeed,
+    InTrack,
+    Run,
+    SharedJob,
+)
+from favor.plan.project import Project, parameter, pick, plain, unique
+
+
+class SharedTraining:
+    """The runs of a project, and the jobs of their shared stages."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.paths = project.paths
+
+    def clients(self, experiment: str) -> list[str]:
+        """Return the names of an experiment's clients."""
+        section = self.project.config.experiments[experiment]
+        return client_names(section.clients, section.skip_clients)
+
+    @cache
+    def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
+        """Return the cohorts of an experiment's rounds."""
+        federation = self.project.config.experiments[experiment].federation
+        return cohorts(int(seed), self.clients(experiment), federation.rounds, federation.clients_per_round, sampling)
+
+    @cache
+    def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
+        """Return the round of every client's last participation."""
+        return last_participation(self.rounds(experiment, seed, sampling))
+
+    def runs(self, experiment: str) -> list[Run]:
+        """Return every run of an experiment."""
+        section = self.project.config.experiments[experiment]
+        return [Run(experiment, str(seed), method) for seed in section.seeds for method in section.methods]
+
+    def home(self, run: InRun) -> Run:
+        """Return the run that makes a run's outputs: itself, or that of the experiment named by ``outputs_of``."""
+        archive = self.project.experiment(run).outputs_of
+        there = archive is not None and run.method in self.project.config.experiments[archive].methods
+        return Run(archive if archive is not None and there else run.experiment, run.seed, run.method)
+
+    def per_job(self, key: InExperiment) -> int:
+        """Return how many clients one job trains."""
+        size = self.project.experiment(key).federation.clients_per_job
+        assert size is not None
+        return size
+
+    # Shared stages
+
+    def stage(self, key: InTrack) -> SharedStage:
+        """Return the shared stage behind a track."""
+        return self._stage(key.experiment, key.track)
+
+    @cache
+    def _stage(self, experiment: str, track: str) -> SharedStage:
+        for plan in self.project.plans(experiment).values():
+            if plan.shared is not None and plan.shared.track == track:
+                return plan.shared
+        raise UserError(f"no method of experiment '{experiment}' has the shared track '{track}'; check the name")
+
+    def schedule(self, key: InTrack) -> str:
+        """Return the schedule of a track's rounds."""
+        return self.paths.schedule.of(key, sampling=self.stage(key).sampling)
+
+    def cohort(self, key: InRound) -> list[str]:
+        """Return the clients of a round."""
+        return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
+
+    def shared_clients(self, key: SharedJob) -> list[str]:
+        """Return the clients of one job of a shared stage."""
+        return batches(self.cohort(key), self.per_job(key))[int(key.batch)]
+
+    def round_jobs(self, run: InSeed, stage: SharedStage, number: int) -> list[Batch]:
+        """Return the jobs of a round."""
+        cohort = self.rounds(run.experiment, run.seed, stage.sampling)[number]
+        count = len(batches(cohort, self.per_job(run)))
+        return [Batch(run.experiment, run.seed, stage.track, str(number), str(batch)) for batch in range(count)]
+
+    def initial_adapter(self, key: InSeed, origin: str) -> str:
+        """Return the adapter that training starts from: one per seed, or one per track or local method."""
+        common = self.project.experiment(key).federation.initial_adapter == "common"
+        return self.paths.initial_adapter.of(key, origin="common" if common else origin)
+
+    def server_adapter(self, key: InSeed, stage: SharedStage, number: int) -> str:
+        """Return the shared adapter at the start of a round."""
+        if number == 0:
+            return self.initial_adapter(key, stage.track)
+        return self.paths.server_adapter.of(key, track=stage.track, next_round=number)
+
+    def round_start(self, key: InRound) -> str:
+        """Return the shared adapter that the clients of a round are sent."""
+        return self.server_adapter(key, self.stage(key), int(key.round))
+
+    def aggregated_from(self, key: AfterRound) -> str:
+        """Return the shared adapter that a round's uploads are added to."""
+        return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
+
+    def uploads(self, key: AfterRound) -> list[str]:
+        """Return the uploads that make the adapter of ``next_round``."""
+        return self.round_uploads(key, self.stage(key), int(key.next_round) - 1)
+
+    def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
+        """Return the uploads of a round."""
+        return [self.paths.upload.of(job) for job in self.round_jobs(run, stage, number)]
+
+    @cache
+    def _positions(self, experiment: str, seed: str, sampling: str, number: int) -> dict[str, int]:
+        return {client: place for place, client in enumerate(self.rounds(experiment, seed, sampling)[number])}
+
+    def endpoint(self, key: InSeed, stage: SharedStage, client: str, number: int) -> str:
+        """Return the bundle that holds a client's shared endpoint of a round."""
+        place = self._positions(key.experiment, key.seed, stage.sampling, number)[client]
+        batch = place // self.per_job(key)
+        return self.paths.endpoints.of(key, track=stage.track, round=number, batch=batch)
+
+    @cache
+    def _ends_in_use(self, experiment: str, track: str) -> bool:
+        """Return whether a row with this track generates with its endpoints, or starts its personal stage there."""
+        return any(
+            plan.inference == "endpoint" or (plan.personal is not None and plan.personal.start == "endpoint")
+            for plan in self.project.plans(experiment).values()
+            if plan.shared is not None and plan.shared.track == track
+        )
+
+    def kept_endpoints(self, key: InRound) -> list[str]:
+        """Return the clients whose shared endpoint of this round is kept.
+
+        All of them, where their next participation starts there. Else those that never take part again, where a row
+        generates with endpoints or starts its personal stage there.
+        """
+        stage = self.stage(key)
+        if stage.start == "own":
+            return self.cohort(key)
+        if not self._ends_in_use(key.experiment, key.track):
+            return []
+        last = self.last_rounds(key.experiment, key.seed, stage.sampling)
+        return [client for client in self.cohort(key) if last[client] == int(key.round)]
+
+    def endpoint_count(self, run: InSeed, stage: SharedStage) -> int:
+        """Return how many shared endpoints of a track are kept, over all rounds."""
+        schedule = self.rounds(run.experiment, run.seed, stage.sampling)
+        if stage.start == "own":
+            return sum(map(len, schedule))
+        used = self._ends_in_use(run.experiment, stage.track)
+        return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
+
+    def previous_endpoints(self, key: SharedJob) -> list[str]:
+        """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
+        stage = self.stage(key)
+        if stage.start != "own":
+            return []
+        before = last_participation(self.rounds(key.experiment, key.seed, stage.sampling)[: int(key.round)])
+        clients = self.shared_clients(key)
+        return unique(self.endpoint(key, stage, client, before[client]) for client in clients if client in before)
+
+    def shared_settings(self, key: SharedJob) -> dict[str, Any]:
+        """Return what a job of a shared stage reads of the configuration."""
+        stage = self.stage(key)
+        return parameter(
+            **self._stage_settings(key, stage),
+            stage=plan_values(stage),
+            keep_endpoints=self.kept_endpoints(key),
+            participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
+        )
+
+    def shared_style(self, key: InTrack) -> list[str]:
+        """Return the clients' own style embeddings, where a shared stage aligns with them."""
+        return self._style(key, self.stage(key))
+
+    # Both stages
+
+    def _stage_settings(self, key: InExperiment, stage: SharedStage | PersonalStage) -> dict[str, Any]:
+        experiment = self.project.experiment(key)
+        return {
+            "model": self.project.model_settings(experiment.base_model),
+            **pick(experiment, "lora", "training"),
+            "alignment": plain(experiment.alignment) if stage.objective.alignment else None,
+            "prefix_tokens": experiment.prompts.prefix_tokens,
+            **pick(experiment.federation, "clients_per_job", "engine"),
+        }
+
+    def _style(self, key: InExperiment, stage: SharedStage | PersonalStage) -> list[str]:
+        encoder = self.project.experiment(key).style_encoder
+        return [self.paths.source_embeddings.of(key, encoder=encoder)] if stage.objective.alignment else []
+
+    def _participations(
+        self, key: InSeed, stage: SharedStage | PersonalStage, sampling: str | None, clients: Iterable[str]
+    ) -> dict[str, int]:
+        """Return how often each client takes part in all, where the passes of a stage are spread over it."""
+        if not stage.spread or sampling is None:
+            return {}
+        rounds = self.rounds(key.experiment, key.seed, sampling)
+        return {client: sum(client in cohort for cohort in rounds) for client in clients}
+
+    # Schedules, initial adapters, aggregation
+
+    def schedule_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what a schedule depends on."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            **pick(experiment, "clients", "skip_clients"),
+            **pick(experiment.federation, "rounds", "clients_per_round"),
+        )
+
+    def initial_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what an initial adapter depends on."""
+        experiment = self.project.experiment(key)
+        return parameter(model=self.project.model_settings(experiment.base_model), lora=experiment.lora)
+
+    def aggregation_settings(self, key: InTrack) -> dict[str, Any]:
+        """Return what the server reads of the configuration."""
+        return parameter(
+            **pick(self.project.experiment(key).federation, "server_learning_rate"),
+            weighting=self.stage(key).weighting,
+            results=self.paths.results,
+        )
