@@ -10,6 +10,7 @@ from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
 from favor.plan.keys import (
+    AfterRound,
     Batch,
     InExperiment,
     InRound,
