@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 
 import pytest
+from tests.workflow.traced import TRACED
 
 from favor.paper.names import METHODS
+from favor.running.definitions import TEXT_ERRORS
 from favor.running.fingerprint import EXEMPT, NAMING, SourceCode
 
 # Scripts that load a module by its name: (folder of the package, the name they read of it).
@@ -136,3 +139,21 @@ def test_the_constant_whose_strings_name_methods_is_declared(repository):
     assert "favor.paper.names.METHODS" in NAMING
     reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
     assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
+
+
+def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository):
+    """Whoever catches such an error by a name raises another one with its words; nothing else is done with them."""
+    kept = set()
+    for path in (repository / "src/favor").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ExceptHandler) and node.name and node.type:
+                caught = {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)}
+                if caught & {*TEXT_ERRORS, "Exception"} and not isinstance(node.body[-1], ast.Raise):
+                    kept.add(f"{path.stem}:{ast.unparse(node.type)}")
+    # These print the words and end the job, or a command.
+    assert kept <= {"job:UserError", "job:Exception", "devices:UserError", "__main__:UserError"}, kept
+
+
+def test_every_script_is_traced_in_some_run(repository):
+    scripts = sorted(path.stem for path in (repository / "workflow/scripts").glob("*.py"))
+    assert sorted(script for run in TRACED.values() for script in run) == scripts

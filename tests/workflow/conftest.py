@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+TRACING = Path(__file__).parent / "tracing"
 COPIED = (
     *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
     *("requirements.lock", "LICENSE", "CITATION.cff"),
@@ -40,16 +42,31 @@ if False:
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project in ``folder``; ``originals`` holds the texts of edited files."""
+    """A copy of the project in ``folder``; ``originals`` holds the texts of edited files.
+
+    ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`).
+    """
 
     folder: Path
+    traced: bool = False
     originals: dict[Path, str] = field(default_factory=dict)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
         command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+        environment = dict(os.environ)
+        if self.traced:
+            (self.folder / "trace").mkdir(exist_ok=True)
+            path = os.pathsep.join(filter(None, (str(TRACING), os.environ.get("PYTHONPATH"))))
+            environment |= {"PYTHONPATH": path, "FAVOR_TRACE": str(self.folder / "trace")}
         done = subprocess.run(
-            command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            command,
+            env=environment,
+            cwd=self.folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
@@ -88,7 +105,7 @@ def planned_jobs(output: str) -> dict[str, int]:
     return jobs
 
 
-def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED) -> Project:
+def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED, traced: bool = False) -> Project:
     """Copy the parts of the project that a run needs."""
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in only:
@@ -98,7 +115,7 @@ def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED) -
         else:
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name)
-    return Project(folder)
+    return Project(folder, traced)
 
 
 def use_planned_configuration(repository: Path, project: Project) -> None:

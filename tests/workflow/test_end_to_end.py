@@ -25,6 +25,7 @@ from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 from tests.workflow.conftest import copy_project
+from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
 MICRO = ("--configfile", "micro.yaml")
 
@@ -36,7 +37,7 @@ def digest(path: Path) -> str:
 @pytest.fixture(scope="module")
 def run(repository, tmp_path_factory):
     """A finished run of the micro configuration."""
-    project = copy_project(repository, tmp_path_factory.mktemp("run") / "project")
+    project = copy_project(repository, tmp_path_factory.mktemp("run") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
     project.snakemake(*MICRO)
@@ -267,3 +268,12 @@ def test_an_annotators_page_names_nobody(run):
     published = (run.folder / "results/report.html").read_text()
     assert not [text for text in items["candidate"] if text[:40] in published]
     assert "no response files yet" in published
+
+
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):
+    assert unforeseen(run.folder) == set()
+    assert untraced(run.folder, "end_to_end") == set()
+
+
+def test_a_mutation_of_what_ran_changes_the_fingerprints_of_the_rules_that_ran_it(run, tmp_path):
+    assert unnoticed_mutations(run.folder, tmp_path / "mutated.py") == []

@@ -12,6 +12,7 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from tests.report.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
+from tests.workflow.traced import unforeseen, untraced
 
 METHODS = ("fedavg", "favor")
 FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv", "training_budget.csv")
@@ -19,7 +20,7 @@ FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv"
 
 @pytest.fixture(scope="module")
 def results(repository, tmp_path_factory):
-    project = copy_project(repository, tmp_path_factory.mktemp("lengths") / "project")
+    project = copy_project(repository, tmp_path_factory.mktemp("lengths") / "project", traced=True)
     for name in ("micro.yaml", "released_lengths.yaml"):
         shutil.copy(repository / "tests" / "data" / name, project.folder / name)
     targets = [f"results/lengths/exports/release/{method}-seed1/{FILES[0]}" for method in METHODS]
@@ -50,3 +51,8 @@ def test_pairs_and_answers_stand_in_one_order(results):
     assert all(row["same"] == (len(set(row["authors"])) == 1) for row in truth)
     assert all(0 <= row["value"] <= 1 for row in answers)
     assert set(json.loads((folder / "measures.json").read_text())) == {"auc", "c@1", "f_05_u", "F1", "brier"}
+
+
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(results):
+    assert unforeseen(results.parents[1]) == set()
+    assert untraced(results.parents[1], "lengths") == set()

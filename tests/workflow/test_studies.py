@@ -15,16 +15,18 @@ from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.traced import unforeseen, untraced
 
 STUDIES = ("--configfile", "studies.yaml")
 TABLES = [f"results/probes/tables/{label}.html" for label in ("asce-scale-transfer", "prompting_retrieval_baselines")]
-TARGETS = ("--", *TABLES, "results/probes/boundary.parquet")
+SCORE_FILES = [f"results/micro/scores/{family}.parquet" for family in ("judges", "efficiency")]
+TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
 
 
 @pytest.fixture(scope="module")
 def run(repository, tmp_path_factory):
     """A project whose tables of both studies are made."""
-    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project")
+    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "studies.yaml", project.folder / "studies.yaml")
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
     project.snakemake(*STUDIES, *TARGETS)
@@ -116,3 +118,8 @@ def test_what_a_change_reruns(run):
     assert jobs["generate_prompted"] == 1  # the row without a sheet stays
     jobs = changed("stories, texts: 1", "stories, texts: 2")
     assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
+
+
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):
+    assert unforeseen(run.folder) == set()
+    assert untraced(run.folder, "studies") == set()

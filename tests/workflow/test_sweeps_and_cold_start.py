@@ -20,6 +20,7 @@ from favor.foundation.tensors import read_safetensors
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SWEEP_SCORES
 from tests.workflow.conftest import copy_project
+from tests.workflow.traced import unforeseen, untraced
 
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
 # The release holds the report, and every table and figure of the studies; the micro experiment itself is not run.
@@ -29,7 +30,7 @@ TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet")
 @pytest.fixture(scope="module")
 def results(repository, tmp_path_factory):
     """The results of the studies over the micro configuration, without the main experiment's."""
-    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project")
+    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
     for name in ("micro.yaml", "micro_studies.yaml"):
         shutil.copy(repository / "tests" / "data" / name, project.folder / name)
     os.environ["HF_HUB_OFFLINE"] = "1"
@@ -139,3 +140,8 @@ def test_the_release_holds_the_sweeps(results):
         names = {name.removeprefix("favor-release/results/") for name in archive.getnames()}
     assert {"sweeps/volume/scores.parquet", "sweeps/volume/figures/points.svg"} <= names
     assert {"sweeps/shots/tables/cold-start-nested-k.tex", "unseen/statistics/cold-start-nested-k.parquet"} <= names
+
+
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(results):
+    assert unforeseen(results.parent) == set()
+    assert untraced(results.parent, "sweeps") == set()

@@ -61,6 +61,12 @@ class SourceCode:
         self._uses_of: dict[Node, frozenset[Use]] = {}
         self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
 
+    def replaced(self, module: str, path: Path) -> SourceCode:
+        """Return the same code with the file at ``path`` in the place of ``module``."""
+        other = SourceCode(self._root)
+        other._modules = {**self._modules, module: Module(module, path)}
+        return other
+
     def fingerprint(self, script: Path, modules: Sequence[str] = ()) -> str:
         """Return 16 hexadecimal digits that change when a definition that ``script`` can reach does.
 
@@ -79,8 +85,11 @@ class SourceCode:
         nodes, describes = self._reached(script, modules)
         return {_title(node): self._digest(node, 0, describes) for node in sorted(nodes)}
 
-    def _reached(self, script: Path, modules: Sequence[str]) -> tuple[list[Node], frozenset[str]]:
-        """The definitions that say something, and which descriptions of columns are read among them."""
+    def reachable(self, script: Path, modules: Sequence[str] = ()) -> set[Node]:
+        """Return (module, name) of every definition that can be reached; the name "" is the module's import.
+
+        Raises as :meth:`reached`.
+        """
         own = f"{_SCRIPT} {script.stem}"
         self._modules.setdefault(own, Module(own, script))
         found: set[Node] = set()
@@ -90,6 +99,11 @@ class SourceCode:
             if node not in found:
                 found.add(node)
                 waiting += (target for _, target in self._uses(node))
+        return found
+
+    def _reached(self, script: Path, modules: Sequence[str]) -> tuple[list[Node], frozenset[str]]:
+        """The definitions that say something, and which descriptions of columns are read among them."""
+        found = self.reachable(script, modules)
         nodes = [node for node in found if node[1] != _WHOLE and self._definition(node).text]
         return nodes, frozenset().union(*(self._definition(node).describes for node in nodes))
 
@@ -149,7 +163,7 @@ class SourceCode:
     def _find_uses(self, node: Node) -> Iterator[Use]:
         name, part = node
         module = self._known(name)
-        yield "", (name, _IMPORTED)
+        yield from (("", ran) for ran in self._run_by_importing(name))
         if part == _WHOLE:
             yield from ((_WHOLE, (name, defined)) for defined in module.bound)
             return

@@ -1,0 +1,214 @@
+"""What the jobs of a traced run executed, beside what their fingerprints hold."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from favor.running.fingerprint import EXEMPT, SourceCode
+
+# The runs whose jobs are traced, with the scripts that each is there for.
+TRACED = {
+    "end_to_end": [
+        "aggregate",
+        "allocate_texts",
+        "assign_roles",
+        "build_documents",
+        "count_tokens",
+        "draw_figure",
+        "draw_overview",
+        "embed_generations",
+        "embed_sources",
+        "export_adapters",
+        "fit_stylometry",
+        "generate",
+        "initialise_server",
+        "make_2afc_page",
+        "make_demo_assistant",
+        "make_demo_corpus",
+        "make_excerpts",
+        "make_schedule",
+        "make_table",
+        "measure_allocation",
+        "measure_assistant",
+        "measure_coordinates",
+        "measure_participation",
+        "measure_utility",
+        "prepare_2afc",
+        "pretrain_base",
+        "record_boundary",
+        "record_settings",
+        "report",
+        "score",
+        "score_2afc",
+        "select_background",
+        "select_prompts",
+        "split_documents",
+        "train_asce",
+        "train_assistant",
+        "train_personal",
+        "train_shared",
+        "train_tokenizer",
+        "write_numbers",
+    ],
+    "studies": [
+        "distil_sheets",
+        "embed_transfer",
+        "generate_prompted",
+        "judge",
+        "prepare_judgements",
+        "score_efficiency",
+        "score_judges",
+        "score_transfer",
+    ],
+    "sweeps": ["collect_sweep", "compare_methods", "draw_random_adapter", "draw_sweep", "make_sweep_table", "release"],
+    "lengths": ["export_pan", "export_release"],
+    "quantised": ["quantise_base"],
+}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One job: its rule, what its fingerprint was taken of, and the (module, definition) it executed.
+
+    The definition "" is the module itself, which was imported.
+    """
+
+    rule: str
+    script: Path
+    modules: tuple[str, ...]
+    executed: frozenset[tuple[str, str]]
+
+
+@cache
+def definitions(path: Path) -> list[tuple[int, int, str]]:
+    """Return (first line, last line, name) of the functions and classes at the top level of a file."""
+    found = []
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found.append((first, node.end_lineno or first, node.name))
+    return found
+
+
+@cache
+def is_class(path: Path, name: str) -> bool:
+    """Whether ``name`` is a class; its body runs when the module is imported, whoever uses it."""
+    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.parse(path.read_text()).body)
+
+
+def traces_of(folder: Path) -> list[Trace]:
+    """Return what the jobs of the project in ``folder`` executed."""
+    found = []
+    for path in sorted((folder / "trace").glob("*.json")):
+        job = json.loads(path.read_text())
+        record = json.loads((folder / "results" / ".code" / f"{job['fingerprint']}.json").read_text())
+        executed = set()
+        for file, line, name in job["executed"]:
+            module = ".".join(Path(file).relative_to(folder / "src").with_suffix("").parts).removesuffix(".__init__")
+            holders = [title for first, last, title in definitions(Path(file)) if first <= line <= last]
+            # What is neither in a definition nor the module itself is part of a constant, such as a lambda.
+            if name == "<module>":
+                executed.add((module, ""))
+            elif holders and not (name == holders[0] and is_class(Path(file), name)):
+                executed.add((module, holders[0]))
+        script = folder / "workflow" / "scripts" / record["script"]
+        found.append(Trace(job["rule"], script, tuple(record["modules"]), frozenset(executed)))
+    return found
+
+
+def unforeseen(folder: Path) -> set[tuple[str, str]]:
+    """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
+    source = SourceCode(folder / "src")
+    missing = set()
+    for trace in traces_of(folder):
+        reached = source.reachable(trace.script, trace.modules)
+        left = {(module, name) for module, name in trace.executed - reached if module not in EXEMPT}
+        missing |= {(trace.rule, f"{module}.{name}") for module, name in left}
+    return missing
+
+
+def untraced(folder: Path, run: str) -> set[str]:
+    """Return the scripts that ``run`` is there for and did not execute."""
+    return set(TRACED[run]) - {trace.script.stem for trace in traces_of(folder)}
+
+
+FLIPPED = {
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+def mutable(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the numbers, comparisons and returned values below ``node``, but for those in words that a user reads."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "msg"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            worded = isinstance(child, ast.Raise | ast.JoinedStr) or (
+                isinstance(child, ast.Call)
+                and ast.unparse(child.func) in ("print", "Progress", "UserError", "ValueError")
+            )
+            if not isinstance(child, ast.AST) or worded:
+                continue
+            if (
+                (isinstance(child, ast.Constant) and isinstance(child.value, int | float))
+                or (isinstance(child, ast.Compare) and type(child.ops[0]) in FLIPPED)
+                or (isinstance(child, ast.Return) and child.value is not None)
+            ):
+                yield child
+            yield from mutable(child)
+
+
+def mutated(path: Path, name: str, chance: Random) -> tuple[str, str] | None:
+    """Return the text of a file with one change in definition ``name``, and the change; None if there is none."""
+    tree = ast.parse(path.read_text())
+    (definition,) = [node for node in tree.body if getattr(node, "name", None) == name]
+    places = list(mutable(definition))
+    if not places:
+        return None
+    place = chance.choice(places)
+    before = ast.unparse(place)
+    if isinstance(place, ast.Constant):
+        place.value = not place.value if isinstance(place.value, bool) else place.value + 1  # type: ignore[operator]
+    elif isinstance(place, ast.Compare):
+        place.ops[0] = FLIPPED[type(place.ops[0])]()
+    elif isinstance(place, ast.Return):
+        place.value = ast.Constant("mutated")
+    return ast.unparse(tree), f"{path.name}: {name}: {before} -> {ast.unparse(place)}"
+
+
+def unnoticed_mutations(folder: Path, elsewhere: Path, number: int = 40, seed: int = 2026) -> list[str]:
+    """Mutate ``number`` executed definitions, one at a time, and return those that a rule which ran them overlooks."""
+    chance, base = Random(seed), SourceCode(folder / "src")
+    traces = traces_of(folder)
+    executed = sorted({found for trace in traces for found in trace.executed if found[1] and found[0] not in EXEMPT})
+    chance.shuffle(executed)
+    overlooked, made = [], 0
+    for module, name in executed:
+        path = folder.joinpath("src", *module.split(".")).with_suffix(".py")
+        change = mutated(path, name, chance) if path.is_file() else None
+        if change is None or made == number:
+            continue
+        made += 1
+        elsewhere.write_text(change[0])
+        edited = base.replaced(module, elsewhere)
+        for script, modules in {(trace.script, trace.modules) for trace in traces if (module, name) in trace.executed}:
+            before = base.fingerprint(script, modules)
+            if edited.fingerprint(script, modules) == before:
+                overlooked.append(f"{script.stem}: {change[1]}")
+    assert made == number
+    return overlooked
