@@ -115,7 +115,10 @@ def test_defaults_are_the_papers():
         ("experiments.demo.clients", 1, "experiments.demo.clients': 1 is out of range; it must be at least 2"),
         ("experiments.demo.skip_clients", 11, "11 of 12 clients are skipped, but at least 2 must take part"),
         ("results", "a\0b", "cannot be a results folder"),
+        ("corpora.demo.encoding", "utf\0", "name one that Python knows"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
+        ("corpora.demo.columns", {"text": "id"}, "'id' is both author and text; name a column for each"),
+        ("corpora.demo.columns", {"prompt": "sign"}, "the reader 'blog_csv' does not read it; it reads author, topic"),
         ("results", "a{b}", "cannot be a results folder"),
         ("experiments.demo.lora.rank", True, "expected integer, found True"),
         ("experiments.demo.lora.rank", 0, "out of range"),
@@ -154,6 +157,34 @@ def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert time.monotonic() - started < 5  # the promise is made to the user, not a benchmark
+
+
+def test_a_reader_brings_its_own_encoding_and_what_it_excludes():
+    corpus = resolved(changed("corpora.demo.demo.shape", "blog")).corpora["demo"]
+    assert (corpus.encoding, corpus.excluded_authors, corpus.excluded_texts) == ("utf-8", [], [])
+    stories = changed("corpora.demo.demo.shape", "mythos")
+    stories["corpora"]["demo"]["reader"] = "mythos"
+    corpus = resolved(stories).corpora["demo"]
+    assert "[deleted]" in corpus.excluded_authors
+    assert "AutoModerator" in corpus.excluded_authors
+    assert "[removed]" in corpus.excluded_texts
+    stories["corpora"]["demo"]["excluded_authors"] = []
+    assert resolved(stories).corpora["demo"].excluded_authors == []
+    files = changed("corpora.demo.demo", None)
+    files["corpora"]["demo"] |= {"reader": "blog_xml", "path": "."}
+    assert resolved(files).corpora["demo"].encoding == "cp1252"
+    files["corpora"]["demo"]["columns"] = {"text": "body"}
+    with pytest.raises(UserError, match="the reader 'blog_xml' does not read it; its source has no columns"):
+        resolved(files)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_path_that_no_file_can_have_is_refused_in_printable_words(name):
+    config = changed("corpora.demo.demo", None)
+    config["corpora"]["demo"]["path"] = name
+    with pytest.raises(UserError, match="does not exist; correct the path") as caught:
+        resolved(config)
+    assert str(caught.value).isprintable()
 
 
 def test_a_missing_corpus_file_is_named(tmp_path):

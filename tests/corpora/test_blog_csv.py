@@ -67,6 +67,23 @@ def test_missing_column(tmp_path: Path, column: str) -> None:
     assert "id,gender,age,topic,sign,date,text" in message
 
 
+def test_columns_that_are_there_or_read_twice_and_roles_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    assert "2 columns are named 'text'" in refused(path, GOOD.replace("gender", "text", 1))
+    path.write_text(GOOD)
+    with pytest.raises(UserError, match="column 'id' is read as author and as text"):
+        read(path, columns={"text": "id"})
+    with pytest.raises(UserError, match="'prompt' is none of author, topic, date, text"):
+        read(path, columns={"prompt": "sign"})
+
+
+def test_utf16_without_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    assert "is not utf-16" in refused(path, GOOD.encode("utf-16-le"), encoding="utf-16")
+    path.write_bytes(GOOD.encode("utf-16"))
+    assert len(read(path, encoding="utf-16")) == 2
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"", mtime=0)])
 def test_empty_file(tmp_path: Path, content: bytes) -> None:
     assert "is empty" in refused(tmp_path / "b.csv", content)
@@ -117,6 +134,9 @@ def test_wrong_encoding_names_byte_and_row_and_the_option_mends_it(tmp_path: Pat
     assert read(path, encoding="cp1252")[5002].text == "café"
     with pytest.raises(UserError, match="encoding 'utf-9' is unknown"):
         read(path, encoding="utf-9")
+    for codec in ("rot13", "base64", "a\0b", "undefined"):  # the first two are codecs, but not of text
+        with pytest.raises(UserError, match="is unknown or not one of text"):
+            read(path, encoding=codec)
 
 
 def test_truncated_or_foreign_archives(tmp_path: Path) -> None:
@@ -133,6 +153,9 @@ def test_truncated_or_foreign_archives(tmp_path: Path) -> None:
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         read(tmp_path / "none.csv")
+    for name in ("a\0b.csv", "\ud800.csv"):
+        with pytest.raises(UserError, match="no file can have this name"):
+            read(tmp_path / name)
     with pytest.raises(UserError, match="cannot be read"):
         read(tmp_path)
 

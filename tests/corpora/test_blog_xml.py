@@ -27,8 +27,17 @@ CP1252 = (
 )
 
 
-def read(path: Path) -> list[RawPost]:
-    return list(open_reader("blog_xml").read(path, ReaderSettings()))
+BIG5 = "我們今天去了台北，天氣很好".encode("big5")
+
+
+def read(path: Path, encoding: str | None = None) -> list[RawPost]:
+    return list(open_reader("blog_xml").read(path, ReaderSettings(encoding=encoding)))
+
+
+def blog(folder: Path, *posts: bytes) -> Path:
+    content = b"".join(b"<date>d</date><post>" + post + b"</post>" for post in posts)
+    (folder / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + content + b"</Blog>")
+    return folder
 
 
 @pytest.fixture
@@ -100,3 +109,48 @@ def test_bad_input_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "b.zip").write_bytes(b"no zip")
     with pytest.raises(UserError, match="neither a folder nor a whole zip"):
         read(tmp_path / "b.zip")
+
+
+def test_a_stray_byte_garbles_no_other_post_and_nothing_else_in_its_own(tmp_path: Path) -> None:
+    posts = read(blog(tmp_path, "naïve “café”".encode(), b"it\x92s", "naïve, ".encode() + b"it\x92s a caf\xe9"))
+    assert [post.text for post in posts] == ["naïve “café”", "it’s", "naïve, it’s a café"]
+    assert not any(post.unreadable for post in posts)
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "text"),
+    [
+        (BIG5, None, None),
+        (BIG5, "utf-8", None),
+        (BIG5, "big5", "我們今天去了台北，天氣很好"),
+        ("мы были в Москве".encode("cp1251"), None, None),
+        ("мы были в Москве".encode("cp1251"), "cp1251", "мы были в Москве"),
+        (b"I met " + BIG5, None, None),
+        (b"caf\xe9", "utf-8", None),
+        (b"caf\xe9", None, "café"),
+        (b"tr\xe8s", None, "très"),
+        ("Müüüde! Schöne Grüße".encode("cp1252"), None, "Müüüde! Schöne Grüße"),
+        ("«Çok güzel», dedi".encode("cp1252"), None, "«Çok güzel», dedi"),
+        (b"\x81\x8d\x8f", None, None),  # not in cp1252
+    ],
+)
+def test_a_post_that_is_plausible_in_no_encoding_is_unreadable(
+    tmp_path: Path, content: bytes, encoding: str | None, text: str | None
+) -> None:
+    posts = read(blog(tmp_path, content, b"plain"), encoding)
+    assert [(post.text, post.unreadable) for post in posts] == [(text or "", text is None), ("plain", False)]
+
+
+def test_encodings_that_are_none_and_columns_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="encoding 'rot13' is unknown or not one of text"):
+        read(blog(tmp_path, b"x"), "rot13")
+    with pytest.raises(UserError, match="'text' is none of"):
+        list(open_reader("blog_xml").read(tmp_path, ReaderSettings(columns={"text": "body"})))
+
+
+def test_two_members_of_one_name_are_two_files(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>one</post></Blog>")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>two</post></Blog>")
+    assert [post.text for post in read(tmp_path / "b.zip")] == ["one", "two"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -129,6 +130,70 @@ def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
     with pytest.raises(UserError, match="neither drop nor merge"):
         build(blog_csv([("1", "x")]), tmp_path, shared_authors="keep")
     assert not list((tmp_path / "out").glob("*"))
+
+
+def rows(path: Path, *found: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in found))
+    return path
+
+
+def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["[deleted]", "ann", "AutoModerator", "ann", "[removed]", "bob", "ann"]
+    texts = ["some story", "one", "Welcome!", " [removed]\n", "more", "[deleted]", "two"]
+    stories = [{"author": name, "prompt": "p", "text": text} for name, text in zip(names, texts, strict=True)]
+    path, out, dropped = rows(tmp_path / "m.jsonl", *stories), tmp_path / "d.parquet", tmp_path / "x.parquet"
+    counts = build_documents(path, open_reader("mythos"), CleaningSettings(), out, dropped)
+    assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["ann-00001", "ann-00003"]
+    assert {reason: number for reason, number in counts.items() if number} == {
+        "kept": 2, "excluded_author": 3, "excluded_text": 2,
+    }  # fmt: skip
+    assert dict(read_parquet(dropped, DROPPED).itertuples(index=False)) == counts
+    log = capsys.readouterr().err
+    assert "3 posts are dropped, their author is one of the corpus key 'excluded_authors'; the first is line 1" in log
+    assert "2 posts are dropped, their text is one of the corpus key 'excluded_texts'; the first is line 4" in log
+
+
+def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path: Path) -> None:
+    posts = [("robot", "x"), ("ann", "n/a"), ("ann", "[removed]")]
+    path = rows(tmp_path / "m.jsonl", *({"author": name, "text": text} for name, text in posts))
+    settings = CleaningSettings(excluded_authors=["robot"], excluded_texts=["n/a"])
+    out = tmp_path / "d.parquet"
+    counts = build_documents(path, open_reader("table"), settings, out, tmp_path / "x.parquet")
+    assert (counts["excluded_author"], counts["excluded_text"]) == (1, 1)
+    assert read_parquet(out, DOCUMENTS)["text"].tolist() == ["[removed]"]
+    counts = build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+    assert set(counts) == set(REASONS)
+    with pytest.raises(UserError, match=r"no post is left after cleaning \(excluded_author 3\)"):
+        all_excluded = CleaningSettings(excluded_authors=["robot", "ann"])
+        build_documents(path, open_reader("table"), all_excluded, out, tmp_path / "x.parquet")
+
+
+def test_posts_that_cannot_be_read_are_dropped_counted_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chinese = "我們今天去了台北".encode("big5")
+    posts = b"".join(b"<post>" + post + b"</post>" for post in (b"one", chinese, b"two", chinese))
+    (tmp_path / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + posts + b"</Blog>")
+    out = tmp_path / "d.parquet"
+    counts = build_documents(tmp_path, open_reader("blog_xml"), CleaningSettings(), out, tmp_path / "x.parquet")
+    assert (counts["kept"], counts["unreadable"]) == (2, 2)
+    assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["5-00001", "5-00003"]
+    log = capsys.readouterr().err
+    assert "2 posts are dropped, neither UTF-8 nor plausible text in the corpus key 'encoding'; the first is" in log
+    assert "5.female.23.Arts.Leo.xml, post 2" in log
+
+
+def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path: Path) -> None:
+    half = {"author": "ann", "text": "one \ud83d two", "topic": "\ud83d", "prompt": "p \ud83d"}
+    path, out = rows(tmp_path / "m.jsonl", half), tmp_path / "d.parquet"
+    build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+    assert read_parquet(out, DOCUMENTS)[["topic", "prompt", "text"]].to_numpy().tolist() == [["?", "p ?", "one ? two"]]
+    rows(path, half, {"author": "bob\ud83d", "text": "x"})
+    with pytest.raises(UserError, match=r"line 2: the author 'bob\\ud83d' holds half of a surrogate pair") as caught:
+        build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+    str(caught.value).encode("utf-8")  # the log can hold it
 
 
 def test_unwritable_results_folder(tmp_path: Path, blog_csv: Write) -> None:

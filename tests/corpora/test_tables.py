@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from favor.corpora.posts import RawPost, ReaderSettings
@@ -104,6 +107,138 @@ def test_mythos_refuses_the_bare_release(tmp_path: Path, suffix: str, extra: dic
         read("mythos", write(tmp_path, suffix, rows))
     assert "only prompts, URLs and lengths" in str(caught.value)
     assert "author, prompt and text" in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_column_that_is_there_twice_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c{suffix}"
+    if suffix == ".csv":
+        path.write_text("author,text,text\nann,one,two\n")
+    else:
+        columns = [pa.array(["ann"]), pa.array(["one"]), pa.array(["two"])]
+        pq.write_table(pa.Table.from_arrays(columns, names=["author", "text", "text"]), path)
+    with pytest.raises(UserError, match="2 columns are named 'text'"):
+        read("table", path)
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"author": "ann", "text": "one", "text": "two"}\n')
+    with pytest.raises(UserError, match=r"line 1 is not whole JSON \(key 'text' is given twice\)"):
+        read("table", path)
+
+
+@pytest.mark.parametrize("columns", [{"text": "author"}, {"author": "text"}, {"text": "topic"}])
+def test_a_column_that_is_read_twice_is_refused(tmp_path: Path, columns: dict[str, str]) -> None:
+    for suffix in (".csv", ".parquet", ".jsonl"):
+        with pytest.raises(UserError, match=r"is read as .* and as .*name a column of its own for each"):
+            read("table", write(tmp_path, suffix, ROWS), columns=columns)
+
+
+def test_binary_columns_are_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "c.parquet"
+    table = pa.table({"author": pa.array(["Zoë".encode("cp1252")]), "text": pa.array(["café".encode("cp1252")])})
+    pq.write_table(table, path)
+    assert read("table", path, encoding="cp1252")[0][:4] == ("Zoë", "indUnk", "", "café")
+    with pytest.raises(UserError, match=r"row 1: column 'author' holds bytes that are not utf-8; set .* 'encoding'"):
+        read("table", path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("author", 7.0, "the number 7.0, not text or a whole number"),
+        ("author", float("nan"), "the number nan"),
+        ("author", ["ann"], "a value of type list"),
+        ("author", True, "a value of type bool"),
+        ("author", {"name": "ann"}, "a value of type dict"),
+        ("text", 12, "a value of type int, not text;"),
+        ("text", float("nan"), "the number nan, not text;"),
+        ("text", ["one", "two"], "a value of type list"),
+        ("topic", 1.5, "the number 1.5"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_values_that_are_not_text_are_refused(
+    tmp_path: Path, suffix: str, column: str, value: object, problem: str
+) -> None:
+    rows = [{"author": None, "text": None, column: None}, {"author": "ann", "text": "one", column: value}]
+    path = tmp_path / f"c{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError) as caught:
+        read("table", path)
+    assert f"{'row' if suffix == '.parquet' else 'line'} 2: column '{column}' holds {problem}" in str(caught.value)
+
+
+def test_parquet_names_with_spaces_dates_and_strings_that_are_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "c.parquet"
+    day = datetime.date(2004, 5, 31)
+    pq.write_table(pa.table({" author ": [7], "text": ["x"], "date": [day]}), path)
+    assert read("table", path)[0][:5] == ("7", "indUnk", "", "x", "2004-05-31")
+    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"caf\xe9"]).buffers())
+    pq.write_table(pa.table({"author": ["ann"], "text": broken}), path)
+    with pytest.raises(UserError, match="damaged after row 0"):
+        read("table", path)
+
+
+def test_optional_keys_need_not_be_in_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"author": "ann", "text": "x"}\n{"author": "ann", "text": "y", "topic": "Arts"}\n')
+    assert [post.topic for post in read("table", path)] == ["indUnk", "Arts"]
+
+
+def test_json_lines_have_a_longest_line_and_a_deepest(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"author": "a", "text": "x"}\n' + json.dumps({"author": "a", "text": "x" * 2000}) + "\n")
+    with pytest.raises(UserError, match="line 2 is longer than 1,000 characters; give one object per line"):
+        read("table", path, maximum_field_characters=1000)
+    assert len(read("table", path)) == 2
+    path.write_text('{"author": ' + "[" * 100_000)
+    with pytest.raises(UserError, match="line 1 is nested too deeply"):
+        read("table", path)
+    path.write_text('{"author": ' + "1" * 5000 + ', "text": "x"}')
+    with pytest.raises(UserError, match="line 1 is not whole JSON"):
+        read("table", path)
+
+
+@pytest.mark.parametrize("kind", ["table", "mythos"])
+@pytest.mark.parametrize(
+    ("header", "rows", "line"),
+    [
+        # bob's row is in ann's text; bob comes again later
+        ("author,text,prompt", ['ann,"open,p', "bob,plain,p", 'cat,closed",p', 'bob,"own, text",p'], 2),
+        ("author,text,prompt", ["bob,one,p", 'ann,"two\nlines, open,p', 'bob,closed",p'], 3),
+        ("text,author,prompt", ["one,bob,p", '"open,bob,p', 'closed",ann,p'], 3),
+        ("author,prompt,text", ["bob,p,one", 'ann,"p,x', 'bob,q",two'], 3),  # in another column than the text
+    ],
+)
+def test_an_open_quote_that_swallows_rows_is_found(
+    tmp_path: Path, kind: str, header: str, rows: list[str], line: int
+) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    with pytest.raises(UserError, match=rf"row {line - 1} \(line {line}\) is broken: a field holds the row after it"):
+        read(kind, path)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_two_columns_and_other_line_ends(tmp_path: Path, newline: str) -> None:
+    path = tmp_path / "c.csv"
+    path.write_bytes(newline.join(["author,text", 'ann,"open', 'bob,closed"', "bob,two", ""]).encode())
+    with pytest.raises(UserError, match=r"row 1 \(line 2\) is broken"):
+        read("table", path)
+
+
+def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path: Path) -> None:
+    texts = [
+        "Dear bob,\nI write, as ever, to you.",
+        "Well\nbut, he said",
+        "bob\nbob, hello, you",
+        "a\nzoe,ann",
+        "x\nann,",
+    ]
+    rows = [{"author": name, "text": text, "topic": "Arts"} for name in ("ann", "bob") for text in texts]
+    assert [post.text for post in read("table", write(tmp_path, ".csv", rows))] == texts * 2
 
 
 def test_mythos_missing_prompt(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line):
     assert snakemake.log[0].read_text().endswith(line)
 
 
+def test_half_a_surrogate_pair_in_a_message_ends_no_job_with_a_traceback(snakemake):
+    with pytest.raises(SystemExit), job(snakemake):
+        raise UserError("\ud83d.xml: broken; fix it")
+    assert snakemake.log[0].read_text() == "error in train_shared: \\ud83d.xml: broken; fix it\n"
+
+
 def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys):
     with pytest.raises(SystemExit) as ended, job(snakemake):
         raise KeyboardInterrupt

@@ -14,7 +14,12 @@ with job(snakemake) as cfg:
     build_documents(
         Path(snakemake.input[0]),
         open_reader(cfg["reader"]),
-        CleaningSettings(words=cfg["words"], shared_authors=cfg["shared_authors"]),
+        CleaningSettings(
+            words=cfg["words"],
+            shared_authors=cfg["shared_authors"],
+            excluded_authors=cfg["excluded_authors"],
+            excluded_texts=cfg["excluded_texts"],
+        ),
         Path(snakemake.output.documents),
         Path(snakemake.output.dropped),
         progress,

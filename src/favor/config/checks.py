@@ -18,7 +18,7 @@ from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.section import check_known, fill, refuse
 from favor.config.study_checks import check_outputs_of
-from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
+from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
 
 EMBEDDED_MINILM = "embedded-minilm"
 RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
@@ -89,9 +89,9 @@ def _complete_corpora(config: Configuration) -> None:
         refuse("corpus_path", f"nothing reads it: {why}; add --configfile config/blogtext.yaml, or leave the path out")
     for name, corpus in config.corpora.items():
         corpus.check_path(f"corpora.{name}")
-    readers = CORPUS_READERS.names()
     for name, corpus in config.corpora.items():
-        corpus.check(f"corpora.{name}", readers)
+        corpus.complete(f"corpora.{name}")
+        corpus.check(f"corpora.{name}")
         if corpus.tokenizer is None:
             experiments = config.experiments.values()
             users = [each.base_model for each in experiments if each.corpus == name]

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from favor.config.section import Natural, NotNegative, Section, Seed, Similarity, check_known, key, refuse, section
+from favor.config.declarations import declared_value
+from favor.config.section import (
+    OR_NULL,
+    Natural,
+    NotNegative,
+    Section,
+    Seed,
+    Similarity,
+    check_known,
+    fill,
+    key,
+    refuse,
+    section,
+)
+from favor.foundation.names import printable, shared_value
+from favor.foundation.registry import CORPUS_READERS
 
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
@@ -56,9 +71,23 @@ class Corpus(Section):
     reader: str = key("blog_csv", "Format of the source: a module of `src/favor/corpora/readers`.")
     path: str | None = key(None, "Raw corpus, a file or a folder; null takes `corpus_path`.")
     demo: DemoCorpus | None = key(None, "Generates this corpus instead of reading one.")
-    encoding: str = key("utf-8", "Text encoding of the raw files.")
+    encoding: Annotated[str, OR_NULL] = key(
+        None,
+        "Text encoding of the raw files, or of those posts of `blog_xml` that are not UTF-8; null takes the reader's "
+        "own: cp1252 for `blog_xml`, utf-8 for the others.",
+    )
     columns: dict[ColumnRole, str] = key(
-        {}, "Column names of a `table` or `mythos` source, by role: `author`, `text`, `topic`, `prompt`, `date`."
+        {}, "Column names of the source where they differ, by role: `author`, `text`, `topic`, `prompt`, `date`."
+    )
+    excluded_authors: Annotated[list[str], OR_NULL] = key(
+        None,
+        "Author names that stand for nobody, or for a robot; their posts are dropped. Null takes the reader's own: "
+        "`[deleted]`, `AutoModerator` and the like for `mythos`, none for the others.",
+    )
+    excluded_texts: Annotated[list[str], OR_NULL] = key(
+        None,
+        "Texts that stand for a post that is gone; they are dropped. Null takes the reader's own: `[removed]`, "
+        "`[deleted]` and the like for `mythos`, none for the others.",
     )
     words: Literal["paper", "unicode", "segmented", "characters"] = key(
         "paper",
@@ -87,9 +116,19 @@ class Corpus(Section):
     style_clusters: int = key(10, "Number of style clusters that clients are drawn from.", ge=1)
     seed: Seed = key(2026, "Random seed of splits and roles.")
 
-    def check(self, where: str, readers: list[str]) -> None:
+    def complete(self, where: str) -> None:
+        """Fill in what the reader's own file declares. Raises ``UserError`` that names the key."""
+        check_known(self.reader, CORPUS_READERS.names(), f"{where}.reader")
+        reader = CORPUS_READERS.path(self.reader)
+        if self.encoding is None:
+            fill(self, encoding=declared_value(reader, "ENCODING", "utf-8"))
+        if self.excluded_authors is None:
+            fill(self, excluded_authors=declared_value(reader, "EXCLUDED_AUTHORS", []))
+        if self.excluded_texts is None:
+            fill(self, excluded_texts=declared_value(reader, "EXCLUDED_TEXTS", []))
+
+    def check(self, where: str) -> None:
         """Check what concerns this corpus alone. Raises ``UserError`` that names the key."""
-        check_known(self.reader, readers, f"{where}.reader")
         try:
             "".encode(self.encoding)  # Python also has encodings that are not of text, such as base64
         except (LookupError, ValueError) as error:
@@ -106,13 +145,17 @@ class Corpus(Section):
                 f"'{self.reader}' cannot read a generated corpus of shape '{self.demo and self.demo.shape}'; "
                 f"set it to {wanted}",
             )
-        named = sorted(self.columns.items())
-        for position, (role, column) in enumerate(named):
-            for other, taken in named[:position]:
-                if column == taken:
-                    refuse(f"{where}.columns", f"'{column}' is both {other} and {role}; name a column for each")
+        own = declared_value(CORPUS_READERS.path(self.reader), "COLUMNS", self.columns)
+        for role in self.columns:
+            if role not in own:
+                valid = f"it reads {', '.join(own)}" if own else "its source has no columns"
+                refuse(f"{where}.columns.{role}", f"the reader '{self.reader}' does not read it; {valid}")
+        names = dict(sorted({**own, **self.columns}.items()))
+        both = shared_value(names)
+        if both:
+            refuse(f"{where}.columns", f"'{names[both[0]]}' is both {both[0]} and {both[1]}; name a column for each")
 
     def check_path(self, where: str) -> None:
         """Check that the raw corpus exists. Raises ``UserError`` that names the key."""
         if self.demo is None and self.path is not None and not Path(self.path).exists():
-            refuse(f"{where}.path", f"{self.path} does not exist; correct the path")
+            refuse(f"{where}.path", f"{printable(self.path)} does not exist; correct the path")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
+
+from favor.foundation.errors import UserError
 
 
 def declared(path: Path, name: str) -> ast.expr | None:
@@ -14,6 +17,18 @@ def declared(path: Path, name: str) -> ast.expr | None:
             value: ast.expr | None = getattr(node, "value", None)
             return value
     return None
+
+
+def declared_value(path: Path, name: str, default: Any) -> Any:
+    """Return the literal assigned to ``name``, or ``default`` where there is none.
+
+    Raises ``UserError`` where something else is assigned.
+    """
+    value = declared(path, name)
+    try:
+        return default if value is None else ast.literal_eval(value)
+    except ValueError:
+        raise UserError(f"{path}: '{name}' is not written out; give it as a plain value") from None
 
 
 def declared_texts(path: Path, name: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from favor.config.section import NotNegative, Number, Positive, Section, Seed, key, refuse, required, section
+from favor.foundation.names import printable
 
 
 class Backbone(Section):
@@ -122,6 +123,6 @@ class Assistant(Section):
         if (self.path is None) == (self.demo is None):
             refuse(where, "give either 'path' (assistant texts) or 'demo'")
         if self.path is not None and not Path(self.path).exists():
-            refuse(f"{where}.path", f"{self.path} does not exist; correct the path")
+            refuse(f"{where}.path", f"{printable(self.path)} does not exist; correct the path")
         if (self.source is None) == (self.training.small is None):
             refuse(where, "give either 'source' or 'training.small' as the backbone")

@@ -26,7 +26,7 @@ def read_assistant(path: Path, column: str, encoding: str = "utf-8") -> list[str
     Raises ``UserError`` where the table or the column is missing or broken.
     """
     settings = ReaderSettings(encoding=encoding, columns={"text": column})
-    rows = read_rows(path, settings, ("text",), (), f"a column '{column}' with one assistant text a row")
+    rows = read_rows(path, settings, {"text": "text"}, ("text",), f"a column '{column}' with one assistant text a row")
     return list(dict.fromkeys(row.values["text"].strip() for row in rows))
 
 

@@ -7,9 +7,10 @@ order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs a few hundr
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,6 +30,12 @@ from favor.foundation.words import document_words
 from favor.running.progress import Progress
 
 REASONS = ("kept", "empty", "too_short", "shared_author", "duplicate_same_author", "duplicate_other_author")
+# Reasons that most corpora never meet, counted only where they are met, and what the log says of them.
+RARE_REASONS = {
+    "excluded_author": "their author is one of the corpus key 'excluded_authors'",
+    "excluded_text": "their text is one of the corpus key 'excluded_texts'",
+    "unreadable": "neither UTF-8 nor plausible text in the corpus key 'encoding'",
+}
 
 
 def build_documents(
@@ -43,23 +50,32 @@ def build_documents(
 ) -> dict[str, int]:
     """Read ``path`` by ``reader``, write the tables ``documents`` and ``dropped``, return raw rows by reason.
 
-    Reasons, in the order they are tried: empty after cleaning, too short, an author who is another (dropped or
-    merged), a text the author already has, a text another author has (the first in source order stays, so no two
-    documents of the corpus are identical). A document's id is its author and its place among the author's raw rows.
-    ``out_scripts``: where the table ``scripts`` goes, if anywhere. Raises ``UserError`` for a broken source, an
-    impossible setting, a corpus whose letters are mostly of another kind than its words are made of, and one of which
-    nothing remains.
+    Reasons, in the order they are tried: an excluded author, a post that the reader cannot read, an excluded text,
+    empty after cleaning, too short, an author who is another (dropped or merged), a text the author already has, a
+    text another author has (the first in source order stays, so no two documents of the corpus are identical). The
+    first three are counted only where they are met; a line on standard error names the first row of each. A document's
+    id is its author and its place among the author's raw rows. ``out_scripts``: where the table ``scripts``
+    goes, if anywhere. Raises ``UserError`` for a broken source, an impossible setting, a corpus whose letters are
+    mostly of another kind than its words are made of, and one of which nothing remains.
     """
     if settings.shared_authors not in ("drop", "merge"):
         raise UserError(f"corpus key 'shared_authors': '{settings.shared_authors}' is neither drop nor merge")
     with atomic_path(out_documents) as temporary, tempfile.TemporaryFile(dir=temporary.parent) as spill:
-        index = _Index()
+        index = _Index(
+            _excluded(settings.excluded_authors, reader, "EXCLUDED_AUTHORS"),
+            _excluded(settings.excluded_texts, reader, "EXCLUDED_TEXTS"),
+        )
         posts = reader.read(path, reader_settings or ReaderSettings())
         for _ in index.fill(posts, settings, spill, path):
             if progress is not None:
                 progress.update(1)
-        if not sum(index.rows_of_author):
+        if not sum(index.rows_of_author) + sum(index.dropped.values()):
             raise UserError(f"{path}: holds a header and no posts; give a corpus with posts")
+        for reason, label in index.first.items():
+            print(
+                f"{path}: {index.dropped[reason]:,} posts are dropped, {RARE_REASONS[reason]}; the first is {label}",
+                file=sys.stderr,
+            )
         index.scripts.check(str(path), settings.words)
         columns = _Columns(index)
         counts = {**index.dropped, **columns.drop(settings)}
@@ -72,6 +88,11 @@ def build_documents(
     return counts
 
 
+def _excluded(given: Collection[str] | None, reader: Reader, declared: str) -> frozenset[str]:
+    own: Collection[str] = getattr(reader, declared, ())
+    return frozenset(" ".join(text.split()) for text in (own if given is None else given))
+
+
 def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{reason} {rows:,}" for reason, rows in counts.items() if rows)
 
@@ -79,7 +100,8 @@ def _listed(counts: dict[str, int]) -> str:
 class _Index:
     """What memory keeps of every post that is not dropped on sight."""
 
-    def __init__(self) -> None:
+    def __init__(self, excluded_authors: frozenset[str], excluded_texts: frozenset[str]) -> None:
+        self._excluded_authors, self._excluded_texts = excluded_authors, excluded_texts
         self.authors: dict[str, int] = {}
         self.topics: dict[str, int] = {}
         self.rows_of_author = array("q")
@@ -88,6 +110,7 @@ class _Index:
         self.digest = bytearray()
         self.dropped = {"empty": 0, "too_short": 0}
         self.scripts = ScriptCounts()
+        self.first: dict[str, str] = {}  # of every rare reason, the first row dropped for it
 
     def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
         """Take every post in, yielding after each."""
@@ -98,13 +121,27 @@ class _Index:
             name = post.author.strip()
             if not name:
                 raise UserError(f"{path}: {post.row_label}: the author is empty; fill it in or remove the row")
+            if name in self._excluded_authors:
+                self._drop("excluded_author", post)
+                continue
+            if not _has_utf8(name):
+                raise UserError(
+                    f"{path}: {post.row_label}: the author {name!r} holds half of a surrogate pair, which is not a "
+                    "character; correct it or remove the row"
+                )
             author = self.authors.setdefault(name, len(self.authors))
             if author == len(self.rows_of_author):
                 self.rows_of_author.append(0)
             self.rows_of_author[author] += 1
+            if post.unreadable:
+                self._drop("unreadable", post)
+                continue
             text = clean_text(post.text, settings.keep_line_breaks)
             if not text:
                 self.dropped["empty"] += 1
+                continue
+            if text in self._excluded_texts:
+                self._drop("excluded_text", post)
                 continue
             words = count(text)
             self.scripts.add(text, words < settings.minimum_words)
@@ -114,7 +151,7 @@ class _Index:
             prompt_bytes = _encode(clean_text(post.prompt, settings.keep_line_breaks)) if post.prompt else b""
             text_bytes = _encode(text)
             spill.write(prompt_bytes + text_bytes)
-            topic = post.topic.strip() or UNKNOWN_TOPIC
+            topic = _encode(post.topic.strip()).decode() or UNKNOWN_TOPIC
             self.author.append(author)
             self.topic.append(self.topics.setdefault(topic, len(self.topics)))
             self.number.append(self.rows_of_author[author])
@@ -124,6 +161,14 @@ class _Index:
             self.text_bytes.append(len(text_bytes))
             self.digest += text_digest(text)
             offset += len(prompt_bytes) + len(text_bytes)
+
+    def _drop(self, reason: str, post: RawPost) -> None:
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+        self.first.setdefault(reason, post.row_label)
+
+
+def _has_utf8(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _encode(text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 LINK_MARKER = "urlLink"  # stands in the corpus where a post had a link
@@ -21,6 +22,8 @@ class CleaningSettings:
     ``shared_authors``: "drop" or "merge" authors who share at least ``shared_posts`` identical posts of at least
     ``shared_post_words`` words. Both sides of such a pair are dropped by default: one person with two accounts, or a
     blog of several hands, makes the author label untrue either way, and the corpus has authors enough.
+    ``excluded_authors``, ``excluded_texts``: names that are not an author's and texts (after cleaning) that are not a
+    post; None takes those that the reader declares.
     """
 
     words: str = "paper"
@@ -29,6 +32,8 @@ class CleaningSettings:
     shared_authors: str = "drop"
     shared_posts: int = 5
     shared_post_words: int = 50
+    excluded_authors: Collection[str] | None = None
+    excluded_texts: Collection[str] | None = None
 
 
 def clean_text(text: str, keep_line_breaks: bool = True) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,15 +11,19 @@ from typing import NamedTuple
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.sources import encoding_error, open_text
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
 SUFFIXES = (".csv", ".tsv", ".txt")
+LISTED_COLUMNS = 50
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Record(NamedTuple):
-    """One row: its label for messages ("row 12 (line 34)"; the header is row 0) and its fields."""
+    """One row: its label for messages ("row 12 (line 34)"; the header is row 0), its fields, and its lines."""
 
     label: str
     fields: list[str]
+    lines: int = 1
 
 
 def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
@@ -26,57 +31,172 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
 
     Blank lines are skipped. Raises ``UserError``, naming file, row and the line the row starts at, where the file is
     empty, a quote is left open or followed by text, a row has another number of fields than the header, or the bytes
-    do not fit ``settings.encoding``.
+    do not fit the encoding.
     """
     csv.field_size_limit(settings.maximum_field_characters)
+    encoding = settings.table_encoding
     label = "row 0 (line 1)"
-    with open_text(path, settings.encoding, SUFFIXES) as (stream, name):
-        reader = csv.reader(stream, delimiter="\t" if ".tsv" in path.suffixes else ",", strict=True)
-        width = row = 0
+    with open_text(path, encoding, SUFFIXES) as (stream, name):
+        reader = csv.reader(stream, delimiter=delimiter_of(path), strict=True)
+        width = row = line = 0
         try:
             for fields in reader:
                 if fields:
                     width = width or len(fields)
                     if len(fields) != width:
                         raise _broken(name, label, f"has {len(fields)} fields, the header has {width}")
-                    yield Record(label, fields)
+                    yield Record(label, fields, reader.line_num - line)
                     row += 1
-                label = f"row {row} (line {reader.line_num + 1})"
+                line = reader.line_num
+                label = f"row {row} (line {line + 1})"
         except csv.Error as error:
             raise _broken(name, label, f"is broken off: {error}") from None
-        except UnicodeDecodeError:
-            raise encoding_error(path, settings.encoding, SUFFIXES, name, _undecodable_row(path, settings)) from None
+        except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
+            raise encoding_error(path, encoding, SUFFIXES, name, _undecodable_row(path, encoding)) from None
         if not width:
             raise UserError(f"{name}: is empty; fetch the file again")
+
+
+def delimiter_of(path: Path) -> str:
+    """Return the delimiter that the name of a table stands for."""
+    return "\t" if ".tsv" in path.suffixes else ","
 
 
 def _broken(name: str, label: str, what: str) -> UserError:
     return UserError(f"{name}: {label} {what}; close its quotes (double those inside a field) or remove the row")
 
 
-def _undecodable_row(path: Path, settings: ReaderSettings) -> str:
+def _undecodable_row(path: Path, encoding: str) -> str:
     # The stream is decoded in blocks ahead of the row being parsed, so the row is looked up in a second, lenient pass.
-    with open_text(path, settings.encoding, SUFFIXES, errors="surrogateescape") as (stream, _):
-        reader = csv.reader(stream)
-        row, line = 0, 1
-        for fields in reader:
-            if any("\udc80" <= character <= "\udcff" for field in fields for character in field):
-                break
-            row += bool(fields)
-            line = reader.line_num + 1
+    row, line = 0, 1
+    with open_text(path, encoding, SUFFIXES, errors="surrogateescape") as (stream, _):
+        reader = csv.reader(stream, delimiter=delimiter_of(path))
+        try:
+            for fields in reader:
+                if any("\udc80" <= character <= "\udcff" for field in fields for character in field):
+                    break
+                row += bool(fields)
+                line = reader.line_num + 1
+        except (UnicodeError, csv.Error):  # an encoding without a lenient form, or the field too long
+            pass
     return f"row {row} (line {line})"
 
 
 def column_positions(header: Sequence[str], names: Sequence[str], name: str, expected: str) -> list[int]:
     """Return the position of each of ``names`` in ``header``.
 
-    Raises ``UserError`` naming the file ``name``, the missing column and ``expected``, the columns there should be.
+    Raises ``UserError`` naming the file ``name`` and the column that is missing or there twice, with ``expected``, the
+    columns there should be.
     """
     header = [column.strip() for column in header]
     for column in names:
         if column not in header:
+            found = printable(", ".join(header[:LISTED_COLUMNS])) + (", ..." if len(header) > LISTED_COLUMNS else "")
             raise UserError(
-                f"{name}: column '{column}' is missing (found: {', '.join(header)}); expected {expected}, "
+                f"{name}: column '{column}' is missing (found: {found}); expected {expected}, "
                 "or name the file's own columns under the corpus key 'columns'"
             )
+        if header.count(column) > 1:
+            raise UserError(
+                f"{name}: {header.count(column)} columns are named '{column}'; rename all but the one to be read"
+            )
     return [header.index(column) for column in names]
+
+
+def read_columns(
+    path: Path, settings: ReaderSettings, columns: Sequence[str], author: str | None, expected: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield (label, values of ``columns``) of every row; ``author`` is the column of authors, if there is one.
+
+    Raises what :func:`read_delimited` does, and ``UserError`` where a column is missing or there twice, or where a
+    field with an unclosed quote has swallowed a row.
+    """
+    records = read_delimited(path, settings)
+    header = next(records).fields
+    positions = column_positions(header, columns, str(path), expected)
+    swallowed = None
+    if author is not None:
+        (at,) = column_positions(header, [author], str(path), expected)
+        swallowed = _SwallowedRows(str(path), len(header), at, delimiter_of(path))
+    for record in records:
+        if swallowed is not None:
+            swallowed.look(record)
+        fields = record.fields
+        yield record.label, tuple([fields[at] for at in positions])
+    if swallowed is not None:
+        swallowed.finish()
+
+
+class _SwallowedRows:
+    """Finds the rows that a field has swallowed because its quote is closed by a later row only.
+
+    Such a file is well-formed. A row without quotes can be swallowed and no other, for a quote within would have
+    broken the file: it is one line, and its fields hold no delimiter. So rows can be read back from the end of the
+    field. The columns around the start of a line are believed to be a row's where they look like those columns
+    elsewhere and either the author is known from another row, or at least three columns speak for it. An author may
+    be known by a later row only, so nothing is said before :meth:`finish`.
+    """
+
+    LEARNT_ROWS = 1000
+    FORMS = 30  # a column of more forms is free text and says nothing
+    LONGEST = 200
+
+    def __init__(self, name: str, width: int, author: int, delimiter: str) -> None:
+        self._name, self._width, self._author, self._delimiter = name, width, author, delimiter
+        self._authors: set[str] = set()
+        self._forms: list[set[str]] = [set() for _ in range(width)]
+        self._learnt = 0
+        self._suspects: dict[tuple[str | None, ...], str] = {}
+
+    def look(self, record: Record) -> None:
+        """Take one row in."""
+        fields = record.fields
+        self._authors.add(fields[self._author])
+        if self._learnt < self.LEARNT_ROWS:
+            self._learnt += 1
+            for forms, field in zip(self._forms, fields, strict=True):
+                if len(forms) <= self.FORMS:
+                    forms.add(_form(field[: self.LONGEST]))
+        if record.lines > 1:
+            for at, field in enumerate(fields):
+                if ("\n" in field or "\r" in field) and at != self._author:
+                    for found in self._row_ends(field, at):
+                        self._suspects.setdefault(found, record.label)
+
+    def finish(self) -> None:
+        """Raise ``UserError`` naming the first row that has swallowed another, if one has."""
+        for found, label in self._suspects.items():
+            author = found[self._author]
+            telling = [
+                _form(value) in self._forms[at]
+                for at, value in enumerate(found)
+                if value and len(self._forms[at]) <= self.FORMS and not (at == self._author and value in self._authors)
+            ]
+            if all(telling) and (author in self._authors or len(telling) >= 3):
+                raise UserError(
+                    f"{self._name}: {label} is broken: a field holds the row after it (author {author!r}); close its "
+                    "quote. If the text is meant so, give the corpus as JSON Lines or Parquet, which need no quotes"
+                )
+
+    def _row_ends(self, field: str, at: int) -> Iterator[tuple[str | None, ...]]:
+        """Yield the columns around the start of every line that may be a row's, last line first; None at ``at``."""
+        start = max(field.rfind("\n"), field.rfind("\r")) + 1
+        if field.count(self._delimiter, start) != at:
+            return
+        *lines, last = LINE_END.split(field)
+        head, after = last.split(self._delimiter), self._width - 1 - at
+        for line in reversed(lines):
+            tail = line.rsplit(self._delimiter, after)
+            if len(tail) <= after:
+                return
+            found = (*head[:at], None, *tail[1:])
+            if found[self._author] and all(len(value or "") <= self.LONGEST for value in found):
+                yield found
+            head = line.split(self._delimiter)
+            if len(head) != self._width:
+                return
+
+
+def _form(value: str) -> str:
+    """Return ``value`` with every run of letters or of digits as one sign: "14 May" and "3 June" are alike."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))

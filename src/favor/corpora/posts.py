@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from favor.foundation.errors import UserError
+from favor.foundation.names import shared_value
+
 
 class RawPost(NamedTuple):
     """One post as the source has it.
 
     ``author`` and ``text`` are always there; ``topic`` is the metadata topic ("indUnk" where the source has none),
     ``prompt`` the writing prompt and ``date`` the date, each "" where the source has none. ``row_label`` names the
-    row, line or file for messages.
+    row, line or file for messages. ``unreadable``: the reader could not make text of it; it is dropped and counted.
     """
 
     author: str
@@ -22,6 +25,7 @@ class RawPost(NamedTuple):
     text: str
     date: str
     row_label: str
+    unreadable: bool = False
 
 
 UNKNOWN_TOPIC = "indUnk"  # the Blog Authorship Corpus' own word for an unknown industry
@@ -31,19 +35,47 @@ UNKNOWN_TOPIC = "indUnk"  # the Blog Authorship Corpus' own word for an unknown 
 class ReaderSettings:
     """How a source file is read.
 
-    ``encoding``: text encoding of CSV and JSONL files (strict: a byte that does not fit is an error).
+    ``encoding``: text encoding of the file; None takes the reader's own (utf-8, cp1252 for ``blog_xml``). Tables are
+    read strictly: a byte that does not fit is an error.
     ``columns``: the source's names for our columns (author, text, topic, prompt, date), where they differ.
-    ``maximum_field_characters``: longest field believed; a quote that is never closed swallows the rest of the file
-    and is stopped there.
+    ``maximum_field_characters``: longest field, and longest line of a JSON Lines file, that is believed. A quote that
+    is never closed swallows the rest of the file and is stopped there.
     """
 
-    encoding: str = "utf-8"
+    encoding: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     maximum_field_characters: int = 16_000_000
 
+    @property
+    def table_encoding(self) -> str:
+        """The encoding of a table."""
+        return self.encoding or "utf-8"
+
+    def column_names(self, own: Mapping[str, str]) -> dict[str, str]:
+        """Return the column of every role, given the reader's ``own`` names.
+
+        Raises ``UserError`` where ``columns`` names a role that the reader does not have, or one column has two roles.
+        """
+        for role in self.columns:
+            if role not in own:
+                raise UserError(f"corpus key 'columns': '{role}' is none of {', '.join(own)}")
+        names = {**own, **self.columns}
+        shared = shared_value(names)
+        if shared:
+            raise UserError(
+                f"corpus key 'columns': column '{names[shared[0]]}' is read as {shared[0]} and as {shared[1]}; "
+                "name a column of its own for each, or rename the column in the file"
+            )
+        return names
+
 
 class Reader(Protocol):
-    """A module of :mod:`favor.corpora.readers`."""
+    """A module of :mod:`favor.corpora.readers`.
+
+    It may also declare, each as a literal that the configuration reads without importing the file:
+    ``COLUMNS`` (role -> name of its column), ``ENCODING`` (its own text encoding), ``EXCLUDED_AUTHORS`` and
+    ``EXCLUDED_TEXTS`` (names and texts that the source writes in the place of an author or a post).
+    """
 
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         """Yield the posts of ``path`` in the source's own order."""

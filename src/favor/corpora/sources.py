@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,9 +14,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from favor.foundation.encodings import text_encoding
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
 GZIP_MAGIC, ZIP_MAGIC = b"\x1f\x8b", b"PK\x03\x04"
+# What reading a damaged archive raises, and what it raises besides while its table of contents is read.
+DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, struct.error)
+DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
 
 
 @contextmanager
@@ -26,7 +33,7 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
     """
     try:
         with ExitStack() as stack:
-            raw = stack.enter_context(open(path, "rb"))
+            raw = stack.enter_context(_open(path))
             magic = raw.read(4)
             raw.seek(0)
             if not magic:
@@ -34,30 +41,40 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
             if magic.startswith(GZIP_MAGIC):
                 yield cast(BinaryIO, stack.enter_context(gzip.open(raw))), str(path)
             elif magic.startswith(ZIP_MAGIC):
-                archive = stack.enter_context(zipfile.ZipFile(raw))
-                member = _only_member(archive, path, suffixes)
-                yield cast(BinaryIO, stack.enter_context(archive.open(member))), f"{path}:{member}"
+                member, content = _only_member(raw, path, suffixes)
+                yield stack.enter_context(content), f"{path}:{printable(member)}"
             else:
                 yield raw, str(path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; mend the corpus path") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+    except DAMAGED as error:
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
         raise UserError(f"{path}: cannot be read ({error}); mend the file or its permissions") from None
 
 
-def _only_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, ...]) -> str:
-    names = [
-        name
-        for name in archive.namelist()
-        if name.lower().endswith(suffixes) and not name.startswith("__MACOSX/") and not name.endswith("/")
-    ]
-    if len(names) != 1:
-        raise UserError(
-            f"{path}: the archive holds {len(names)} files ending in {' or '.join(suffixes)}, not one; unpack it"
-        )
-    return names[0]
+def _open(path: Path) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except ValueError:
+        raise UserError(f"{str(path)!r}: no file can have this name (a NUL, or half a character); correct it") from None
+
+
+def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[str, BinaryIO]:
+    try:
+        archive = zipfile.ZipFile(raw)
+        names = [
+            name
+            for name in archive.namelist()
+            if name.lower().endswith(suffixes) and not name.startswith("__MACOSX/") and not name.endswith("/")
+        ]
+        if len(names) == 1:
+            return names[0], cast(BinaryIO, archive.open(names[0]))
+    except DAMAGED_CONTENTS as error:
+        raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
+    raise UserError(
+        f"{path}: the archive holds {len(names)} files ending in {' or '.join(suffixes)}, not one; unpack it"
+    )
 
 
 @contextmanager
@@ -73,11 +90,18 @@ def open_text(
 
 
 def _codec(encoding: str) -> str:
-    try:
-        name = codecs.lookup(encoding).name
-    except LookupError:
-        raise UserError(f"encoding '{encoding}' is unknown; use a name such as utf-8, cp1252 or latin-1") from None
+    name = known_encoding(encoding)
     return "utf-8-sig" if name == "utf-8" else name
+
+
+def known_encoding(encoding: str) -> str:
+    """Return Python's own name of ``encoding``. Raises ``UserError`` where it knows none."""
+    name = text_encoding(encoding)
+    if name is None:
+        raise UserError(
+            f"encoding {encoding!r} is unknown or not one of text; use a name such as utf-8, cp1252 or latin-1"
+        )
+    return name
 
 
 def undecodable_offset(path: Path, encoding: str, suffixes: tuple[str, ...]) -> int:
@@ -92,6 +116,8 @@ def undecodable_offset(path: Path, encoding: str, suffixes: tuple[str, ...]) -> 
                 decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
                 return position - pending + error.start
+            except UnicodeError:  # names no place: UTF-16 without a byte-order mark
+                return position
             if not chunk:
                 return -1
             position += len(chunk)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from favor.corpora.delimited import column_positions, read_delimited
+from favor.corpora.delimited import column_positions, read_columns, read_delimited
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.sources import encoding_error, open_text
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+# What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a string that is not UTF-8.
+DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
 class Row(NamedTuple):
@@ -29,35 +33,37 @@ class Row(NamedTuple):
 def table_columns(path: Path, settings: ReaderSettings) -> list[str]:
     """Return the column names of the table at ``path`` (of a JSONL file: the keys of its first line)."""
     if _suffix(path) in PARQUET_SUFFIXES:
-        return list(_parquet(path).schema_arrow.names)
+        return [name.strip() for name in _parquet(path).schema_arrow.names]
     if _suffix(path) in JSONL_SUFFIXES:
         return list(next(_json_lines(path, settings))[1])
     return [name.strip() for name in next(read_delimited(path, settings)).fields]
 
 
 def read_rows(
-    path: Path, settings: ReaderSettings, required: Sequence[str], optional: Sequence[str], expected: str
+    path: Path, settings: ReaderSettings, columns: Mapping[str, str], required: Sequence[str], expected: str
 ) -> Iterator[Row]:
     """Yield the rows of the table at ``path``, told by its suffix (.csv, .tsv, .jsonl, .ndjson, .parquet, .pq).
 
-    ``required`` and ``optional`` are our column names; ``settings.columns`` renames them. An optional column that
-    the settings name must be there. Raises ``UserError`` where a column, a row or the file is broken.
+    ``columns``: our column names and the source's own names for them, which ``settings.columns`` replaces. The
+    ``required`` columns and those that the settings name must be there. Raises ``UserError`` where a column, a row or
+    the file is broken, a column is there twice or read twice, or a value is not text.
+
+    Whole numbers are taken as authors, topics and dates, from a column of integers; an author 7.0 is refused, for it
+    may have been another number before it was stored. Binary values are decoded by ``settings.encoding``.
     """
-    unknown = sorted(set(settings.columns) - {*required, *optional})
-    if unknown:
-        raise UserError(f"corpus key 'columns': '{unknown[0]}' is none of {', '.join((*required, *optional))}")
+    names = settings.column_names(columns)
+    needed = {*required, *settings.columns}
+    suffix = _suffix(path)
+    if suffix in JSONL_SUFFIXES:
+        yield from _jsonl_rows(path, settings, names, needed, expected)
+        return
     found = set(table_columns(path, settings))
-    ours = [*required, *(name for name in optional if name in settings.columns or name in found)]
-    theirs = {name: settings.columns.get(name, name) for name in ours}
-    if _suffix(path) in PARQUET_SUFFIXES:
-        yield from _parquet_rows(path, theirs, expected)
-    elif _suffix(path) in JSONL_SUFFIXES:
-        yield from _jsonl_rows(path, settings, theirs, set(required) | set(settings.columns), expected)
+    names = {role: name for role, name in names.items() if role in needed or name in found}
+    if suffix in PARQUET_SUFFIXES:
+        yield from _parquet_rows(path, settings, names, expected)
     else:
-        records = read_delimited(path, settings)
-        positions = column_positions(next(records).fields, list(theirs.values()), str(path), expected)
-        for label, fields in records:
-            yield Row(label, {name: fields[at] for name, at in zip(ours, positions, strict=True)})
+        for label, values in read_columns(path, settings, list(names.values()), names.get("author"), expected):
+            yield Row(label, dict(zip(names, values, strict=True)))
 
 
 def _suffix(path: Path) -> str:
@@ -71,33 +77,58 @@ def _suffix(path: Path) -> str:
 def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dict[str, Any]]]:
     empty = True
     label = "line 1"
-    with open_text(path, settings.encoding, JSONL_SUFFIXES) as (stream, name):
+    encoding = settings.table_encoding
+    with open_text(path, encoding, JSONL_SUFFIXES) as (stream, name):
         try:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(_lines(stream, settings.maximum_field_characters), start=1):
                 label = f"line {number}"
+                if len(line) > settings.maximum_field_characters:
+                    raise UserError(
+                        f"{name}: {label} is longer than {settings.maximum_field_characters:,} characters; "
+                        "give one object per line, one post in each"
+                    )
                 if not line.strip():
                     continue
                 empty = False
-                row = json.loads(line)
+                row = json.loads(line, object_pairs_hook=_object)
                 if not isinstance(row, dict):
                     raise UserError(f"{name}: {label} is not a JSON object; give one object a line")
                 yield label, row
-        except UnicodeDecodeError:
-            raise encoding_error(path, settings.encoding, JSONL_SUFFIXES, name, f"after {label}") from None
-        except json.JSONDecodeError as error:
+        except UnicodeError:
+            raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}") from None
+        except RecursionError:
+            raise UserError(f"{name}: {label} is nested too deeply; mend or remove the line") from None
+        except ValueError as error:  # broken JSON, a key given twice, an integer of thousands of digits
             raise UserError(f"{name}: {label} is not whole JSON ({error}); mend or remove the line") from None
         if empty:
             raise UserError(f"{name}: is empty; fetch the file again")
 
 
+def _lines(stream: TextIO, longest: int) -> Iterator[str]:
+    """Yield the lines of a stream; one of more than ``longest`` characters is cut after one more."""
+    while line := stream.readline(longest + 1):
+        yield line
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+        raise ValueError(f"key {repeated!r} is given twice")
+    return found
+
+
 def _jsonl_rows(
-    path: Path, settings: ReaderSettings, theirs: Mapping[str, str], required: set[str], expected: str
+    path: Path, settings: ReaderSettings, names: Mapping[str, str], needed: set[str], expected: str
 ) -> Iterator[Row]:
     for label, row in _json_lines(path, settings):
-        for name in theirs:
-            if name in required and theirs[name] not in row:
-                raise UserError(f"{path}: {label}: key '{theirs[name]}' is missing; expected {expected}")
-        yield Row(label, {name: _text(row.get(key)) for name, key in theirs.items()})
+        values = {}
+        for role, column in names.items():
+            if role in needed and column not in row:
+                raise UserError(f"{path}: {label}: key '{column}' is missing; expected {expected}")
+            value = row.get(column)
+            values[role] = value if type(value) is str else _text(value, role, column, f"{path}: {label}", settings)
+        yield Row(label, values)
 
 
 def _parquet(path: Path) -> pq.ParquetFile:
@@ -105,23 +136,61 @@ def _parquet(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; mend the corpus path") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]}); fetch it again") from None
+    except DAMAGED_PARQUET as error:
+        raise UserError(f"{path}: not a whole Parquet file ({_line(error)}); fetch it again") from None
 
 
-def _parquet_rows(path: Path, theirs: Mapping[str, str], expected: str) -> Iterator[Row]:
+def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str], expected: str) -> Iterator[Row]:
     file = _parquet(path)
-    column_positions(file.schema_arrow.names, list(theirs.values()), str(path), expected)
+    header = file.schema_arrow.names
+    positions = column_positions(header, list(names.values()), str(path), expected)
+    columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
+    number = 0
+    for rows in _parquet_batches(file, path, list(columns.values())):
+        for row in rows:
+            number += 1
+            values = {}
+            for role, column in columns.items():
+                value = row[column]
+                where = f"{path}: row {number}"
+                values[role] = value if type(value) is str else _text(value, role, column, where, settings)
+            yield Row(f"row {number}", values)
+
+
+def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=1024, columns=list(theirs.values())):
-            for row in batch.to_pylist():
-                number += 1
-                yield Row(f"row {number}", {name: _text(row[key]) for name, key in theirs.items()})
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"{path}: damaged after row {number} ({reason}); fetch it again") from None
+        for batch in file.iter_batches(batch_size=1024, columns=columns):
+            rows = batch.to_pylist()
+            number += len(rows)
+            yield rows
+    except DAMAGED_PARQUET as error:
+        raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+def _line(error: Exception) -> str:
+    return printable(next(iter(str(error).splitlines()), type(error).__name__))
+
+
+def _text(value: Any, role: str, column: str, where: str, settings: ReaderSettings) -> str:
+    """Return what ``value``, which is not a ``str``, reads as. Raises ``UserError`` where it is not text."""
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        try:
+            return value.decode(settings.table_encoding)
+        except (LookupError, UnicodeError):
+            raise UserError(
+                f"{where}: column '{column}' holds bytes that are not {settings.table_encoding}; set the corpus key "
+                "'encoding' to the encoding of the column"
+            ) from None
+    if role not in ("text", "prompt") and type(value) is int:
+        return str(value)
+    if role == "date" and isinstance(value, datetime.date):
+        return str(value)
+    kind = f"the number {value}" if isinstance(value, float) else f"a value of type {type(value).__name__}"
+    wanted = "text" if role in ("text", "prompt") else "text or a whole number"
+    raise UserError(
+        f"{where}: column '{column}' holds {kind}, not {wanted}; store the column as text, or name another column "
+        f"as '{role}' under the corpus key 'columns'"
+    )

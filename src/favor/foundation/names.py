@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -16,6 +16,11 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"valid: {', '.join(names) if names else 'none are configured'}"
 
 
+def printable(text: str) -> str:
+    """Return ``text``, in quotes and with escapes where it holds a NUL or another character that cannot be printed."""
+    return text if text.isprintable() else repr(text)
+
+
 def number_hint(value: Any) -> str:
     """Return what to say of a text that would be a number: YAML reads 2e-4 as text."""
     try:
@@ -23,3 +28,13 @@ def number_hint(value: Any) -> str:
     except (TypeError, ValueError):
         return ""
     return "; YAML reads 2e-4 as text, write 2.0e-4" if isinstance(value, str) else ""
+
+
+def shared_value(names: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the first two keys of ``names`` that have one value, or None."""
+    first: dict[str, str] = {}
+    for key, value in names.items():
+        if value in first:
+            return first[value], key
+        first[value] = key
+    return None

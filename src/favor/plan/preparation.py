@@ -23,7 +23,7 @@ class Preparation:
 
     def document_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how a raw corpus is read and cleaned."""
-        keys = ("reader", "encoding", "columns", "words", "shared_authors")
+        keys = ("reader", "encoding", "columns", "excluded_authors", "excluded_texts", "words", "shared_authors")
         return parameter(**pick(self.config.corpora[key.corpus], *keys))
 
     def split_settings(self, key: InCorpus) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class _Tee:
         self._log: TextIO | None = None
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
-            self._log = log.open("w", encoding="utf-8")
+            self._log = log.open("w", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             self._give_up(error)
 

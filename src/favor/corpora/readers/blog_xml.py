@@ -1,7 +1,8 @@
 """The Blog Authorship Corpus as first published: a folder or zip of {id}.{gender}.{age}.{topic}.{sign}.xml.
 
-The files are not well-formed XML (stray &, <, control characters, no declaration), some are cp1252 and some hold
-NULs, so they are scanned for their <date> and <post> elements by a tolerant expression and never parsed as XML.
+The files are not well-formed XML (stray &, <, control characters, no declaration), their posts are UTF-8, cp1252 or
+both at once, some are in East Asian encodings and some hold NULs. So they are scanned for their <date> and <post>
+elements by a tolerant expression and never parsed as XML, and every post is decoded by itself.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from favor.corpora.posts import RawPost, ReaderSettings
+from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
+ENCODING = "cp1252"
+COLUMNS: dict[str, str] = {}  # the format has none to name
 FILE_NAME = re.compile(r"(?P<author>[^.]+)\.(?P<gender>[^.]*)\.(?P<age>[^.]*)\.(?P<topic>[^.]*)\.(?P<sign>[^.]*)\.xml")
 # A post ends at its closing tag; where that is missing, at the next entry's date or the end of the file.
 ENTRY = re.compile(
@@ -21,19 +26,34 @@ ENTRY = re.compile(
     r"|<post>(?P<post>.*?)(?:</post>|(?=<date>[^<]{0,40}</date>\s*<post>)|</Blog>\s*\Z|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+NOT_UTF8 = re.compile("[\udc80-\udcff]+")  # bytes that are not UTF-8, as Python's "surrogateescape" keeps them
+# East Asian text read as cp1252 is full of runs like "§ÚÌ", and where two of its bytes happen to be UTF-8, of runs that
+# mix them with other scripts. No language has them: of the upper half of Latin-1, « and » alone stand beside others.
+SIGNS = re.compile("[\xa1-\u07ff]+|\ufffd")
+LATIN_SIGNS = frozenset(map(chr, range(0xA1, 0x100))) - set("«»")
+MOST_GARBLED, MOST_LATIN_SIGNS = 0.02, 0.4  # of a post's characters other than spaces
+FEW_LATIN_SIGNS = 3  # that many say nothing: a post may be "très" alone
 
 
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     """Yield the posts of every blog file, files in name order, posts in file order.
 
-    Text is UTF-8 where it can be, else cp1252 (``settings.encoding`` plays no part: the corpus mixes both). Raises
-    ``UserError`` where nothing is found, a name has not the five parts, or a file is empty or holds no blog.
+    A post is UTF-8 where it can be. Else what is not UTF-8 in it is read in ``settings.encoding`` (cp1252 where None);
+    where that makes no plausible text either, the post is ``unreadable``. Raises ``UserError`` where nothing is found,
+    a name has not the five parts, or a file is empty or holds no blog.
     """
+    settings.column_names(COLUMNS)
+    encoding = known_encoding(settings.encoding or ENCODING)
     for name, content in _files(path):
         parts = FILE_NAME.fullmatch(PurePosixPath(name).name)
+        name = printable(name)
         if parts is None:
             raise UserError(f"{path}: '{name}' is not named id.gender.age.topic.sign.xml; rename or remove it")
-        text = _decode(content)
+        try:
+            text, whole = content.decode("utf-8-sig"), True
+        except UnicodeDecodeError:  # bytes that are not UTF-8 are kept, and read when their post is known
+            text, whole = content.decode("utf-8-sig", "surrogateescape"), False
+        text = text.replace("\0", "")
         if not text.strip():
             raise UserError(f"{path}: '{name}' is empty; fetch it again or remove it")
         if not re.search(r"<(?:Blog|post)\b", text, re.IGNORECASE):
@@ -44,16 +64,43 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
                 date = entry["date"].strip()
             else:
                 number += 1
-                yield RawPost(parts["author"], parts["topic"], "", entry["post"], date, f"{name}, post {number}")
+                post, label = entry["post"], f"{name}, post {number}"
+                read_post: str | None = post if whole else _decoded(post, encoding)
+                yield RawPost(parts["author"], parts["topic"], "", read_post or "", date, label, read_post is None)
                 date = ""
 
 
-def _decode(content: bytes) -> str:
+def _decoded(post: str, encoding: str) -> str | None:
+    """Return a post with its bytes that are not UTF-8 read in ``encoding``; None where that is not plausible text.
+
+    A post in an encoding of one byte a sign may hold UTF-8 too, so only those bytes are read in it; in an encoding of
+    several bytes a sign the whole post is.
+    """
+    if post.isascii() or not NOT_UTF8.search(post):
+        return post
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")
-    return text.replace("\0", "")
+        if len(bytes(range(256)).decode(encoding, "replace")) == 256:
+            text = NOT_UTF8.sub(lambda found: _bytes(found[0]).decode(encoding, "replace"), post)
+        else:
+            text = _bytes(post).decode(encoding)
+    except UnicodeError:
+        return None
+    return text if _plausible(text) else None
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _plausible(text: str) -> bool:
+    garbled = signs = 0
+    for run in SIGNS.findall(text):
+        latin = [character for character in run if character in LATIN_SIGNS]
+        signs += len(latin)
+        if run == "\ufffd" or (len(run) >= 3 and len(latin) >= 2 and len(set(run)) > 1):
+            garbled += len(run)
+    characters = len(text) - text.count(" ")
+    return garbled <= MOST_GARBLED * characters and signs <= max(FEW_LATIN_SIGNS, MOST_LATIN_SIGNS * characters)
 
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -69,17 +116,16 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
     else:
         try:
             with zipfile.ZipFile(path) as archive:
-                names = sorted(
-                    name
-                    for name in archive.namelist()
-                    if _wanted(PurePosixPath(name).name) and not name.startswith("__MACOSX/")
-                )
-                for name in names:
-                    yield name, archive.read(name)
+                names = []
+                for member in sorted(archive.infolist(), key=lambda member: member.filename):
+                    name = member.filename
+                    if _wanted(PurePosixPath(name).name) and not name.startswith("__MACOSX/"):
+                        names.append(name)
+                        yield name, archive.read(member)
         except FileNotFoundError:
             raise UserError(f"{path}: no such file or folder; mend the corpus path") from None
-        except (zipfile.BadZipFile, RuntimeError, OSError) as error:
-            raise UserError(f"{path}: neither a folder nor a whole zip ({error}); fetch it again") from None
+        except (*DAMAGED_CONTENTS, RuntimeError, OSError) as error:
+            raise UserError(f"{str(path)!r}: neither a folder nor a whole zip ({error}); fetch it again") from None
     if not names:
         raise UserError(f"{path}: holds no .xml file; give the folder or zip of the corpus' blog files")
 

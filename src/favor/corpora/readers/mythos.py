@@ -1,7 +1,7 @@
 """Mythos-Reddit (Ashok Kumar et al. 2025): (writing prompt, story) pairs of r/WritingPrompts authors.
 
 The public release carries prompts, URLs and lengths, not the stories; the user joins them and gives one table (CSV,
-JSONL or Parquet) with the columns ``author``, ``prompt`` and ``text`` (the story), optionally ``topic`` and ``url``.
+JSONL or Parquet) with the columns ``author``, ``prompt`` and ``text`` (the story), optionally ``topic``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.tabular import read_rows, table_columns
 from favor.foundation.errors import UserError
 
-EXPECTED = "author, prompt and text (the story); optional: topic, url"
+COLUMNS = {"author": "author", "prompt": "prompt", "text": "text", "topic": "topic"}
+EXPECTED = "author, prompt and text (the story); optional: topic"
+# Reddit writes the first three where an account or a story is gone; the last is its moderation robot.
+EXCLUDED_AUTHORS = ["[deleted]", "[removed]", "[deleted by user]", "AutoModerator"]
+EXCLUDED_TEXTS = ["[deleted]", "[removed]", "[deleted by user]", "[ Removed by Reddit ]", "[removed by reddit]"]
 
 
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
@@ -26,7 +30,7 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     if settings.columns.get("text", "text") not in found:
         raise _bare_release(path, f"it has no column '{settings.columns.get('text', 'text')}'")
     stories = 0
-    for label, row in read_rows(path, settings, ("author", "prompt", "text"), ("topic", "url"), EXPECTED):
+    for label, row in read_rows(path, settings, COLUMNS, ("author", "prompt", "text"), EXPECTED):
         stories += bool(row["text"].strip())
         topic = row.get("topic", "").strip() or UNKNOWN_TOPIC
         yield RawPost(row["author"], topic, row["prompt"], row["text"], "", label)
