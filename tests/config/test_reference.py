@@ -5,10 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import pytest
-from pydantic import ValidationError
 
 from favor.config.reference import README, SCHEMA, readme_text, schema_text, sections, tables_in
 
@@ -44,15 +40,3 @@ def test_the_configuration_loads_without_the_heavy_packages(repository: Path) ->
         [sys.executable, "-c", code], cwd=repository, env={"PYTHONPATH": "src"}, capture_output=True, text=True
     )
     assert done.stdout == "[]\n", done.stderr
-
-
-def test_the_key_of_the_documentation_is_checked_and_described(repository: Path) -> None:
-    page = (repository / "docs" / "extending.md").read_text(encoding="utf-8")
-    example = page.split("## A configuration key\n")[1].split("```python\n")[1].split("```")[0]
-    names: dict[str, Any] = {"__name__": "favor.config.training"}
-    exec(f"from favor.config.training import *\nclass Extended(Generation):\n    '''Generation.'''\n{example}", names)
-    extended = names["Extended"]
-    assert extended().top_p == 1.0
-    with pytest.raises(ValidationError):
-        extended(top_p=1.5)
-    assert "sampling draws from" in extended.model_json_schema()["properties"]["top_p"]["description"]
