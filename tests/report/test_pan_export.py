@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.tables import PROMPTS
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.report.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
-from favor.scores.pan_measures import answers_of, equal_error_threshold, pan_measures
+from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 from favor.scores.verification import equal_error_rate
 from favor.statistics.bootstrap import auc
 
@@ -122,11 +123,28 @@ def test_the_threshold_accepts_at_the_equal_error_rate() -> None:
     assert np.isnan(equal_error_threshold(scores, np.ones(4, dtype=bool)))
 
 
-def test_a_missing_or_empty_run_is_named(inputs: ScoreInputs) -> None:
+def test_a_missing_run_is_named(inputs: ScoreInputs) -> None:
     with pytest.raises(UserError, match="no run of method 'x' with seed 1"):
         pan_export(inputs, "e", "x", 1)
-    empty = ScoreInputs(
-        inputs.generations.assign(passed=False), inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings
-    )
-    with pytest.raises(UserError, match="nothing to export: no output that passed"):
-        pan_export(empty, "e", "m", 1)
+
+
+def with_frames(inputs: ScoreInputs, generations: pd.DataFrame, prompts: pd.DataFrame) -> ScoreInputs:
+    return ScoreInputs(generations, prompts, inputs.generation_embeddings, inputs.source_embeddings)
+
+
+def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs: ScoreInputs, tmp_path: Path) -> None:
+    empty = with_frames(inputs, inputs.generations.assign(passed=False), inputs.prompts)
+    write_pan(pan_export(empty, "e", "m", 1), tmp_path)
+    assert [(tmp_path / name).read_text() for name in ("truth.jsonl", "answers.jsonl")] == ["", ""]
+    assert json.loads((tmp_path / "measures.json").read_text()) == dict.fromkeys(MEASURES) | {
+        "note": "no pairs: no output that passed the filter has a held-out text to be paired with"
+    }
+
+
+def test_unknown_topics_leave_no_auc_and_say_why(inputs: ScoreInputs, tmp_path: Path) -> None:
+    unknown = with_frames(inputs, inputs.generations, inputs.prompts.assign(topic=UNKNOWN_TOPIC))
+    write_pan(pan_export(unknown, "e", "m", 1), tmp_path)
+    written = json.loads((tmp_path / "measures.json").read_text())
+    assert written["auc"] is None
+    assert written["c@1"] is not None
+    assert written["note"].startswith("no auc: there are no pairs of two authors")

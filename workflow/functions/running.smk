@@ -13,6 +13,19 @@ from favor.running.slurm_plugin import repair
 os.environ[WIDTHS] = str(results.absolute() / ".widths")
 
 
+def or_stop(function):
+    """An input function whose refusal ends the workflow with one line, before any job runs."""
+
+    def files(wildcards):
+        try:
+            return function(wildcards)
+        except UserError as error:
+            workflow.persistence.unlock()
+            stop(error)
+
+    return files
+
+
 def kept_or_temporary(path):
     """An upload goes once it is aggregated, unless the configuration keeps it."""
     return path if planner.config.keep_uploads else temp(path)

@@ -3,7 +3,7 @@
 
 rule export_pan:
     input:
-        generations=evaluation.run_generations,
+        generations=or_stop(exports.pan_generations),
         prompts=paths.prompts,
         embeddings=paths.generation_embeddings,
         golds=paths.gold_embeddings,
@@ -21,7 +21,7 @@ rule export_pan:
     resources:
         **asks("export_pan"),
     params:
-        cfg=evaluation.pan_settings,
+        cfg=exports.pan_settings,
         code=code("export_pan"),
     script:
         "../scripts/export_pan.py"
@@ -29,17 +29,13 @@ rule export_pan:
 
 rule export_release:
     input:
-        generations=evaluation.run_generations,
+        generations=or_stop(exports.released_generations),
         prompts=paths.prompts,
         embeddings=evaluation.style_generations,
         golds=evaluation.style_golds,
         sources=evaluation.style_sources,
         utility=paths.utility,
-        scores=expand(
-            paths.scores,
-            family=("prototypes", "verification", "utility", "quality"),
-            allow_missing=True,
-        ),
+        scores=exports.released_scores,
     output:
         generations=paths.release_export.where(file="generations.jsonl"),
         examples=paths.release_export.where(file="per_example_metrics.jsonl"),
@@ -48,6 +44,7 @@ rule export_release:
         quality=paths.release_export.where(file="quality_filter_report.json"),
         config=paths.release_export.where(file="method_config_resolved.yaml"),
         seeds=paths.release_export.where(file="seed_manifest.json"),
+        definitions=paths.release_export.where(file="README.md"),
     log:
         paths.log("export_release"),
     benchmark:
@@ -57,7 +54,7 @@ rule export_release:
     resources:
         **asks("export_release"),
     params:
-        cfg=evaluation.release_settings,
+        cfg=exports.release_settings,
         code=code("export_release"),
     script:
         "../scripts/export_release.py"

@@ -1,5 +1,6 @@
 """Export one run's verification pairs as PAN's truth and answers."""
 
+import sys
 from pathlib import Path
 
 from favor.report.pan_export import pan_export, write_pan
@@ -14,4 +15,7 @@ with job(snakemake) as cfg:
         {encoder: Path(snakemake.input.embeddings)},
         {encoder: (Path(snakemake.input.sources), Path(snakemake.input.golds))},
     )
-    write_pan(pan_export(inputs, encoder, cfg["method"], cfg["seed"]), Path(snakemake.output.truth).parent)
+    export = pan_export(inputs, encoder, cfg["method"], cfg["seed"])
+    if export.note:
+        print(f"export of {cfg['method']}, seed {cfg['seed']}: {export.note}", file=sys.stderr)
+    write_pan(export, Path(snakemake.output.truth).parent)

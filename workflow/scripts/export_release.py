@@ -1,11 +1,13 @@
 """Export one run in the artefact layout of the paper's public release."""
 
+import sys
 from pathlib import Path
 
 import pandas as pd
 
 from favor.foundation.parquet import read_parquet
-from favor.report.release_export import ReleasedRun, write_release
+from favor.report.release_export import write_release
+from favor.report.release_layout import ReleasedRun
 from favor.running.job import job
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES
@@ -20,4 +22,5 @@ with job(snakemake) as cfg:
         Path(snakemake.input.utility),
     )
     scores = pd.concat([read_parquet(path, SCORES) for path in snakemake.input.scores], ignore_index=True)
-    write_release(run, inputs, scores, Path(snakemake.output.generations).parent)
+    for note in write_release(run, inputs, scores, Path(snakemake.output.generations).parent):
+        print(f"export of {run.row}, seed {run.seed}: {note}", file=sys.stderr)

@@ -7,6 +7,7 @@ from pathlib import Path
 from favor.config.configuration import Configuration
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
+from favor.plan.exports import Exports
 from favor.plan.figures import Figures
 from favor.plan.preparation import Preparation
 from favor.plan.project import Project
@@ -32,6 +33,7 @@ class Planner:
         self.studies = studies = Studies(project, training)
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
+        self.exports = Exports(project, training, evaluation)
         self.sweeps = sweeps = Sweeps(project, tables)
         self.figures = figures = Figures(project, training, tables, evaluation)
         self.publication = Publication(project, training, records, tables, evaluation, sweeps, figures)

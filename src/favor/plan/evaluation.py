@@ -234,31 +234,6 @@ class Evaluation:
         }
         return parameter(encoder=experiment.style_encoder, seeds=experiment.seeds, last_rounds=last_rounds)
 
-    # Exports
-
-    def pan_settings(self, key: InRun) -> dict[str, Any]:
-        """Return what the export of a run to PAN's evaluator depends on."""
-        return parameter(method=key.method, seed=int(key.seed))
-
-    def release_settings(self, key: InRun) -> dict[str, Any]:
-        """Return what the released layout says of a run beside its tables."""
-        experiment, row = self.project.experiment(key), self.project.rows[key.experiment, key.method]
-        model = self.project.config.base_models[experiment.base_model]
-        stages = [stage for stage in (row.plan.shared, row.plan.personal) if stage is not None]
-        sections = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
-        return parameter(
-            dataset=self.project.config.corpora[experiment.corpus].paper_dataset or "",
-            method=key.method,
-            seed=int(key.seed),
-            style_encoder=experiment.style_encoder,
-            base_model=model.title or experiment.base_model,
-            quantisation=model.quantisation,
-            hyperparameters=row.hyperparameters,
-            settings=pick(experiment, *sections, "clients"),
-            private_residual=row.plan.personal is not None and row.plan.personal.residual,
-            asce_alignment=any(stage.objective.alignment > 0 for stage in stages),
-        )
-
     @staticmethod
     def _in_spaces(kind: Template, key: InExperiment, encoders: list[str]) -> list[str]:
         return [kind.of(key, encoder=encoder) for encoder in encoders]

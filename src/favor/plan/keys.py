@@ -138,6 +138,10 @@ class OfEncoderIn(InExperiment, OfEncoder, Protocol):
     """Something of one experiment in the space of one encoder."""
 
 
+class OfEncoderInRun(InRun, OfEncoder, Protocol):
+    """Something of one run in the space of one encoder."""
+
+
 class OfAnnotator(InExperiment, Protocol):
     """Something of one annotator of an experiment's human audit."""
 

@@ -11,18 +11,19 @@ from typing import Any
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.scores.inputs import ScoreInputs
-from favor.scores.pan_measures import answers_of, equal_error_threshold, pan_measures
+from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 from favor.scores.source_space import human_pairs
 from favor.scores.verification import source_pairs
 
 
 @dataclass(frozen=True)
 class PanExport:
-    """Lines of truth.jsonl and answers.jsonl, and the measures of both."""
+    """Lines of truth.jsonl and answers.jsonl, the measures of both, and why measures are missing ("" if none is)."""
 
     truth: list[dict[str, Any]]
     answers: list[dict[str, Any]]
     measures: dict[str, float]
+    note: str = ""
 
 
 def pan_export(inputs: ScoreInputs, encoder: str, method: str, seed: int) -> PanExport:
@@ -36,14 +37,17 @@ def pan_export(inputs: ScoreInputs, encoder: str, method: str, seed: int) -> Pan
         raise UserError(f"no run of method '{method}' with seed {seed}")
     pairs = source_pairs(inputs.vectors(encoder, run), run, inputs.sources(encoder, "gold", seed))
     if not len(pairs):
-        raise UserError(
-            f"method '{method}', seed {seed}: nothing to export: no output that passed the filter has a "
-            "held-out text to be paired with"
-        )
+        note = "no pairs: no output that passed the filter has a held-out text to be paired with"
+        return PanExport([], [], dict.fromkeys(MEASURES, float("nan")), note)
     human = human_pairs(inputs.sources(encoder, "test"))
     threshold = equal_error_threshold(human.scores, human.positive)
     answers = answers_of(pairs.scores, threshold if -1 < threshold < 1 else 0.0)
     names = [f"pair-{number:07d}" for number in range(1, len(pairs) + 1)]
+    note = ""
+    if not pairs.positive.any():
+        note = "no auc: there are no pairs of texts by one author"
+    elif pairs.positive.all():
+        note = "no auc: there are no pairs of two authors, which need outputs of a known topic that both wrote about"
     return PanExport(
         [
             {"id": name, "same": bool(same), "authors": [str(left), str(right)]}
@@ -51,15 +55,16 @@ def pan_export(inputs: ScoreInputs, encoder: str, method: str, seed: int) -> Pan
         ],
         [{"id": name, "value": float(value)} for name, value in zip(names, answers, strict=True)],
         pan_measures(pairs.positive, answers),
+        note,
     )
 
 
 def write_pan(export: PanExport, folder: Path) -> None:
-    """Write truth.jsonl, answers.jsonl and measures.json (a measure without both classes is null)."""
+    """Write truth.jsonl, answers.jsonl and measures.json, in which a missing measure is null and ``note`` says why."""
     write_jsonl(export.truth, folder / "truth.jsonl")
     write_jsonl(export.answers, folder / "answers.jsonl")
-    measures = {name: value if value == value else None for name, value in export.measures.items()}
-    write_json(measures, folder / "measures.json")
+    measures: dict[str, Any] = {name: value if value == value else None for name, value in export.measures.items()}
+    write_json(measures | ({"note": export.note} if export.note else {}), folder / "measures.json")
 
 
 def write_jsonl(records: Iterable[Mapping[str, Any]], path: Path) -> None:

@@ -1,9 +1,8 @@
-"""Exports a run in the artefact layout of the paper's public release: seven files a run, for its validator."""
+"""Exports a run in the artefact layout of the paper's public release: seven files for its validator, and a README."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,123 +11,135 @@ import yaml
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
-from favor.paper.names import released_methods
 from favor.report.pan_export import write_jsonl
+from favor.report.release_layout import (
+    MAXIMUM_NEW_TOKENS,
+    MINIMUM_RATIO,
+    MINIMUM_WORDS,
+    ReleasedRun,
+    check,
+    non_iid_level,
+)
 from favor.scores.inputs import ScoreInputs
 from favor.scores.prototypes import predictions
 
-PREFIX_TOKENS = {"BlogText": 96, "Mythos-Reddit": 192}
-MAXIMUM_NEW_TOKENS = 220
 EMBEDDING_DIMENSION = 256
-MINIMUM_WORDS, MINIMUM_RATIO = 20, 0.15
-# column of summary_metrics.csv -> (metric of the scores table, whether it is taken in the style encoder's space)
+CLIENTS = (
+    "Client names are this run's own: client_001 is not the person whom the authors' release calls client_001, so "
+    "clients cannot be matched with it."
+)
+NO_SURVIVOR = "no output passed the filter: generations.jsonl and per_example_metrics.jsonl are empty"
+# column of summary_metrics.csv -> metric of the scores table, whether it is one of the style encoder's space, its rule
 SUMMARY = {
-    "author_accuracy": ("author_accuracy", True),
-    "macro_f1": ("author_macro_f1", True),
-    "verification_auc": ("generated_auc", True),
-    "eer": ("generated_eer", True),
-    "bertscore_f1": ("bertscore_f1", False),
-    "semantic_similarity": ("semantic_similarity", False),
-    "pass_rate": ("pass_rate", False),
+    "author_accuracy": (
+        "author_accuracy",
+        True,
+        "share of outputs whose nearest prototype (highest cosine) is their author's; a prototype is the normalised "
+        "mean of the unit vectors of a client's training texts",
+    ),
+    "macro_f1": (
+        "author_macro_f1",
+        True,
+        "unweighted mean of the F1 of every author with an output that passed, same predictions",
+    ),
+    "verification_auc": (
+        "generated_auc",
+        True,
+        "AUC of the cosine over all pairs of outputs of the run, positive where both are one author's",
+    ),
+    "eer": ("generated_eer", True, "equal error rate over the same pairs, on the whole ROC without interpolation"),
+    "silhouette": ("silhouette", True, "mean silhouette under cosine distance; clusters are authors"),
+    "bertscore_f1": ("bertscore_f1", False, "mean BERTScore F1 against the author's own continuation"),
+    "semantic_similarity": (
+        "semantic_similarity",
+        False,
+        "mean cosine of sentence embeddings with the author's own continuation",
+    ),
+    "assistant_score_mean": (
+        "assistant_score",
+        False,
+        "mean calibrated probability that a writing assistant wrote the output",
+    ),
+    "pass_rate": ("pass_rate", False, "share of all outputs that pass the filter"),
 }
 
 
-@dataclass(frozen=True)
-class ReleasedRun:
-    """What is exported beside the tables.
+def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, folder: Path) -> list[str]:
+    """Write the files of a run into ``folder``, and return what is missing in them, each with its reason.
 
-    ``dataset``: the release's name of the corpus. ``method``: key. ``style_encoder``: key. ``settings``: resolved
-    values of the experiment. ``private_residual``, ``asce_alignment``: what the method's stages have.
-    """
-
-    dataset: str
-    method: str
-    seed: int
-    style_encoder: str
-    base_model: str
-    quantisation: str
-    hyperparameters: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    private_residual: bool
-    asce_alignment: bool
-
-
-def check(run: ReleasedRun) -> None:
-    """Raise ``UserError`` naming everything the release's validator would refuse."""
-    generation = run.settings["generation"]
-    prefix = run.settings["prompts"]["prefix_tokens"]
-    wrong = []
-    if run.dataset not in PREFIX_TOKENS:
-        wrong.append(f"the corpus is none of {', '.join(PREFIX_TOKENS)} (paper_dataset)")
-    elif prefix != PREFIX_TOKENS[run.dataset]:
-        wrong.append(f"prompts.prefix_tokens is {prefix}, not {PREFIX_TOKENS[run.dataset]}")
-    if run.method not in released_methods():
-        wrong.append(f"it has no place for method '{run.method}'")
-    for key, fixed in (
-        ("max_new_tokens", MAXIMUM_NEW_TOKENS),
-        ("minimum_words", MINIMUM_WORDS),
-        ("minimum_distinct_bigram_ratio", MINIMUM_RATIO),
-    ):
-        if generation[key] != fixed:
-            wrong.append(f"generation.{key} is {generation[key]}, not {fixed}")
-    if wrong:
-        raise UserError(f"the released layout cannot hold this run: {'; '.join(wrong)}")
-
-
-def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, folder: Path) -> None:
-    """Write the seven files of a run into ``folder``.
-
-    ``inputs`` holds this run and its utility table, ``scores`` the rows of the families prototypes, verification,
-    utility and quality. generations.jsonl quotes what the model wrote, of outputs that pass the filter; prompts and
-    human continuations stay out.
+    ``inputs`` holds this run and its utility table, ``scores`` the rows of the families in
+    ``favor.report.release_layout.FAMILIES``. generations.jsonl quotes what the model wrote, of outputs that pass the
+    filter; prompts and human continuations stay out.
     """
     check(run)
-    name = released_methods()[run.method]
-    common = {"dataset": run.dataset, "method": name, "seed": run.seed}
+    common = {"dataset": run.dataset, "method": run.released, "seed": run.seed}
     items = _items(run, inputs)
     write_jsonl((_generation(run, row) | common for row in items.to_dict("records")), folder / "generations.jsonl")
-    write_jsonl((_metrics(row) | common for row in items.to_dict("records")), folder / "per_example_metrics.jsonl")
-    _write_csv([common | _summary(run, scores)], folder / "summary_metrics.csv")
-    _write_csv([_budget(run, name)], folder / "training_budget.csv")
-    made = inputs.generations
-    report = {
+    examples = (_metrics(run, row) | common for row in items.to_dict("records"))
+    write_jsonl(examples, folder / "per_example_metrics.jsonl")
+    summary, missing = _summary(run, scores)
+    notes = ([] if len(items) else [NO_SURVIVOR]) + missing
+    counted = {"num_examples": len(items), "notes": "; ".join(notes)}
+    _write_csv([common | summary | counted], folder / "summary_metrics.csv")
+    _write_csv([_budget(run)], folder / "training_budget.csv")
+    write_json(common | _quality(inputs.generations), folder / "quality_filter_report.json")
+    resolved: dict[str, Any] = {
+        "row": run.row,
+        "title": run.title,
+        "non_iid_level": non_iid_level(run.settings["allocation"]),
+        "hyperparameters": dict(run.hyperparameters),
+        "experiment": dict(run.settings),
+    }
+    text = yaml.safe_dump(common | resolved, sort_keys=True, allow_unicode=True)
+    write_text(text, folder / "method_config_resolved.yaml")
+    seeds = {"training_seed": run.seed, "derivation": "BLAKE2b of (seed, purpose, identifiers), 63 bits"}
+    write_json(common | seeds | {"clients": CLIENTS}, folder / "seed_manifest.json")
+    write_text(_readme(run, notes), folder / "README.md")
+    return notes
+
+
+def _quality(made: pd.DataFrame) -> dict[str, Any]:
+    """Counts of the filter; an output that fails both limits counts under the first."""
+    failed = ~made["passed"]
+    short = failed & (made["words"] < MINIMUM_WORDS)
+    return {
         "total_generated_samples": len(made),
         "passed_samples": int(made["passed"].sum()),
         "filter_config": {"min_output_words": MINIMUM_WORDS, "min_distinct_bigram_ratio": MINIMUM_RATIO},
+        "filter_fail_reason": {
+            "min_output_words": int(short.sum()),
+            "min_distinct_bigram_ratio": int((failed & ~short).sum()),
+        },
     }
-    write_json(common | report, folder / "quality_filter_report.json")
-    resolved = common | {"hyperparameters": dict(run.hyperparameters), "experiment": dict(run.settings)}
-    write_text(yaml.safe_dump(resolved, sort_keys=True, allow_unicode=True), folder / "method_config_resolved.yaml")
-    seeds = {"training_seed": run.seed, "derivation": "BLAKE2b of (seed, purpose, identifiers), 63 bits"}
-    write_json(common | seeds, folder / "seed_manifest.json")
 
 
 def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
     """Survivors with their texts and per-example metrics."""
-    own = next(found for found in inputs.runs if (found.method, found.seed) == (run.method, run.seed))
+    own = next(found for found in inputs.runs if (found.method, found.seed) == (run.row, run.seed))
     if inputs.utility is None:
         raise UserError("the released layout needs the utility table; make it first")
     keys = ["client", "prompt_id"]
-    utility = inputs.utility[(inputs.utility["method"] == run.method) & (inputs.utility["seed"] == run.seed)]
+    utility = inputs.utility[(inputs.utility["method"] == run.row) & (inputs.utility["seed"] == run.seed)]
     frame = predictions(inputs, run.style_encoder, own)[[*keys, "predicted"]]
     for part in (
         inputs.generations[[*keys, "text", "words", "distinct_bigram_ratio"]],
         utility[[*keys, "bertscore_f1", "semantic_similarity"]],
     ):
         frame = frame.merge(part, on=keys, validate="one_to_one")
-    frame["method"] = run.method
+    frame["row"] = run.row
     frame["dimension"] = inputs.sources(run.style_encoder, "train").vectors.shape[1]
     return frame
 
 
 def _identifiers(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {
-        "generation_id": f"{row['method']}-{row['prompt_id']}",
+        "generation_id": f"{row['row']}-{row['prompt_id']}",
         "author_id": row["client"],
         "client_id": row["client"],
         "output_word_count": int(row["words"]),
         "distinct_bigram_ratio": float(row["distinct_bigram_ratio"]),
         "passed_quality_filter": True,
+        "filter_fail_reason": None,
     }
 
 
@@ -143,42 +154,81 @@ def _generation(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _metrics(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _metrics(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, Any]:
     figures = {
         "author_correct": bool(row["predicted"] == row["client"]),
         "bertscore_f1": float(row["bertscore_f1"]),
         "semantic_similarity": float(row["semantic_similarity"]),
+        "asce_embedding_model": run.style_encoder_title,
     }
     if row["dimension"] == EMBEDDING_DIMENSION:
         figures["asce_embedding_dim"] = EMBEDDING_DIMENSION
     return _identifiers(row) | figures
 
 
-def _summary(run: ReleasedRun, scores: pd.DataFrame) -> dict[str, float]:
-    rows = scores[(scores["method"] == run.method) & (scores["seed"] == run.seed) & (scores["variant"] == "")]
-    values = rows.set_index(["metric", "encoder"])["value"]
-    return {
-        column: float(values[metric, run.style_encoder if own_space else ""])
-        for column, (metric, own_space) in SUMMARY.items()
-    }
+def _summary(run: ReleasedRun, scores: pd.DataFrame) -> tuple[dict[str, float | str], list[str]]:
+    """Return the columns of summary_metrics.csv, and a line for each whose value is missing."""
+    rows = scores[(scores["method"] == run.row) & (scores["seed"] == run.seed) & (scores["variant"] == "")]
+    found = {(row["metric"], row["encoder"]): (row["value"], row["note"]) for row in rows.to_dict("records")}
+    values: dict[str, float | str] = {}
+    missing = []
+    for column, (metric, own_space, _) in SUMMARY.items():
+        unscored = (float("nan"), "the configuration leaves this score out (evaluation.scores)")
+        value, note = found.get((metric, run.style_encoder if own_space else ""), unscored)
+        values[column] = value
+        if note:
+            missing.append(f"{column} is missing: {note}")
+    return values | {"asce_embedding_model": run.style_encoder_title}, missing
 
 
-def _budget(run: ReleasedRun, name: str) -> dict[str, Any]:
+def _budget(run: ReleasedRun) -> dict[str, Any]:
     federation, lora = run.settings["federation"], run.settings["lora"]
     return {
-        "method": name,
+        "dataset": run.dataset,
+        "method": run.released,
         "seed": run.seed,
+        "K": run.settings["clients"],
         "rounds": federation["rounds"],
         "clients_per_round": federation["clients_per_round"],
+        "total_client_updates": run.client_updates,
+        "local_epochs_shared": run.local_epochs_shared,
+        "local_epochs_private": run.local_epochs_private,
         "peft_rank": lora["rank"],
         "peft_alpha": lora["alpha"],
         "peft_dropout": lora["dropout"],
+        "peft_target_modules": ",".join(lora["target_modules"]),
         "base_model": run.base_model,
         "quantization": run.quantisation,
         "max_new_tokens": MAXIMUM_NEW_TOKENS,
-        "private_residual": run.private_residual,
-        "asce_alignment": run.asce_alignment,
+        "non_iid_level": non_iid_level(run.settings["allocation"]),
+        "private_residual": run.components["private_residual"],
+        "asce_alignment": run.components["asce_alignment"],
     }
+
+
+def _readme(run: ReleasedRun, notes: list[str]) -> str:
+    models = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in run.measured_with.items() if value)
+    rules = "\n".join(f"| `{column}` | {rule} |" for column, (_, _, rule) in SUMMARY.items())
+    missing = "\nMissing in this export:\n\n" + "".join(f"- {note}\n" for note in notes) if notes else ""
+    return f"""# {run.released} on {run.dataset}, seed {run.seed}
+
+Row `{run.row}` ("{run.title}") of a run of FAVoR Workflow, in the layout of the paper's public release.
+{CLIENTS}
+
+Author metrics are taken in the space of {run.style_encoder_title}; {models}.
+Every mean is over the `num_examples` outputs that pass the filter (at least {MINIMUM_WORDS} words between white space,
+distinct bigrams at least {MINIMUM_RATIO} of all); `pass_rate` is over all outputs.
+
+| column of summary_metrics.csv | rule |
+|---|---|
+{rules}
+
+In training_budget.csv, `K` is the number of clients; `local_epochs_shared` and `local_epochs_private` are passes over
+a client's own text in the stage that is uploaded and in the one that is not, 0 without such a stage; and
+`total_client_updates` counts uploads. `non_iid_level` is the release's "medium" for its long-tailed budgets, or else
+the name of the allocation here. `filter_fail_reason` is null for outputs that pass; quality_filter_report.json counts
+the others by the limit that they miss, the number of words first.
+{missing}"""
 
 
 def _write_csv(rows: list[dict[str, Any]], path: Path) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 from favor.scores.verification import Roc
 from favor.statistics.bootstrap import auc
 
+MEASURES = ("auc", "c@1", "f_05_u", "F1", "brier")
+
 
 def pan_measures(truth: np.ndarray, answers: np.ndarray) -> dict[str, float]:
     """Return auc, c@1, f_05_u, F1 and brier of boolean ``truth`` [n] and ``answers`` [n], all best at 1.

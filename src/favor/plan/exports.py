@@ -1,0 +1,116 @@
+"""Exports of single runs for other people's tools: which may be asked for, and what they depend on.
+
+What is wrong with a request is known from the configuration, so it is refused while jobs are planned.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from favor.federation.method import Plan, load_method
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+from favor.plan.evaluation import Evaluation
+from favor.plan.keys import InRun, OfEncoderInRun
+from favor.plan.project import Project, parameter, pick
+from favor.plan.training import Training
+from favor.report.release_layout import FAMILIES, ReleasedRun, check
+
+_SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
+
+
+class Exports:
+    """The exports of a project's runs."""
+
+    def __init__(self, project: Project, training: Training, evaluation: Evaluation) -> None:
+        self.project = project
+        self.training = training
+        self.evaluation = evaluation
+        self.paths = project.paths
+
+    def check_run(self, key: InRun) -> None:
+        """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
+        experiment = self.project.experiment(key)
+        if key.method not in experiment.methods:
+            raise UserError(
+                f"experiment '{key.experiment}' has no row '{key.method}'; {nearest(key.method, experiment.methods)}"
+            )
+        seeds = [str(seed) for seed in experiment.seeds]
+        if key.seed not in seeds:
+            raise UserError(f"experiment '{key.experiment}' has no seed {key.seed}; its seeds are {', '.join(seeds)}")
+
+    # PAN's evaluator
+
+    def pan_generations(self, key: OfEncoderInRun) -> str:
+        """Return what a run generated, if it can be exported to PAN's evaluator. Raises ``UserError`` if not."""
+        self.check_run(key)
+        encoders = self.project.encoders_of(key.experiment)
+        if key.encoder not in encoders:
+            raise UserError(
+                f"experiment '{key.experiment}' is not measured with encoder '{key.encoder}'; "
+                f"{nearest(key.encoder, encoders)}"
+            )
+        return self.evaluation.run_generations(key)
+
+    def pan_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the export of a run to PAN's evaluator depends on."""
+        return parameter(method=key.method, seed=int(key.seed))
+
+    # The layout of the paper's release
+
+    def released_generations(self, key: InRun) -> str:
+        """Return what a run generated, if the released layout can hold it. Raises ``UserError`` if not."""
+        self.check_run(key)
+        check(ReleasedRun(**self.release_settings(key)))
+        return self.evaluation.run_generations(key)
+
+    def released_scores(self, key: InRun) -> list[str]:
+        """Return the scores that the released layout has columns for."""
+        return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
+
+    def release_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the released layout says of a run beside its tables."""
+        config, experiment = self.project.config, self.project.experiment(key)
+        row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
+        model, evaluation = config.base_models[experiment.base_model], experiment.evaluation
+        method = row.module.rsplit(".", 1)[-1]
+        shared, personal = row.plan.shared, row.plan.personal
+        return parameter(
+            dataset=corpus.paper_dataset or "",
+            generated=corpus.demo is not None,
+            row=key.method,
+            title=self.project.titles(key.experiment)[key.method],
+            method=method,
+            seed=int(key.seed),
+            style_encoder=experiment.style_encoder,
+            style_encoder_title=config.encoders[experiment.style_encoder].title or experiment.style_encoder,
+            base_model=model.title or experiment.base_model,
+            quantisation=model.quantisation,
+            hyperparameters=row.hyperparameters,
+            settings=pick(experiment, *_SECTIONS, "clients"),
+            measured_with={
+                "bertscore_model": Path(evaluation.bertscore.model).name,
+                "bertscore_layer": evaluation.bertscore.layer,
+                "semantic_encoder": evaluation.semantic_encoder,
+                "assistant_classifier": evaluation.assistant,
+            },
+            components=_components(row.plan),
+            method_components=_components(load_method(method, {}, experiment)[1]),
+            local_epochs_shared=shared.epochs if shared is not None else 0,
+            local_epochs_private=personal.epochs if personal is not None else 0,
+            client_updates=0
+            if shared is None
+            else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
+        )
+
+
+def _components(plan: Plan) -> dict[str, bool]:
+    """Return which components of a method act."""
+    stages = [stage for stage in (plan.shared, plan.personal) if stage is not None]
+    return {
+        "shared_stage": plan.shared is not None,
+        "proximal_term": any(stage.objective.proximal > 0 for stage in stages),
+        "private_residual": plan.personal is not None and plan.personal.residual,
+        "asce_alignment": any(stage.objective.alignment > 0 for stage in stages),
+    }
