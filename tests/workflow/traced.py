@@ -25,6 +25,7 @@ TRACED = {
         "embed_generations",
         "embed_sources",
         "export_adapters",
+        "find_near_duplicates",
         "fit_stylometry",
         "generate",
         "initialise_server",
