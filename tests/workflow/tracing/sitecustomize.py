@@ -16,7 +16,21 @@ seen = set()
 
 
 def trace(frame, event, argument):
-    seen.add(frame.f_code)
+    code = frame.f_code
+    if code not in seen and (MARK not in code.co_filename or code.co_name == "<module>" or not imports(frame.f_back)):
+        seen.add(code)
+
+
+def imports(frame):
+    """Whether a frame is part of importing a module of the package.
+
+    What is called then makes constants, which count for the rules that use them.
+    """
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and MARK in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def write():
