@@ -34,19 +34,25 @@ def page(repository):
     return (repository / "docs" / "extending.md").read_text()
 
 
+def put_examples(page, folder):
+    """Put the files of the page's examples into a copy of the project; the demo's configuration stays as it is."""
+    for title, places in PLACES.items():
+        found = [*blocks(page, title, "snakemake"), *blocks(page, title, "python")]
+        for place, text in zip(places, found, strict=True):
+            (folder / place).write_text(text)
+    snakefile = folder / "Snakefile"
+    text = snakefile.read_text()
+    last = text.rindex('include: "workflow/rules/')
+    snakefile.write_text(f'{text[:last]}include: "workflow/rules/word_counts.smk"\n{text[last:]}')
+    (folder / "more_rounds.yaml").write_text(blocks(page, "A study", "yaml")[0])
+
+
 @pytest.fixture(scope="module")
 def extended(repository, page, tmp_path_factory):
     """A copy of the project with every example of the page in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
     use_planned_configuration(repository, project)
-    for title, places in PLACES.items():
-        found = [*blocks(page, title, "snakemake"), *blocks(page, title, "python")]
-        for place, text in zip(places, found, strict=True):
-            (project.folder / place).write_text(text)
-    snakefile = project.folder / "Snakefile"
-    text = snakefile.read_text()
-    last = text.rindex('include: "workflow/rules/')
-    snakefile.write_text(f'{text[:last]}include: "workflow/rules/word_counts.smk"\n{text[last:]}')
+    put_examples(page, project.folder)
 
     location = project.folder / "config" / "config.yaml"
     config = yaml.safe_load(location.read_text())
@@ -56,7 +62,6 @@ def extended(repository, page, tmp_path_factory):
     demo["tables"] = ["output-length", *demo["tables"]]
     demo["evaluation"]["encoders"] = [*demo["evaluation"]["encoders"], "letters"]
     location.write_text(yaml.safe_dump(config, sort_keys=False))
-    (project.folder / "more_rounds.yaml").write_text(blocks(page, "A study", "yaml")[0])
     return project
 
 

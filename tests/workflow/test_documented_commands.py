@@ -1,0 +1,131 @@
+"""Every command of the documentation, as a dry run or with ``--help``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.test_extending import put_examples
+from tests.workflow.conftest import COPIED, Project, copy_project
+
+STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make)\s")
+CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command that follows it
+
+# What the documentation leaves to the reader, and one way to fill it in.
+FILLED = {
+    "COMMAND": "python benchmarks/slurm.py",
+    "STUDY": "base_7b",
+    "EXPERIMENT": "base_7b",
+    "LABEL": "phase1-7b-base-sensitivity",
+    "{experiment}": "demo",
+    "{s}": "2026",
+    "{method}": "favor",
+}
+
+
+def pages(root: Path) -> list[Path]:
+    """The pages that a user reads."""
+    return [root / "README.md", root / "config" / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def commands(page: str) -> list[str]:
+    """Commands of a page: lines of its fenced blocks, continued ones joined, and code within its sentences.
+
+    A comment is cut off; variables that a block sets stand before its command.
+    """
+    found = []
+    for number, part in enumerate(re.split(r"^```.*$", page, flags=re.MULTILINE)):
+        if number % 2:
+            lines = [line.split(" #")[0].strip() for line in part.replace("\\\n", " ").splitlines()]
+            settings = "".join(f"{line}; " for line in lines if line.startswith("export "))
+            found += [settings + line for line in lines if STARTS.match(f"{line} ")]
+        else:
+            found += [code for code in re.findall(r"`([^`]+)`", part) if STARTS.match(code)]
+    return [" ".join(command.split()) for command in found]
+
+
+def dry(command: str) -> str:
+    """The same command so that it makes nothing."""
+    for name, value in FILLED.items():
+        command = command.replace(name, value)
+    command = command.replace(".venv/bin/", "").removeprefix(CLUSTER)
+    python = shlex.quote(sys.executable)
+    if re.search(r"\bsnakemake\b", command) and "python" not in command:
+        return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
+    if command.startswith("make "):
+        return command.replace("make", "make -n", 1)
+    assert command.startswith("python "), f"no way to try: {command}"
+    return f"{command.replace('python', python, 1)} --help"
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy with the examples of docs/extending.md in place, and stubs of what users have: corpora, and a Slurm queue.
+
+    The paper's experiments are cut to one seed and few jobs, so that planning them takes seconds.
+    """
+    project = copy_project(
+        repository,
+        tmp_path_factory.mktemp("documented") / "project",
+        (*COPIED, "Makefile", "pyproject.toml", "benchmarks"),
+    )
+    (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
+    (project.folder / "mythos.jsonl").write_text("{}\n")
+    queue = project.folder / "bin" / "squeue"
+    queue.parent.mkdir()
+    queue.write_text("#!/bin/sh\n")
+    queue.chmod(0o755)
+    put_examples((repository / "docs" / "extending.md").read_text(), project.folder)
+    for name in ("blogtext", "mythos"):
+        path = project.folder / "config" / f"{name}.yaml"
+        config = yaml.safe_load(path.read_text())
+        for experiment in config["experiments"].values():
+            experiment["seeds"] = [2026]
+            experiment.setdefault("federation", {})["clients_per_job"] = None
+        path.write_text(yaml.safe_dump(config))
+    return project
+
+
+def failure(command: str, project: Project) -> str:
+    """What a command prints where it does not work."""
+    program = dry(command).replace("/data/", f"{project.folder}/")
+    places = {
+        "PYTHONPATH": str(project.folder / "src"),
+        "PATH": f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["bash", "-c", program],
+        cwd=project.folder,
+        env=os.environ | places,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return f"{command}:\n{done.stdout[-800:]}" if done.returncode else ""
+
+
+def test_commands_are_found_wherever_they_stand() -> None:
+    block = "export A=1 B=2\nsnakemake x \\\n  -- y\nmake demo  # text"
+    page = f"Run `snakemake\n-n` or `--cores`.\n```\n{block}\n```\n`python -m a`"
+    assert commands(page) == [
+        "snakemake -n", "export A=1 B=2; snakemake x -- y", "export A=1 B=2; make demo", "python -m a"
+    ]  # fmt: skip
+
+
+def test_every_command_works(repository: Path, project: Project) -> None:
+    found = sorted({command for page in pages(repository) for command in commands(page.read_text())})
+    assert len(found) > 15
+    alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
+    failed = [failure(command, project) for command in alone]
+    with ThreadPoolExecutor(2) as pool:
+        failed += pool.map(lambda command: failure(command, project), [each for each in found if each not in alone])
+    assert not any(failed), "\n\n".join(filter(None, failed))
