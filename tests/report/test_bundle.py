@@ -6,12 +6,17 @@ import base64
 import hashlib
 import io
 import json
+import re
 import tarfile
+import unicodedata
 
 import matplotlib
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
@@ -19,6 +24,7 @@ from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.report.bundle import FOLDER, collect, installed_versions, pack, public_configuration
 from favor.report.bundle_scan import Private, scan, unsearchable
+from favor.report.escape import html_text, latex, unlatex
 from favor.scores.tables import SCORES
 
 matplotlib.use("agg")
@@ -51,7 +57,9 @@ CLEAN = {
     "results/a.svg": '<svg><!-- Round --><path d="M 9000022.5 1 2 3 4 5 6 7 8 9"/></svg>',
     "numbers.json": json.dumps({"accuracy": 0.403, "bytes": 119801528, "u": "u/s and w/o"}),
     "configuration.json": '{"source": "Qwen/Qwen2.5-3B-Instruct"}',
-    "environment/requirements.lock": "torch==2.13.0\n",
+    "environment/requirements.lock": f"torch==2.13.0\n# sha256:{'0123456789abcdef' * 4}\n",
+    "results/b.html": "<td>1/2</td><td>0.3 / 0.4</td> https://host.org/some/page and/or <br/> a.replace(/x+/g, '')",
+    "results/b.tex": r"\midrule \\ \textbf{a}/\emph{b} FedAvg~/~Ditto $\uparrow$ \url{https://host.org/some/page}",
 }
 
 
@@ -108,6 +116,80 @@ def test_an_authors_identifier_is_found(text):
     assert found("a.txt", text) == ["an author's identifier"]
 
 
+ACCENTED = "Grüßt euch, sagte Jürgen, während draußen schön die Vögel über Köln flögen"
+FOREIGN = Private(["Müller99", "Łukasz7", "名前名前"], [("a text of client_001", ACCENTED)])
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKD"])
+@pytest.mark.parametrize("name", ["a.txt", "a.tex", "a.html"])
+def test_accents_hide_neither_quotations_nor_identifiers(name, form):
+    write = {"a.tex": latex, "a.html": html_text, "a.txt": str}[name]
+    for text, what in (
+        (ACCENTED, "8 consecutive words of a text of client_001"),
+        *((f"by {author}.", "an author's identifier") for author in FOREIGN.authors),
+    ):
+        content = write(text) if name != "a.txt" else unicodedata.normalize(form, text)
+        assert [each.what for each in scan({name: content.encode()}, FOREIGN)] == [what], text
+
+
+def test_full_width_identifiers_are_found():
+    wide = "".join(chr(ord(character) + 0xFEE0) for character in "jane_doe")
+    assert found("a.txt", f"by {wide}") == ["an author's identifier"]
+    assert scan({"a.txt": b"by jane_doe"}, Private([wide], ())) != []
+
+
+@given(st.text(st.characters(codec="utf-8", categories=("L",)) | st.sampled_from(" .,'_"), min_size=1))
+def test_what_latex_writes_is_read_back(text):
+    def letters(written):
+        return re.sub(r"[^\w]|_", "", unicodedata.normalize("NFKC", written))
+
+    assert letters(unlatex(latex(text))) == letters(text)
+
+
+HIDDEN = {
+    "a file's name": ("results/jane_doe.txt", b"fine", "an author's identifier in the file's name"),
+    "base64": ("a.txt", b"x=" + base64.b64encode(OWN.encode()), "8 consecutive words of a text of client_001"),
+    "base64 behind other digits": (
+        "a.txt",
+        b"ab" + base64.b64encode(OWN.encode()),
+        "8 consecutive words of a text of client_001",
+    ),
+    "base64 in lines": (
+        "a.txt",
+        base64.encodebytes(f"{OWN} {OWN}".encode()),
+        "8 consecutive words of a text of client_001",
+    ),
+    "hexadecimal digits": ("a.svg", OWN.encode().hex().encode(), "8 consecutive words of a text of client_001"),
+    "JSON Lines": (
+        "a.json",
+        b'{}\n"seen \\u0074he clock for nine years and \\u006eobody\'s asked"\n',
+        "8 consecutive words of a text of client_001",
+    ),
+    "a second YAML document": (
+        "a.yaml",
+        b'a: 1\n---\nb: "seen \\x74he clock for nine\\\n  \\ years and nobodys asked"\n',
+        "8 consecutive words of a text of client_001",
+    ),
+    "escapes in text": ("a.csv", b"by jane\\u005fdoe", "an author's identifier"),
+    "broken JSON": ("a.json", b'{"a": ', ".json that cannot be read"),
+    "broken YAML": ("a.yaml", b"a: [", ".yaml that cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_nothing_hides_in(case):
+    name, content, what = HIDDEN[case]
+    assert found(name, content) == [what]
+
+
+def test_parquet_metadata_is_refused(tmp_path):
+    parquet(score_frame("no output"), SCORES, tmp_path)
+    table = pq.read_table(tmp_path / "t.parquet").replace_schema_metadata({"remark": OWN})
+    pq.write_table(table, tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    assert found("scores/a.parquet", content) == ["a Parquet file with metadata, which no table here has"]
+
+
 @pytest.mark.parametrize("text", ["19000022", "x9000022", "90000221", "Ann, my sister, met Lee", "ab"])
 def test_what_only_resembles_an_identifier_is_not(text):
     assert found("a.txt", text) == []
@@ -126,7 +208,13 @@ def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exem
         ("see /u/some-person there", "a Reddit user name"),
         ("thanks @some_person!", "a handle"),
         ("mail me: some.person@mail.example.org", "an e-mail address"),
-        ("log in /srv/projects/favor/results", "a folder of this machine"),
+        ("log in /srv/projects/favor/results", "a folder of a machine"),
+        ("STAR (/data/alice/luar) is not here", "a folder of a machine"),
+        ('{"path": "/home/alice"}', "a folder of a machine"),
+        ("under ~/models/luar", "a folder of a machine"),
+        ("in C:\\Users\\alice", "a folder of a machine"),
+        ('"D:\\\\Users\\\\alice"', "a folder of a machine"),
+        ("see file:///data/luar", "a folder of a machine"),
     ],
 )
 def test_handles_addresses_and_places_are_found(text, what):
@@ -208,6 +296,25 @@ def test_the_archive_is_deterministic_and_its_checksums_hold(tmp_path):
     assert {name: digest for digest, name in lines} == {
         name: hashlib.sha256(data).hexdigest() for name, data in packed.items()
     }
+
+
+def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models" / "luar").mkdir(parents=True)
+    places = ("file:///data/luar", "C:\\Users\\alice\\luar", "models/luar", "~/luar", "../luar")
+    for place in places:
+        assert public_configuration({"source": place}) == {"source": "luar"}, place
+    cluster = {
+        "account": "alice",
+        "partition": "dept",
+        "gpu_partition": "dept-gpu",
+        "stages": {"a": {"partition": "x"}},
+    }
+    nothing = {"account": None, "partition": None, "gpu_partition": None, "stages": {"a": {"partition": None}}}
+    assert public_configuration({"cluster": cluster}) == {"cluster": nothing}
+    assert public_configuration({"responses": "back/alice"}) == {"responses": "alice"}
+    for kept in ("Qwen/Qwen2.5-3B-Instruct", "a title and/or two", "https://host.org/page"):
+        assert public_configuration({"title": kept}) == {"title": kept}
 
 
 def test_the_configuration_keeps_names_and_loses_places():

@@ -34,6 +34,11 @@ def is_here(source: str) -> bool:
     return any(snapshots.glob("*/*"))
 
 
+def _is_place(source: str) -> bool:
+    """Whether this is a local folder and not a Hugging Face id, which has one part or two."""
+    return source.startswith((".", "/", "~")) or "\\" in source or source.count("/") > 1
+
+
 def sources(encoder: Encoder) -> list[str]:
     """Return what an encoder of the configuration is loaded from: ids or folders of weights and tokenizer, the kind's
     own where the configuration names none; the folder of one that was trained elsewhere."""
@@ -44,17 +49,19 @@ def sources(encoder: Encoder) -> list[str]:
     return [str(given[name]) for name in ("folder", "source", "tokenizer") if given.get(name)]
 
 
-def absent_encoders(encoders: Mapping[str, Encoder]) -> dict[str, str]:
+def absent_encoders(encoders: Mapping[str, Encoder], places: bool = True) -> dict[str, str]:
     """Return, by name, why an encoder marked ``optional`` is left out: it is not on this machine.
 
-    A remote id counts as absent until it is in the cache, so that a long run neither waits for the network nor fails
-    on it at its end.
+    ``places`` False leaves local folders out, for what may be published. A remote id counts as absent until it is in
+    the cache, so that a long run neither waits for the network nor fails on it at its end.
     """
     absent = {}
     for name, encoder in encoders.items():
         missing = [source for source in sources(encoder) if encoder.optional and not is_here(source)]
+        shown = [source for source in missing if places or not _is_place(source)]
         if missing:
-            absent[name] = f"{encoder.title or name} ({', '.join(missing)}) is not on this machine"
+            where = f" ({', '.join(shown)})" if shown else ""
+            absent[name] = f"{encoder.title or name}{where} is not on this machine"
     return absent
 
 

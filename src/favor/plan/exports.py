@@ -90,6 +90,7 @@ class Exports:
             hyperparameters=row.hyperparameters,
             settings=pick(experiment, *_SECTIONS, "clients"),
             measured_with={
+                "words": corpus.words,
                 "bertscore_model": Path(evaluation.bertscore.model).name,
                 "bertscore_layer": evaluation.bertscore.layer,
                 "semantic_encoder": evaluation.semantic_encoder,

@@ -9,6 +9,7 @@ from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.config.sweeps import Sweep
+from favor.encoders.availability import absent_encoders
 from favor.federation.record import recipe
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
@@ -75,7 +76,7 @@ class Tables:
             },
             "display": self.titles(experiment),
             "seeds": section.seeds,
-            "absences": self.project.absent,
+            "absences": absent_encoders(self.project.config.encoders, places=False),
             "references": self._references(experiment),
         }
 

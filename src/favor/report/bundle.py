@@ -11,9 +11,10 @@ import importlib.metadata
 import io
 import json
 import platform
+import re
 import tarfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from favor.foundation.errors import UserError
@@ -21,7 +22,9 @@ from favor.foundation.files import atomic_path
 from favor.report.bundle_scan import PUBLISHABLE, Private, scan
 
 FOLDER = "favor-release"
-_PLACES = ("path", "corpus_path", "results")  # keys whose values are places on this machine
+# Keys whose values are places on a machine, and sections that say how a cluster names and charges what it runs.
+_PLACES = ("path", "corpus_path", "results", "responses", "folder")
+_CLUSTER = ("account", "partition", "gpu_partition")
 _SHOWN = 20
 
 README = """# Release
@@ -40,14 +43,25 @@ it: every file was searched for them before it was packed.
 
 
 def public_configuration(value: Any, key: str = "") -> Any:
-    """Return a configuration in which places on this machine are cut to their last part."""
+    """Return a configuration in which places on a machine are cut to their last part, and a cluster's names are null.
+
+    A Hugging Face id keeps both its parts, unless a folder has that name.
+    """
     if isinstance(value, Mapping):
         return {name: public_configuration(item, name) for name, item in value.items()}
     if isinstance(value, list):
         return [public_configuration(item, key) for item in value]
-    if isinstance(value, str) and (key in _PLACES or value.startswith(("/", "~", "./", "../"))):
-        return Path(value).name
+    if key in _CLUSTER:
+        return None
+    if isinstance(value, str) and (key in _PLACES or _is_place(value)):
+        return PureWindowsPath(value).name
     return value
+
+
+def _is_place(value: str) -> bool:
+    if value.startswith(("/", "~", "./", "../", "file:")) or re.match(r"[A-Za-z]:[\\/]", value):
+        return True
+    return "/" in value and not re.search(r"\s|://", value) and Path(value).exists()
 
 
 def table_columns() -> dict[str, Any]:

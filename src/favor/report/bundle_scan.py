@@ -10,9 +10,11 @@ from __future__ import annotations
 import base64
 import html
 import io
+import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -24,6 +26,7 @@ import yaml
 from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
 from favor.foundation.words import compared_words
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.escape import unlatex
 from favor.scores.tables import SCORES, SWEEP_SCORES
 
 PUBLISHABLE = (TABLE_CELLS, SCORES, SWEEP_SCORES, COMPARISONS, ADAPTER_ENERGY, COORDINATE_EFFECTS, PARTICIPATION)
@@ -34,12 +37,24 @@ SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
 _PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_ENCODED = re.compile(r"(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]{24,}={0,2}")
+_HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2}){12,}")
 _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
 _HANDLES = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "a Reddit user name": re.compile(r"(?<!\w)/?u/[A-Za-z0-9_-]{3,20}\b"),
     "a handle": re.compile(rf"(?<![\w@/.\\])@(?!(?:{_AT_RULES})\b)[A-Za-z]\w{{2,}}"),
 }
+
+# Folders by their form: of two parts at least, so that fractions and end tags are none; two letters a part, so that a
+# regular expression of JavaScript is none.
+_PLACES = (
+    re.compile(r"(?<![\w:/.<>*)\]}~+-])/(?!/)[\w.+-]{2,}/[\w.+-]{2,}"),
+    re.compile(r"(?<![\w~}])~[\w.-]*/[\w.-]+"),
+    re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{1,2}[\w .-]+[\\/]{1,2}[\w.-]+"),
+    re.compile(r"file:/+[\w.~%-]"),
+)
 
 
 @dataclass(frozen=True)
@@ -70,11 +85,12 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
     owners: dict[int, set[str]] = {}
     identifiers = _identifiers(private.authors, private.exempt)
     for name, content in files.items():
+        found |= {Finding(name, f"{what} in the file's name") for what in _named(name, identifiers, private.places)}
         views = _views(name, content)
         if isinstance(views, str):
             found.add(Finding(name, views))
             continue
-        for view in views:
+        for view in [*views, *itertools.chain.from_iterable(map(_decoded, views))]:
             found |= {Finding(name, what) for what in _named(view, identifiers, private.places)}
             for shingle in _shingles(view):
                 owners.setdefault(shingle, set()).add(name)
@@ -111,11 +127,49 @@ def _views(name: str, content: bytes) -> list[str] | str:
         return [raw, html.unescape(re.sub(r"<[^>]*>", " ", shown)), html.unescape(raw)]
     if suffix == ".tex":
         # @{...} sets the space between columns.
-        shown = re.sub(r"\\[A-Za-z]+\*?|@\{[^}]*\}", " ", raw)
-        return [raw, re.sub(r"[{}\\]", "", shown)]
+        characters = unlatex(raw)
+        shown = re.sub(r"\\[A-Za-z]+\*?|@\{[^}]*\}", " ", characters)
+        return [raw, characters, re.sub(r"[{}\\]", "", shown)]
     if suffix in (".json", ".yaml", ".cff"):
-        return [raw, *_strings(raw, json.loads if suffix == ".json" else yaml.safe_load)]
+        strings = _strings(raw, _load_json if suffix == ".json" else yaml.safe_load_all)
+        return f"{suffix} that cannot be read" if strings is None else [raw, *strings]
     return [raw]
+
+
+def _load_json(raw: str) -> list[Any]:
+    """Return the values of a JSON file: its one, or one for each line."""
+    try:
+        return [json.loads(raw)]
+    except ValueError:
+        return [json.loads(line) for line in raw.splitlines() if line.strip()]
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """Texts within ``text`` that stand there in escapes, base64 or hexadecimal digits."""
+    plain = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+    if plain != text:
+        yield plain
+    for found in _HEXADECIMAL.finditer(text):
+        yield from _readable(bytes.fromhex(found[0]))
+    for found in _ENCODED.finditer(text):
+        digits = re.sub(r"[\r\n=]", "", found[0]).translate(str.maketrans("-_", "+/"))
+        for start in range(4):  # what stands before it may look like digits too
+            run = digits[start:]
+            yield from _readable(base64.b64decode(run[: len(run) - len(run) % 4] + _padded(run)))
+
+
+def _padded(digits: str) -> str:
+    """The last one to three base64 digits as a whole group; a single one holds no byte."""
+    rest = digits[len(digits) - len(digits) % 4 :]
+    return rest.ljust(4, "=") if len(rest) > 1 else ""
+
+
+def _readable(content: bytes) -> Iterator[str]:
+    """The text that ``content`` is, if it is one: bytes of anything else are rarely UTF-8 that prints."""
+    text = content.decode("utf-8", "ignore")
+    printable = sum(len(each.encode()) for each in text if each.isprintable() or each.isspace())
+    if printable >= 0.9 * len(content):
+        yield text
 
 
 def _without_pictures(text: str) -> tuple[str, bool]:
@@ -143,6 +197,7 @@ def _is_safetensors(content: bytes) -> bool:
 def _parquet_views(content: bytes) -> list[str] | str:
     try:
         found = pq.read_table(io.BytesIO(content))
+        remarks = pq.read_metadata(io.BytesIO(content)).metadata
     except (pa.ArrowInvalid, OSError):
         return "a Parquet file that cannot be read"
     schemas = {table.schema.remove_metadata() for table in PUBLISHABLE}
@@ -150,16 +205,19 @@ def _parquet_views(content: bytes) -> list[str] | str:
         return (
             f"a Parquet table that is not for publication (those are {', '.join(table.name for table in PUBLISHABLE)})"
         )
+    if remarks:
+        return "a Parquet file with metadata, which no table here has"
     texts = [column for column in found.columns if pa.types.is_string(column.type)]
     return ["\n".join(str(value) for column in texts for value in column.to_pylist())]
 
 
-def _strings(raw: str, load: Any) -> list[str]:
-    """All strings of a structured file, as its reader gets them; nothing more than the raw text where it is none."""
+def _strings(raw: str, load: Callable[[str], Iterable[Any]]) -> list[str] | None:
+    """All strings of a structured file, as its reader gets them; None where it cannot be read."""
+    found: list[str] = []
     try:
-        waiting, found = [load(raw)], []
+        waiting = list(load(raw))
     except (ValueError, yaml.YAMLError):
-        return []
+        return None
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
@@ -171,19 +229,24 @@ def _strings(raw: str, load: Any) -> list[str]:
     return ["\n".join(found)] if found else []
 
 
+def _plain(text: str) -> str:
+    """Text as identifiers are compared: one encoding of accents and widths, one letter case."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
     """Identifiers as word sequences, by their first word."""
-    spared = {word.casefold() for word in exempt}
+    spared = {_plain(word) for word in exempt}
     found: dict[str, set[tuple[str, ...]]] = {}
     for author in authors:
-        words = tuple(_TOKEN.findall(author.casefold()))
-        if words and len(author) >= SHORTEST_IDENTIFIER and author.casefold() not in spared:
+        words = tuple(_TOKEN.findall(_plain(author)))
+        if words and len(author) >= SHORTEST_IDENTIFIER and _plain(author) not in spared:
             found.setdefault(words[0], set()).add(words)
     return found
 
 
 def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: Sequence[str]) -> Iterator[str]:
-    words = _TOKEN.findall(text.casefold())
+    words = _TOKEN.findall(_plain(text))
     for position, word in enumerate(words):
         for sequence in identifiers.get(word, ()):
             if tuple(words[position : position + len(sequence)]) == sequence:
@@ -191,8 +254,8 @@ def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: S
     for kind, pattern in _HANDLES.items():
         if pattern.search(text):
             yield kind
-    if any(place in text for place in places):
-        yield "a folder of this machine"
+    if any(place in text for place in places) or any(pattern.search(text) for pattern in _PLACES):
+        yield "a folder of a machine"
 
 
 def _shingles(text: str) -> Iterator[int]:

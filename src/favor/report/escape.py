@@ -107,6 +107,29 @@ def _latex_character(character: str) -> str:
     return rf"\texttt{{U+{ord(character):04X}}}"
 
 
+# Commands that stand for one character, as `latex` writes them.
+_COMMANDS = {
+    command.removesuffix("{}"): character
+    for character, command in _SPECIAL.items()
+    if re.fullmatch(r"\\[A-Za-z]+\{\}", command)
+}
+_FORMULAS = {command: character for character, command in _SPECIAL.items() if command.startswith("$")}
+_MARKS = {command: mark for mark, command in _ACCENTS.items()}
+_COMMAND = re.compile("|".join(rf"{re.escape(command)}(?![A-Za-z])(?:\{{\}}|\s)?" for command in _COMMANDS))
+_ACCENT = re.compile(r"""\\(?:([`'^~=."])|([urHvcdb])(?=[\s{\\]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]))""")
+_CODE_POINT = re.compile(r"\\texttt\{U\+([0-9A-F]{4,6})\}")
+
+
+def unlatex(source: str) -> str:
+    """Return LaTeX source with characters in the place of accents, of commands for one character and of code points."""
+    text = _CODE_POINT.sub(lambda found: chr(int(found[1], 16)), source)
+    text = _ACCENT.sub(lambda found: (found[3] or found[4]) + _MARKS[found[1] or found[2]], text)
+    text = _COMMAND.sub(lambda found: _COMMANDS[found[0].rstrip("{} \n\t")], text)
+    for command, character in _FORMULAS.items():
+        text = text.replace(command, character)
+    return unicodedata.normalize("NFC", text)
+
+
 def html_text(text: str) -> str:
     """Return ``text`` as HTML content or attribute value; control characters print as their code point."""
     visible = "".join(

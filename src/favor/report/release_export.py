@@ -216,8 +216,8 @@ Row `{run.row}` ("{run.title}") of a run of FAVoR Workflow, in the layout of the
 {CLIENTS}
 
 Author metrics are taken in the space of {run.style_encoder_title}; {models}.
-Every mean is over the `num_examples` outputs that pass the filter (at least {MINIMUM_WORDS} words between white space,
-distinct bigrams at least {MINIMUM_RATIO} of all); `pass_rate` is over all outputs.
+Every mean is over the `num_examples` outputs that pass the filter (at least {MINIMUM_WORDS} words, distinct
+bigrams at least {MINIMUM_RATIO} of all); `pass_rate` is over all outputs.
 
 | column of summary_metrics.csv | rule |
 |---|---|
