@@ -123,12 +123,36 @@ rule count_tokens:
         "../scripts/count_tokens.py"
 
 
+rule measure_authors:
+    input:
+        documents=paths.documents,
+        splits=paths.splits,
+        authors=paths.authors,
+        near_duplicates=preparation.near_duplicates,
+    output:
+        measures=paths.author_measures,
+    log:
+        paths.log("measure_authors"),
+    benchmark:
+        paths.benchmark("measure_authors")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("measure_authors"),
+    params:
+        cfg=preparation.measure_settings,
+        code=code("measure_authors"),
+    script:
+        "../scripts/measure_authors.py"
+
+
 rule assign_roles:
     input:
         documents=paths.documents,
         authors=paths.authors,
         splits=paths.splits,
         background=preparation.background,
+        measures=preparation.filtered_by,
     output:
         roster=paths.roster,
         overlap=paths.overlap,

@@ -132,6 +132,7 @@ rule report:
         numbers=paths.numbers,
         dropped=publication.dropped,
         scripts=publication.scripts,
+        author_measures=publication.author_measures,
         roster=publication.rosters,
         splits=publication.splits,
         overlap=publication.overlaps,

@@ -1,9 +1,11 @@
 """Give every author one role: client, style encoder A or B, background, or none; show that no two roles overlap."""
 
+import sys
 from pathlib import Path
 
+from favor.corpora.author_measures import failing
 from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
-from favor.corpora.tables import AUTHORS, OVERLAP, ROSTER, SPLITS
+from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, OVERLAP, ROSTER, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 
@@ -17,6 +19,12 @@ with job(snakemake) as cfg:
     background = [name for path in snakemake.input.background for name in read_parquet(path, AUTHORS)["author"]]
     authors = read_parquet(snakemake.input.authors, AUTHORS)
     splits = read_parquet(snakemake.input.splits, SPLITS)
-    roster = select_roster(authors, splits, background, documents, settings)
+    filtered: set[str] = set()
+    for path in snakemake.input.measures:
+        measures = read_parquet(path, AUTHOR_MEASURES)
+        for name, fails in failing(measures, cfg["filters"]).items():
+            print(f"filter {name}: {fails.sum()} of {len(measures)} authors left out", file=sys.stderr)
+            filtered.update(measures.loc[fails, "author"])
+    roster = select_roster(authors, splits, background, documents, settings, filtered)
     write_parquet(measure_overlap(roster, documents), snakemake.output.overlap, OVERLAP)
     write_parquet(roster, snakemake.output.roster, ROSTER)

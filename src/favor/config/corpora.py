@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pydantic import StringConstraints
+
 from favor.config.declarations import declared_value
 from favor.config.section import (
     OR_NULL,
     Natural,
     NotNegative,
+    Positive,
     Section,
     Seed,
+    Share,
     Similarity,
     check_known,
     fill,
@@ -61,6 +65,30 @@ class Roles(Section):
     background: Natural = key(0, "Authors whose texts pretrain a small base model.")
 
 
+class AuthorFilters(Section):
+    """Which authors take no role but that of the background; the paper has no such filters, so none is set."""
+
+    languages: list[Annotated[str, StringConstraints(pattern="^[a-z]{2,3}$")]] = key(
+        [], "Authors whose most frequent language is none of these are left out (ISO 639 codes); [] keeps all."
+    )
+    language_share: Share = key(0.8, "With `languages`: least share of an author's posts in that language.")
+    minimum_characters_per_token: Positive | None = key(
+        None, "Authors with fewer characters per token are left out: their text is of another language, or garbled."
+    )
+    maximum_quoted_mail: Share | None = key(
+        None, "Authors a larger share of whose posts quotes or forwards mail are left out."
+    )
+    maximum_near_duplicates: Share | None = key(
+        None, "Authors a larger share of whose posts has a near duplicate are left out."
+    )
+
+    @property
+    def any_set(self) -> bool:
+        """Whether any author may be left out."""
+        limits = (self.minimum_characters_per_token, self.maximum_quoted_mail, self.maximum_near_duplicates)
+        return bool(self.languages) or any(limit is not None for limit in limits)
+
+
 class Corpus(Section):
     """One corpus: its source, its filters, and the roles of its authors."""
 
@@ -103,6 +131,7 @@ class Corpus(Section):
         "Jaccard similarity of their five-word sequences from which two posts are near duplicates, which are counted "
         "and give no prompts; null looks for none.",
     )
+    filters: AuthorFilters = section(AuthorFilters, "Which authors take no role but that of the background.")
     minimum_posts: int = key(10, "Authors with fewer posts are left out.", ge=3)
     tokenizer: str | None = key(
         None, "Base model whose tokenizer counts tokens; null takes the base model of this corpus's first experiment."
@@ -136,6 +165,8 @@ class Corpus(Section):
                 f"{where}.encoding",
                 f"{str(error).partition(';')[0]}; name one that Python knows, such as utf-8 or cp1252",
             )
+        if self.filters.maximum_near_duplicates is not None and self.near_duplicates is None:
+            refuse(f"{where}.filters.maximum_near_duplicates", f"needs '{where}.near_duplicates'; set that too")
         if self.demo is not None:
             self.demo.check(f"{where}.demo")
         wanted = DEMO_READERS[self.demo.shape] if self.demo else None

@@ -7,7 +7,7 @@ on authors disjoint from it and from each other.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
@@ -50,11 +50,13 @@ def select_roster(
     background: Sequence[str],
     documents: Path,
     settings: RosterSettings,
+    filtered: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the ``roster`` table: every author's role, and the client names in selection order.
 
     ``authors``: the table with tokens counted; an author absent from ``splits`` has too few documents;
-    ``background``: names of the background authors; ``documents``: the table's file, for the style features.
+    ``background``: names of the background authors; ``documents``: the table's file, for the style features;
+    ``filtered``: authors whom a filter keeps from every role but the background.
 
     Authors of one cluster are dealt in turn to the three roles, and each role takes its own round robin over the
     clusters. So the first n clients of a longer roster are the shorter roster, and the encoders' authors do not
@@ -65,6 +67,7 @@ def select_roster(
     roster = authors.assign(role="unused", client="", cluster=-1).set_index("author", drop=False).sort_index()
     enough = (roster["tokens"] >= settings.minimum_tokens) & roster.index.isin(splits["author"].unique())
     roster.loc[~enough, "role"] = "too_small"
+    roster.loc[enough & roster.index.isin(list(filtered)), "role"] = "filtered"
     roster.loc[roster.index.isin(list(background)), "role"] = "background"
     eligible = roster.index[roster["role"] == "unused"].tolist()
     needed = settings.clients + settings.asce_a + settings.asce_b
@@ -72,8 +75,8 @@ def select_roster(
         raise UserError(
             f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and documents enough, {needed} "
             f"are needed ({settings.clients} clients, {settings.asce_a} asce_a, {settings.asce_b} asce_b, beside "
-            f"{len(background)} background authors); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or "
-            "'minimum_tokens' of the corpus"
+            f"{len(background)} background authors and {(roster['role'] == 'filtered').sum()} that 'filters' leave "
+            "out); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or 'minimum_tokens' of the corpus"
         )
     clusters = dict.fromkeys(eligible, -1)
     if settings.selection == "style_diverse" and eligible:

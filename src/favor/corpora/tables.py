@@ -52,11 +52,24 @@ NEAR_DUPLICATES = Table(
     ("author", "document_id"),
 )
 
+AUTHOR_MEASURES = Table(
+    "author_measures",
+    (
+        AUTHOR,
+        Column("language", STRING, "", "most frequent language of the author's posts, by ISO 639 code"),
+        Column("language_share", FLOAT, "", "share of the identified posts in that language"),
+        Column("characters_per_token", FLOAT, "characters per token", "under the base model's tokenizer"),
+        Column("quoted_mail", FLOAT, "", "share of posts that quote or forward mail"),
+        Column("near_duplicates", FLOAT, "", "share of posts with a near duplicate in the corpus"),
+    ),
+    ("author",),
+)
+
 ROSTER = Table(
     "roster",
     (
         AUTHOR,
-        Column("role", STRING, "", "client, asce_a, asce_b, background, unused or too_small"),
+        Column("role", STRING, "", "client, asce_a, asce_b, background, unused, filtered or too_small"),
         Column("client", STRING, "", "anonymous client name; empty for the other roles"),
         TOPIC,
         Column("cluster", INT32, "", "style cluster of the author; -1 where none was computed"),

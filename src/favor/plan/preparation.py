@@ -53,13 +53,26 @@ class Preparation:
         assert name is not None
         return name
 
+    def near_duplicates(self, key: InCorpus) -> list[str]:
+        """Return the near duplicates of a corpus, where they are looked for."""
+        return self.project.near_duplicates(key.corpus)
+
+    def measure_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return which authors are measured."""
+        return parameter(**pick(self.config.corpora[key.corpus], "minimum_tokens", "seed"))
+
+    def filtered_by(self, key: InCorpus) -> list[str]:
+        """Return what authors are filtered by, where a filter is set."""
+        filters = self.config.corpora[key.corpus].filters
+        return [self.project.paths.author_measures.of(key)] if filters.any_set else []
+
     def background(self, key: InCorpus) -> list[str]:
         """Return the background authors of a corpus, where it has any."""
         return self.project.background(key.corpus)
 
     def role_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how authors are given their roles."""
-        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed")
+        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "filters")
         return parameter(**pick(self.config.corpora[key.corpus], *keys))
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:

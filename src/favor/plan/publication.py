@@ -69,6 +69,10 @@ class Publication:
         """Return the scripts of every corpus shown."""
         return [self.paths.scripts.of(corpus=corpus) for corpus in self._corpora()]
 
+    def author_measures(self, key: object = None) -> list[str]:
+        """Return what was measured of the authors of every corpus shown."""
+        return [self.paths.author_measures.of(corpus=corpus) for corpus in self._corpora()]
+
     def rosters(self, key: object = None) -> list[str]:
         """Return the roles of the authors of every corpus shown."""
         return [self.paths.roster.of(corpus=corpus) for corpus in self._corpora()]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from favor.corpora.tables import ALLOCATION, DROPPED, NEAR_DUPLICATES, OVERLAP, ROSTER, SCRIPTS, SPLITS
+from favor.corpora.tables import ALLOCATION, AUTHOR_MEASURES, DROPPED, NEAR_DUPLICATES, OVERLAP, ROSTER, SCRIPTS, SPLITS
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
@@ -77,9 +77,10 @@ def _experiment(
     preparation = Preparation(
         **{
             table.name: read_parquet(folder / f"{table.name}.parquet", table)
-            for table in (DROPPED, ROSTER, SPLITS, OVERLAP, SCRIPTS, *copied)
+            for table in (DROPPED, ROSTER, SPLITS, OVERLAP, SCRIPTS, AUTHOR_MEASURES, *copied)
         },
         allocation=read_parquet(results / name / "clients" / "allocation.parquet", ALLOCATION),
+        filters=corpus["filters"],
     )
     tables = []
     for label in values["tables"]:

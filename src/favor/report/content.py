@@ -56,7 +56,7 @@ class Preparation:
     """What became of the corpus, as the workflow's own tables (``None`` where a table does not exist).
 
     ``dropped``, ``scripts``, ``roster``, ``splits``, ``overlap``, ``allocation``, ``near_duplicates``: tables of those
-    names. Only counts are printed.
+    names, as is ``author_measures``. Only counts are printed. ``filters``: the corpus's section of that name.
     """
 
     dropped: pd.DataFrame | None = None
@@ -66,6 +66,8 @@ class Preparation:
     allocation: pd.DataFrame | None = None
     near_duplicates: pd.DataFrame | None = None
     scripts: pd.DataFrame | None = None
+    author_measures: pd.DataFrame | None = None
+    filters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

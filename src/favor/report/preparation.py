@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -14,11 +17,16 @@ ROLE_NAMES = {
     "asce_b": "Independent style encoder (ASCE-B)",
     "background": "Background of the base model",
     "unused": "Unused",
+    "filtered": "Left out by a filter",
     "too_small": "Too small",
 }
 _NEAR_DUPLICATES = (
     "Posts with a near duplicate in the corpus, by where that is (a post may count in several columns); unless the "
     "configuration keeps them, test posts among them give no prompts"
+)
+_MEASURES = (
+    "Authors large enough for a role, by what would make one doubt that their posts are one person's prose in one "
+    "language; they take part unless the configuration filters them"
 )
 
 
@@ -31,6 +39,8 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
         parts.append(("Scripts of the posts, and what was dropped for want of words", _scripts(preparation.scripts)))
     if preparation.roster is not None:
         parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
+    if preparation.author_measures is not None and preparation.roster is not None:
+        parts.append((_MEASURES, _measures(preparation.author_measures, preparation.roster, preparation.filters)))
     if preparation.splits is not None:
         parts.append(("Documents of all authors by split", _splits(preparation.splits)))
     if preparation.near_duplicates is not None:
@@ -90,6 +100,31 @@ def _roles(roster: pd.DataFrame) -> pd.DataFrame:
             "Documents": [f"{count:,}" for count in groups["documents"]],
             "Word units": [f"{count:,}" for count in groups["words"]],
         }
+    )
+
+
+# Name, key of the filter, column, whether small values are doubtful, and the limit shown where no filter is set.
+_LIMITS = (
+    ("Characters per token under", "minimum_characters_per_token", "characters_per_token", True, 3.0),
+    ("Share of posts with quoted mail over", "maximum_quoted_mail", "quoted_mail", False, 0.2),
+    ("Share of posts with a near duplicate over", "maximum_near_duplicates", "near_duplicates", False, 0.2),
+)
+
+
+def _measures(measures: pd.DataFrame, roster: pd.DataFrame, filters: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per measure: how many authors, and clients, are beyond the limit of its filter, or a usual one."""
+    languages = list(filters.get("languages") or [])
+    main, share = languages or measures["language"].mode().head(1).tolist(), filters.get("language_share", 0.8)
+    other = ~measures["language"].isin(main) | (measures["language_share"] < share)
+    rows = [(f"Share of posts in {', '.join(main)} under {share:g}", bool(languages), other)]
+    for name, key, column, small, usual in _LIMITS:
+        limit = usual if filters.get(key) is None else filters[key]
+        beyond = measures[column] < limit if small else measures[column] > limit
+        rows.append((f"{name} {limit:g}", filters.get(key) is not None, beyond))
+    clients = measures["author"].isin(roster.loc[roster["role"] == "client", "author"])
+    return pd.DataFrame(
+        [(n, "yes" if left else "no", f"{b.sum():,}", f"{(b & clients).sum():,}") for n, left, b in rows],
+        columns=["Measure", "Left out", "Authors", "Clients"],
     )
 
 

@@ -1,0 +1,125 @@
+"""Measures of authors, the filters on them, and what the report says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from favor.config.corpora import AuthorFilters
+from favor.corpora.author_measures import failing, measure_authors, quotes_mail
+from favor.corpora.documents import DocumentWriter
+from favor.corpora.roster import RosterSettings, select_roster
+from favor.corpora.tables import AUTHOR_MEASURES, NEAR_DUPLICATES
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.content import Preparation
+from favor.report.preparation import blocks
+
+ENGLISH = (
+    "Yesterday I went to the market with my brother, and we bought a lot of apples, because they were cheap and fresh; "
+    "then we walked home slowly along the river and talked about our plans for the summer."
+)
+GERMAN = (
+    "Gestern bin ich mit meinem Bruder auf den Markt gegangen, und wir haben viele Äpfel gekauft, weil sie billig und "
+    "frisch waren; danach sind wir langsam am Fluss entlang nach Hause gelaufen und haben über den Sommer gesprochen."
+)
+MAIL = f"From: someone\nTo: me\nSubject: news\n\n{ENGLISH}"
+OFF = AuthorFilters().model_dump()
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> pd.DataFrame:
+    posts = {"ann": [ENGLISH] * 4, "ben": [GERMAN] * 3 + [ENGLISH], "cid": [MAIL, ENGLISH], "tiny": [ENGLISH]}
+    writer = DocumentWriter(tmp_path / "documents.parquet")
+    rows = [(author, f"{author}-{at}", text) for author, texts in posts.items() for at, text in enumerate(texts)]
+    for author, name, text in rows:
+        writer.write(author, name, "indUnk", "", text, len(text.split()))
+    writer.close()
+    splits = pd.DataFrame(rows, columns=["author", "document_id", "text"]).assign(split="train")
+    characters = {author: sum(map(len, texts)) for author, texts in posts.items()}
+    authors = pd.DataFrame(
+        [(author, len(texts), characters[author] // (2 if author == "ben" else 4)) for author, texts in posts.items()],
+        columns=["author", "documents", "tokens"],
+    )
+    authors.loc[authors["author"] == "tiny", "tokens"] = 5
+    copies = NEAR_DUPLICATES.empty()
+    copies["author"] = ["ann"]
+    made = measure_authors(tmp_path / "documents.parquet", splits, authors, copies, 10, 2026)
+    write_parquet(made, tmp_path / "measures.parquet", AUTHOR_MEASURES)
+    return read_parquet(tmp_path / "measures.parquet", AUTHOR_MEASURES)
+
+
+def test_measures_by_hand(measured: pd.DataFrame) -> None:
+    rows = measured.set_index("author")
+    assert rows.index.tolist() == ["ann", "ben", "cid"]  # the fourth is too small for a role
+    assert rows["language"].tolist() == ["en", "de", "en"]
+    assert rows["language_share"].tolist() == [1, 0.75, 1]
+    assert rows["characters_per_token"].tolist() == pytest.approx([4, 2, 4], rel=0.01)
+    assert rows["quoted_mail"].tolist() == [0, 0, 0.5]
+    assert rows["near_duplicates"].tolist() == [0.25, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        (MAIL, True),
+        (MAIL.replace("\n", " "), True),  # the corpus's CSV has no line breaks
+        ("Fine.\n> what do you\n> think?", True),
+        ("see below -----Original Message----- hello", True),
+        ("From: me. Date: today, a diary has both", False),
+        ("2 > 1 and 3 > 2", False),
+        (ENGLISH, False),
+    ],
+)
+def test_quoted_mail(text: str, quotes: bool) -> None:
+    assert quotes_mail(text) is quotes
+
+
+@pytest.mark.parametrize(
+    ("filters", "left_out"),
+    [
+        ({}, []),
+        ({"languages": ["en"]}, ["ben"]),
+        ({"languages": ["en", "de"]}, ["ben"]),  # three quarters are too few
+        ({"languages": ["en", "de"], "language_share": 0.7}, []),
+        ({"minimum_characters_per_token": 3}, ["ben"]),
+        ({"maximum_quoted_mail": 0.2}, ["cid"]),
+        ({"maximum_near_duplicates": 0.2}, ["ann"]),
+        ({"maximum_near_duplicates": 0.25}, []),
+    ],
+)
+def test_a_filter_leaves_out_who_fails_it(measured: pd.DataFrame, filters: dict[str, Any], left_out: list[str]) -> None:
+    assert AuthorFilters(**filters).any_set == bool(filters)
+    found = failing(measured, OFF | filters)
+    assert sorted({author for fails in found.values() for author in measured.loc[fails, "author"]}) == left_out
+
+
+def test_an_unknown_language_is_refused(measured: pd.DataFrame) -> None:
+    with pytest.raises(UserError, match=r"'filters.languages': 'xx' is no language"):
+        failing(measured, OFF | {"languages": ["xx"]})
+
+
+def test_filtered_authors_take_no_role_but_the_background(tmp_path: Path) -> None:
+    authors = pd.DataFrame({"author": list("abcd"), "topic": "t", "documents": 10, "words": 100, "tokens": 100})
+    splits = pd.DataFrame({"author": list("abcd"), "document_id": list("abcd"), "split": "train"})
+    settings = RosterSettings(2, 0, 0, minimum_tokens=10, selection="random")
+    roster = select_roster(authors, splits, ["b"], tmp_path, settings, {"a", "b"}).set_index("author")["role"]
+    assert roster.to_dict() == {"a": "filtered", "b": "background", "c": "client", "d": "client"}
+    with pytest.raises(UserError, match="2 that 'filters' leave out"):
+        select_roster(authors, splits, ["b"], tmp_path, settings, {"a", "c"})
+
+
+def test_the_report_counts_authors_and_clients_beyond_each_limit(measured: pd.DataFrame) -> None:
+    roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": ["client", "filtered", "unused"]})
+    roster = roster.assign(documents=1, words=1)
+    filters = OFF | {"languages": ["en"], "maximum_quoted_mail": 0.6}
+    shown = blocks(Preparation(roster=roster, author_measures=measured, filters=filters))[-1][1]
+    assert shown.to_numpy().tolist() == [
+        ["Share of posts in en under 0.8", "yes", "1", "0"],
+        ["Characters per token under 3", "no", "1", "0"],
+        ["Share of posts with quoted mail over 0.6", "yes", "0", "0"],
+        ["Share of posts with a near duplicate over 0.2", "no", "1", "1"],
+    ]

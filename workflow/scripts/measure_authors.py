@@ -1,0 +1,24 @@
+"""Measure the authors who are large enough for a role: language, characters per token, quoted mail, near duplicates."""
+
+from pathlib import Path
+
+from favor.corpora.author_measures import measure_authors
+from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, NEAR_DUPLICATES, SPLITS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.running.progress import Progress
+
+with job(snakemake) as cfg:
+    progress = Progress("authors", 0, "posts")
+    copies = [read_parquet(path, NEAR_DUPLICATES) for path in snakemake.input.near_duplicates]
+    measures = measure_authors(
+        Path(snakemake.input.documents),
+        read_parquet(snakemake.input.splits, SPLITS),
+        read_parquet(snakemake.input.authors, AUTHORS),
+        copies[0] if copies else NEAR_DUPLICATES.empty(),
+        cfg["minimum_tokens"],
+        cfg["seed"],
+        progress,
+    )
+    progress.close()
+    write_parquet(measures, snakemake.output.measures, AUTHOR_MEASURES)
