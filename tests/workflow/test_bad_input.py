@@ -25,58 +25,12 @@ def refused(project, *arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            "{ learning_rate: 0.002, accumulation",
-            "{ learning_rat: 0.002, accumulation",
-            "did you mean 'learning_rate'?",
-        ),
-        ("rounds: 2", "rounds: 2, rounds: 3", "'experiments.micro.federation.rounds' is given twice; remove one"),
-        ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
-        ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
-        ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
-        (
-            "      favor: {}\n",
-            "      favor: { lambda_aling: 1 }\n",
-            "'experiments.micro.methods.favor.lambda_aling'; did you mean 'lambda_align'?",
-        ),
-        (
-            "      favor: {}\n",
-            "      favor: { lambda_align: 1e-3 }\n",
-            "expected float, found '1e-3'; YAML reads 2e-4 as text, write 2.0e-4",
-        ),
-        (
-            "    evaluation:\n",
-            "    evaluation:\n      scores: { verification: { variants: abc } }\n",
-            "'experiments.micro.evaluation.scores.verification.variants': expected list, found 'abc'",
-        ),
-        (
-            "model: embedded-minilm, layer",
-            "model: ./no/such/folder, layer",
-            "'experiments.micro.evaluation.bertscore.model': there is no folder './no/such/folder'",
-        ),
-        ("lora: { rank", "lora: { target_modules: [q_prj], rank", "did you mean 'q_proj'?"),
-        ("lora: { rank", "lora: { target_modules: [q_proj, q_proj], rank", "names something twice"),
-    ],
-)
-def test_a_wrong_configuration_stops_before_any_job(project, old, new, message):
-    project.edit("micro.yaml", old, new)
+def test_a_wrong_configuration_stops_before_any_job(project):
+    project.edit("micro.yaml", "rounds: 2", "rounds: 2, rounds: 3")
     output = refused(project)
-    assert message in output
+    assert "'experiments.micro.federation.rounds' is given twice; remove one" in output
     assert "rule " not in output
     assert not (project.folder / "results").exists()
-
-
-def test_a_missing_corpus_is_named(project):
-    project.edit("micro.yaml", "demo: { authors:", "path: missing.csv\n    demo: null # { authors:")
-    assert "missing.csv does not exist" in refused(project)
-
-
-def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository, project):
-    shutil.copy(repository / "config" / "blogtext.yaml", project.folder / "micro.yaml")
-    assert "--config corpus_path=" in refused(project)
 
 
 def test_a_corpus_with_a_missing_column_is_named(project):
@@ -100,15 +54,6 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(project):
     assert done.returncode == 1
     assert "error: results folder 'results': 'results' is a file, not a folder" in done.stdout
     assert "Traceback" not in done.stdout
-
-
-def test_a_missing_model_folder_is_named(project):
-    project.edit(
-        "micro.yaml",
-        "    pretrain:\n      corpus: micro",
-        "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro",
-    )
-    assert "no-such-model" in refused(project)
 
 
 def test_a_dry_run_changes_no_file(project):
