@@ -69,9 +69,9 @@ def test_clients_of_a_job_cut_the_jobs(scaling, blogtext):
     federation["clients_per_job"] = None
     together = scaling.costs(blogtext)
     assert (sum(one["jobs"].values()), sum(together["jobs"].values())) == (864 + 72 + 1251 + 42, 72 + 72 + 69 + 42)
-    assert {key: value for key, value in one.items() if key != "jobs"} == {
-        key: value for key, value in together.items() if key != "jobs"
-    }
+    # One job holds more adapters then; nothing else depends on how clients are packed.
+    assert one.pop("host_memory_gib") < together.pop("host_memory_gib")
+    assert {**one, "jobs": {}} == {**together, "jobs": {}}
 
 
 def figures_of(repository, corpus, *arguments):
@@ -97,12 +97,13 @@ def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
     assert found["planned_jobs"] < 600
 
 
-def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, blogtext):
+def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, scaling, blogtext):
     """The main experiment and every study of its corpus, one client a job, in one plan."""
     studies = (repository / "config" / "studies").glob("*.yaml")
     # Transfer needs a second corpus.
     files = [str(path) for path in sorted(studies) if path.stem != "asce_transfer"]
-    main = str(repository / "config" / "blogtext.yaml")
-    found = figures_of(repository, blogtext["corpus_path"], "--configfile", main, *files)
-    assert found["jobs"]["train_shared"] + found["jobs"]["train_personal"] == 9905
-    assert found["planned_jobs"] < 11_500
+    config = scaling.merged([str(repository / "config" / "blogtext.yaml"), *files], None, None)
+    jobs = scaling.costs({**config, "corpus_path": blogtext["corpus_path"]})["jobs"]
+    assert jobs["train_shared"] + jobs["train_personal"] == 9905
+    # The rest of the plan is some 400 jobs of scores, tables and figures.
+    assert sum(jobs.values()) < 11_000
