@@ -78,6 +78,23 @@ ROSTER = Table(
     ("author",),
 )
 
+_NEEDED = "that the experiment asks of each of its clients"
+SUITABILITY = Table(
+    "suitability",
+    (
+        AUTHOR,
+        Column("experiment", STRING, "", "experiment on this corpus"),
+        Column("prompts", INT32, "prompts", "test posts of the author that give one, counted up to what is wanted"),
+        Column("wanted_prompts", INT32, "prompts", "prompts that the experiment takes of each of its clients"),
+        Column("minimum_prompts", INT32, "prompts", f"fewest prompts {_NEEDED}"),
+        Column("training_texts", INT32, "documents", "training documents of the author"),
+        Column("minimum_texts", INT32, "documents", f"fewest training documents {_NEEDED}"),
+        Column("first_client", INT32, "", "place in the roster of the experiment's first client, from 1"),
+        Column("last_client", INT32, "", "place in the roster of the experiment's last client"),
+    ),
+    ("author", "experiment"),
+)
+
 OVERLAP = Table(
     "overlap",
     (
