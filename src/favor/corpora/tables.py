@@ -8,7 +8,12 @@ from favor.foundation.tables import FLOAT, INT32, INT64, STRING, TOKENS, Column,
 _AUTHOR_TOTALS = (
     Column("documents", INT32, "documents", "documents of the author after cleaning"),
     Column("words", INT64, "words", "word units of the author after cleaning"),
-    Column("tokens", INT64, "tokens", "tokens of the author under the base model's tokenizer; -1 if not counted"),
+    Column(
+        "tokens",
+        INT64,
+        "tokens",
+        "tokens of the author under the base model's tokenizer; -1 where they are too few to count",
+    ),
 )
 
 

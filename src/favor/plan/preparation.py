@@ -46,8 +46,9 @@ class Preparation:
         return self.project.tokenizer_files(self._tokenizer(key))
 
     def token_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return which tokenizer a corpus is counted with."""
-        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)))
+        """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
+        minimum = self.config.corpora[key.corpus].minimum_tokens
+        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)), minimum_tokens=minimum)
 
     def _tokenizer(self, key: InCorpus) -> str:
         name = self.config.corpora[key.corpus].tokenizer
