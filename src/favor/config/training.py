@@ -34,6 +34,11 @@ class Allocation(Section):
     total_words: Annotated[int, Field(ge=1, le=10**12)] | None = key(
         None, "Word budget of all clients together; null takes what is available."
     )
+    reach_total: bool = key(
+        False,
+        "Gives the words of clients that have less text than their share to those that have more, until `total_words` "
+        "is reached; false leaves them out, as the release does. The shapes of the sweep always reach it.",
+    )
     enforce: Annotated[bool, OR_NULL] = key(
         None, "Whether clients train on their budget only. By protocol: paper true, released false."
     )

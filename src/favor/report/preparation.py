@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.corpora.allocation import gini
+from favor.corpora.allocation import gini, missed_targets
 from favor.report.content import Preparation
 
 ROLE_NAMES = {
@@ -50,7 +50,13 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
     return parts
 
 
-def disjointness(preparation: Preparation) -> str:
+def remarks(preparation: Preparation) -> list[str]:
+    """Return the sentences that follow the tables: what roles share, and budgets that miss their targets."""
+    missed = "" if preparation.allocation is None else missed_targets(preparation.allocation)
+    return [sentence for sentence in (_disjointness(preparation), missed) if sentence]
+
+
+def _disjointness(preparation: Preparation) -> str:
     """Return the sentence about shared authors and documents between roles; "" where it was not recorded."""
     overlap = preparation.overlap
     if overlap is None:
