@@ -91,13 +91,13 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
 
 def missed_targets(allocation: pd.DataFrame) -> str:
     """Return a sentence about an ``allocation`` table whose total or Gini misses its target by over 5 %, else ""."""
-    target, realised = allocation["target_words"], allocation["allocated_words"]
+    target, realised = (allocation[name].to_numpy() for name in ("target_words", "allocated_words"))
     missed = [
         f"{measure} {of(realised):,{form}} where {of(target):,{form}} was the target"
         for measure, of, form in (("total", lambda words: int(words.sum()), "d"), ("Gini", gini, ".3f"))
         if abs(of(realised) - of(target)) > TOLERANCE * of(target)
     ]
-    capped = int((allocation["available_words"] < target).sum())
+    capped = int((allocation["available_words"] < allocation["target_words"]).sum())
     if not missed:
         return ""
     return (
