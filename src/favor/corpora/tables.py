@@ -66,6 +66,7 @@ AUTHOR_MEASURES = Table(
         Column("characters_per_token", FLOAT, "characters per token", "under the base model's tokenizer"),
         Column("quoted_mail", FLOAT, "", "share of posts that quote or forward mail"),
         Column("near_duplicates", FLOAT, "", "share of posts with a near duplicate in the corpus"),
+        Column("style_change", FLOAT, "", "silhouette of two clusters of the author's text by style; NaN: too little"),
     ),
     ("author",),
 )

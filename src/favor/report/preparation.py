@@ -109,6 +109,8 @@ def _roles(roster: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+# Over it are nine in ten mixtures of two authors' text, and one in twenty single authors (docs/corpora.md).
+STYLE_CHANGE = 0.14
 # Name, key of the filter, column, whether small values are doubtful, and the limit shown where no filter is set.
 _LIMITS = (
     ("Characters per token under", "minimum_characters_per_token", "characters_per_token", True, 3.0),
@@ -127,6 +129,8 @@ def _measures(measures: pd.DataFrame, roster: pd.DataFrame, filters: Mapping[str
         limit = usual if filters.get(key) is None else filters[key]
         beyond = measures[column] < limit if small else measures[column] > limit
         rows.append((f"{name} {limit:g}", filters.get(key) is not None, beyond))
+    several = measures["style_change"] > STYLE_CHANGE
+    rows.append((f"Style that changes (several hands?): silhouette over {STYLE_CHANGE:g}", False, several))
     clients = measures["author"].isin(roster.loc[roster["role"] == "client", "author"])
     return pd.DataFrame(
         [(n, "yes" if left else "no", f"{b.sum():,}", f"{(b & clients).sum():,}") for n, left, b in rows],
