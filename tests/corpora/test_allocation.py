@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.allocation import AllocationSettings, allocate, gini, rank_weights
+from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_targets, rank_weights
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.materialising import ClientTexts, materialise
 from favor.corpora.splits import SplitSettings, split_documents
@@ -36,6 +36,26 @@ def test_the_release(request: pytest.FixtureRequest) -> None:
     assert made["allocated_words"].sum() == golden["total_allocated"] == 904_378
     assert round(gini(made["allocated_words"]), 4) == golden["gini"] == 0.1962
     assert (made["available_words"] < made["target_words"]).sum() == 15
+
+
+def test_a_total_that_is_not_reached_is_said_and_can_be_reached() -> None:
+    # Shares of 100 by 1 / rank for three clients: 55, 27, 18 by the shuffle of seed 2027; one client has 5 words.
+    have = {"client_001": 5, "client_002": 200, "client_003": 200}
+    made = allocate(have, AllocationSettings(alpha=1.0, total_words=100))
+    lost = int((made["target_words"] - made["allocated_words"]).sum())
+    assert lost == made["target_words"][0] - 5 > 5
+    sentence = missed_targets(made)
+    assert f"total {100 - lost} where 100 was the target" in sentence
+    assert "Gini" in sentence
+    assert "1 of 3 clients have less text" in sentence
+    reached = allocate(have, AllocationSettings(alpha=1.0, total_words=100, reach_total=True))
+    assert reached["allocated_words"].sum() == 100
+    assert reached["target_words"].tolist() == made["target_words"].tolist()
+    assert "total" not in missed_targets(reached)
+    scarce = allocate(have, AllocationSettings(total_words=1_000, reach_total=True))
+    assert scarce["allocated_words"].tolist() == [5, 200, 200]  # all there is
+    plenty = dict.fromkeys(have, 10_000)
+    assert missed_targets(allocate(plenty, AllocationSettings(total_words=1_000))) == ""
 
 
 def test_gini_by_hand() -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from favor.config.corpora import AuthorFilters
-from favor.corpora.author_measures import failing, measure_authors, quotes_mail
+from favor.corpora.author_measures import _style_changes, failing, measure_authors, quotes_mail
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import RosterSettings, select_roster
 from favor.corpora.tables import AUTHOR_MEASURES, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.content import Preparation
-from favor.report.preparation import blocks
+from favor.report.preparation import STYLE_CHANGE, blocks
 
 ENGLISH = (
     "Yesterday I went to the market with my brother, and we bought a lot of apples, because they were cheap and fresh; "
@@ -60,6 +61,7 @@ def test_measures_by_hand(measured: pd.DataFrame) -> None:
     assert rows["characters_per_token"].tolist() == pytest.approx([4, 2, 4], rel=0.01)
     assert rows["quoted_mail"].tolist() == [0, 0, 0.5]
     assert rows["near_duplicates"].tolist() == [0.25, 0, 0]
+    assert rows["style_change"].isna().all()  # far fewer words than six pieces have
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,17 @@ def test_a_filter_leaves_out_who_fails_it(measured: pd.DataFrame, filters: dict[
     assert sorted({author for fails in found.values() for author in measured.loc[fails, "author"]}) == left_out
 
 
+def test_two_hands_in_one_blog_change_its_style() -> None:
+    generator = np.random.default_rng(1)
+    one, other = generator.normal(size=(2, 40))
+    alone = {f"author{at}": list(generator.normal(size=40) + generator.normal(size=(12, 40))) for at in range(20)}
+    both = [*(3 * one + generator.normal(size=(6, 40))), *(3 * other + generator.normal(size=(6, 40)))]
+    changes = _style_changes({**alone, "both": both, "short": both[:5]}, 2026)
+    assert changes["both"] > STYLE_CHANGE > max(changes[name] for name in alone)
+    assert np.isnan(changes["short"])
+    assert _style_changes({**alone, "both": both, "short": both[:5]}, 2026)["both"] == changes["both"]
+
+
 def test_an_unknown_language_is_refused(measured: pd.DataFrame) -> None:
     with pytest.raises(UserError, match=r"'filters.languages': 'xx' is no language"):
         failing(measured, OFF | {"languages": ["xx"]})
@@ -122,4 +135,5 @@ def test_the_report_counts_authors_and_clients_beyond_each_limit(measured: pd.Da
         ["Characters per token under 3", "no", "1", "0"],
         ["Share of posts with quoted mail over 0.6", "yes", "0", "0"],
         ["Share of posts with a near duplicate over 0.2", "no", "1", "1"],
+        ["Style that changes (several hands?): silhouette over 0.14", "no", "0", "0"],
     ]

@@ -92,6 +92,16 @@ def test_shared_authors_are_dropped(tmp_path: Path, shared: Path) -> None:
     assert counts["duplicate_other_author"] == 0
 
 
+def test_the_larger_of_shared_authors_is_kept(tmp_path: Path, blog_csv: Write) -> None:
+    common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
+    posts = [*(("a", text) for text in common), *(("b", text) for text in [*common, long_post("own")])]
+    frame, counts = build(blog_csv([*posts, ("c", "own of c")]), tmp_path, shared_authors="keep_larger")
+    assert frame["author"].tolist() == ["b"] * 6 + ["c"]
+    assert (counts["shared_author"], counts["duplicate_other_author"]) == (5, 0)
+    equal, _ = build(blog_csv([*posts[:5], *posts[5:10]]), tmp_path, shared_authors="keep_larger")
+    assert equal["author"].tolist() == ["a"] * 5  # the first where none is larger
+
+
 def test_shared_authors_are_merged_under_the_first_name(tmp_path: Path, shared: Path) -> None:
     frame, counts = build(shared, tmp_path, shared_authors="merge")
     # a's six rows are 1 to 6; b's six follow as 7 to 12, of which only "own of b", its first, is new.
@@ -127,7 +137,7 @@ def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
         build(blog_csv([]), tmp_path)
     with pytest.raises(UserError, match=r"no post is left after cleaning \(empty 1, too_short 1\)"):
         build(blog_csv([("1", " "), ("1", "22")]), tmp_path)
-    with pytest.raises(UserError, match="neither drop nor merge"):
+    with pytest.raises(UserError, match="none of drop, keep_larger, merge"):
         build(blog_csv([("1", "x")]), tmp_path, shared_authors="keep")
     assert not list((tmp_path / "out").glob("*"))
 

@@ -33,6 +33,13 @@ def test_a_sweep_measures_its_points(plan):
     assert "third" not in planner.evaluation.shown()
 
 
+def test_a_table_that_an_experiment_lacks_is_refused(plan):
+    tables = plan(PLANNED).tables
+    assert tables.scores(Table("demo", "main_federated_results"))
+    with pytest.raises(UserError, match=r"experiment 'demo' has no table 'qwen-generic-quality'; name it under"):
+        tables.scores(Table("demo", "qwen-generic-quality"))
+
+
 def test_a_table_of_a_sweep_belongs_to_no_experiment(plan):
     with pytest.raises(UserError, match="'text-volume-sweep' is a table of a sweep"):
         plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["text-volume-sweep"]))

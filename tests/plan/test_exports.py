@@ -65,6 +65,14 @@ def test_what_cannot_be_exported_is_refused_before_any_job(exports, key, message
     assert str(raised.value).startswith(message)
 
 
+def test_adapters_are_those_of_a_run_of_the_experiment(exports):
+    planned = exports()
+    key = Run("lengths", "1", "favor")
+    assert planned.adapters(key) == planned.training.adapters(key)
+    with pytest.raises(UserError, match="'lengths' has no seed 7; its seeds are 1"):
+        planned.adapters(Run("lengths", "7", "favor"))
+
+
 def test_generated_authors_and_ablations_are_refused(exports):
     key = Run("lengths", "1", "favor")
     with pytest.raises(UserError, match="its authors are generated, and those of BlogText are people"):

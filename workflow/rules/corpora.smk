@@ -146,11 +146,37 @@ rule measure_authors:
         "../scripts/measure_authors.py"
 
 
+rule measure_suitability:
+    input:
+        documents=paths.documents,
+        authors=paths.authors,
+        splits=paths.splits,
+        tokenizers=preparation.suitability_tokenizers,
+        near_duplicates=preparation.copies,
+    output:
+        suitability=paths.suitability,
+    log:
+        paths.log("measure_suitability"),
+    benchmark:
+        paths.benchmark("measure_suitability")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("measure_suitability"),
+    params:
+        cfg=preparation.suitability_settings,
+        code=code("measure_suitability"),
+    script:
+        "../scripts/measure_suitability.py"
+
+
+# A study that is added needs no other roster as long as its clients have what it asks for: ancient.
 rule assign_roles:
     input:
         documents=paths.documents,
         authors=paths.authors,
         splits=paths.splits,
+        suitability=ancient(paths.suitability),
         background=preparation.background,
         measures=preparation.filtered_by,
     output:

@@ -196,7 +196,7 @@ rule record_settings:
 
 rule export_adapters:
     input:
-        adapters=training.adapters,
+        adapters=or_stop(exports.adapters),
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),

@@ -5,7 +5,7 @@ from favor.plan.figures import OVERVIEWS
 
 rule make_table:
     input:
-        scores=tables.scores,
+        scores=or_stop(tables.scores),
         comparisons=tables.comparisons,
         paper=tables.paper_values,
     output:

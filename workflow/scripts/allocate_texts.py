@@ -1,8 +1,9 @@
 """Give every client its word budget and the texts it trains on."""
 
+import sys
 from pathlib import Path
 
-from favor.corpora.allocation import AllocationSettings
+from favor.corpora.allocation import AllocationSettings, missed_targets
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.materialising import materialise
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
@@ -18,5 +19,7 @@ with job(snakemake) as cfg:
     splits = read_parquet(snakemake.input.splits, SPLITS)
     cleaning = CleaningSettings(words=cfg["words"])
     made = materialise(Path(snakemake.input.documents), splits, roster, settings, cleaning, settings.seed)
+    if missed := missed_targets(made.allocation):
+        print(missed, file=sys.stderr)
     write_parquet(made.allocation, snakemake.output.allocation, ALLOCATION)
     write_parquet(made.texts, snakemake.output.texts, CLIENT_TEXTS)

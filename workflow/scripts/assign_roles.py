@@ -5,7 +5,8 @@ from pathlib import Path
 
 from favor.corpora.author_measures import failing
 from favor.corpora.roster import RosterSettings, measure_overlap, select_roster
-from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, OVERLAP, ROSTER, SPLITS
+from favor.corpora.suitability import shortcomings, suits_by
+from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, OVERLAP, ROSTER, SPLITS, SUITABILITY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 
@@ -25,6 +26,11 @@ with job(snakemake) as cfg:
         for name, fails in failing(measures, cfg["filters"]).items():
             print(f"filter {name}: {fails.sum()} of {len(measures)} authors left out", file=sys.stderr)
             filtered.update(measures.loc[fails, "author"])
-    roster = select_roster(authors, splits, background, documents, settings, filtered)
+    suitability = read_parquet(snakemake.input.suitability, SUITABILITY)
+    free = suitability[~suitability["author"].isin([*background, *filtered])]
+    for row in shortcomings(free).query("authors > 0").itertuples():
+        print(f"{row.experiment}: {row.authors:,} authors have {row.reason}", file=sys.stderr)
+    suits = [suits_by(suitability, "wanted_prompts"), suits_by(suitability, "minimum_prompts")]
+    roster = select_roster(authors, splits, background, documents, settings, filtered, suits)
     write_parquet(measure_overlap(roster, documents), snakemake.output.overlap, OVERLAP)
     write_parquet(roster, snakemake.output.roster, ROSTER)

@@ -1,4 +1,4 @@
-"""Count every author's documents, words, and tokens under the base model's tokenizer."""
+"""Count every author's documents and words, and the tokens of those who may have enough of them."""
 
 from pathlib import Path
 
@@ -10,6 +10,6 @@ from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("tokens", 0, "documents")
-    authors = count_tokens(Path(snakemake.input.documents), cfg["tokenizer"], progress)
+    authors = count_tokens(Path(snakemake.input.documents), cfg["tokenizer"], cfg["minimum_tokens"], progress)
     progress.close()
     write_parquet(authors, snakemake.output.authors, AUTHORS)

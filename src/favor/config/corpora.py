@@ -123,8 +123,10 @@ class Corpus(Section):
         "paper counts (`paper`); letters of any script (`unicode`); words of languages without spaces too, by ICU's "
         "dictionaries (`segmented`); or single letters (`characters`).",
     )
-    shared_authors: Literal["drop", "merge"] = key(
-        "drop", "What happens to authors who share five or more long posts: they are dropped or merged into one."
+    shared_authors: Literal["drop", "keep_larger", "merge"] = key(
+        "drop",
+        "What happens to authors who share five or more long posts: they are dropped, all but the one with the most "
+        "words are dropped, or they are merged into one.",
     )
     near_duplicates: Similarity | None = key(
         0.7,

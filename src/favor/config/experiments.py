@@ -121,6 +121,12 @@ class Experiment(Section):
                 f"{golds} tokens, but continuations have {new} at most (generation.max_new_tokens); lower the first or "
                 "raise the second",
             )
+        if self.prompts.minimum_per_client > self.prompts.per_client:
+            refuse(
+                f"{where}.prompts.minimum_per_client",
+                f"{self.prompts.minimum_per_client} is more than the {self.prompts.per_client} that are taken "
+                "(prompts.per_client); lower it",
+            )
         if prefix >= longest:
             refuse(
                 f"{where}.training.max_length",

@@ -34,6 +34,11 @@ class Allocation(Section):
     total_words: Annotated[int, Field(ge=1, le=10**12)] | None = key(
         None, "Word budget of all clients together; null takes what is available."
     )
+    reach_total: bool = key(
+        False,
+        "Gives the words of clients that have less text than their share to those that have more, until `total_words` "
+        "is reached; false leaves them out, as the release does. The shapes of the sweep always reach it.",
+    )
     enforce: Annotated[bool, OR_NULL] = key(
         None, "Whether clients train on their budget only. By protocol: paper true, released false."
     )
@@ -54,6 +59,11 @@ class Prompts(Section):
     minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
     near_duplicates: Literal["drop", "keep"] = key(
         "drop", "Whether held-out posts that are near duplicates of other posts give no prompts, or prompts as others."
+    )
+    minimum_per_client: int = key(
+        1,
+        "Authors whose test posts give fewer prompts are never clients. Those who give `per_client` are chosen first.",
+        ge=1,
     )
 
 

@@ -17,6 +17,7 @@ from favor.foundation.errors import UserError
 
 # The paper's imbalance sweep: exponents of the weights, and exactly the same total (section on text volume).
 SWEEP_ALPHA = {"balanced": 0.0, "moderate": 0.35, "strong": 0.70}
+TOLERANCE = 0.05  # share of a target that realised budgets may miss without a word
 SHAPES = ("long_tail", *SWEEP_ALPHA)
 
 
@@ -41,6 +42,7 @@ class AllocationSettings:
     enforce: bool = True
     shots: int | None = None
     reference_texts: int = 0
+    reach_total: bool = False
 
 
 def gini(values: Sequence[float] | np.ndarray) -> float:
@@ -79,10 +81,28 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
                 f"{int(have.sum()):,} there are; set it to at most that"
             )
         allocated = _filled(np.array(weights), have, total)
+    elif settings.reach_total:
+        allocated = _filled(np.array(weights), have, min(total, int(have.sum())))
     frame = pd.DataFrame(
         {"client": clients, "available_words": have, "target_words": targets, "allocated_words": allocated}
     )
     return frame.astype({"available_words": "int64", "target_words": "int64", "allocated_words": "int64"})
+
+
+def missed_targets(allocation: pd.DataFrame) -> str:
+    """Return a sentence about an ``allocation`` table whose total or Gini misses its target by over 5 %, else ""."""
+    target, realised = (allocation[name].to_numpy() for name in ("target_words", "allocated_words"))
+    missed = [
+        f"{measure} {of(realised):,{form}} where {of(target):,{form}} was the target"
+        for measure, of, form in (("total", lambda words: int(words.sum()), "d"), ("Gini", gini, ".3f"))
+        if abs(of(realised) - of(target)) > TOLERANCE * of(target)
+    ]
+    capped = int((allocation["available_words"] < allocation["target_words"]).sum())
+    if not missed:
+        return ""
+    return (
+        f"Word budgets miss their targets: {'; '.join(missed)}. {capped} of {len(allocation)} clients have less text."
+    )
 
 
 def _rounded(shares: np.ndarray, total: int) -> np.ndarray:

@@ -12,13 +12,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.style_features import style_features
 from favor.corpora.tables import AUTHOR_MEASURES
 from favor.foundation.errors import UserError
-from favor.foundation.seeds import numpy_generator
+from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.running.progress import Progress
 
 # Posts per author whose language is identified, and characters of each: a share is right to about a tenth.
@@ -26,6 +31,11 @@ IDENTIFIED_POSTS = 30
 IDENTIFIED_CHARACTERS = 500
 # Shorter posts are mostly identified wrongly.
 IDENTIFIED_WORDS = 30
+
+# Style is compared between pieces of so many words, of authors with that many pieces, up to the second number.
+PIECE_WORDS = 1500
+PIECES = (6, 20)
+SMALLEST_CLUSTER = 3
 
 _ORIGINAL_MESSAGE = re.compile(r"-{2,} ?(?:original|forwarded) message ?-{2,}", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"(?:^|\n)> ?\S[^\n]*\n> ?\S")
@@ -63,23 +73,67 @@ def measure_authors(
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
     characters: Counter[str] = Counter()
     mail: Counter[str] = Counter()
+    pieces = {author: _Pieces() for author in large["author"]}
     languages: dict[str, Counter[str]] = {author: Counter() for author in large["author"]}
-    for batch in stream_documents(documents, ("author", "document_id", "text"), rows=1024):
-        for author, document, text in batch[batch["author"].isin(large["author"])].itertuples(index=False, name=None):
+    for batch in stream_documents(documents, ("author", "document_id", "text", "words"), rows=1024):
+        own = batch[batch["author"].isin(large["author"])]
+        for author, document, text, words in own.itertuples(index=False, name=None):
             characters[author] += len(text)
             mail[author] += quotes_mail(text)
+            pieces[author].add(text, words)
             if document in chosen:
                 languages[author][identifier.classify(text[:IDENTIFIED_CHARACTERS])[0]] += 1
         if progress is not None:
             progress.update(len(batch))
+    changes = _style_changes({author: own.features for author, own in pieces.items()}, seed)
     rows = []
     for author, posts, tokens in large[["author", "documents", "tokens"]].itertuples(index=False, name=None):
         counts = languages[author]
         language = max(sorted(counts), key=counts.__getitem__, default="")
         share = counts[language] / max(counts.total(), 1)
         rates = (characters[author] / max(tokens, 1), mail[author] / posts, copies[author] / posts)
-        rows.append((author, language, share, *rates))
+        rows.append((author, language, share, *rates, changes[author]))
     return pd.DataFrame(rows, columns=AUTHOR_MEASURES.names).astype(AUTHOR_MEASURES.empty().dtypes.to_dict())
+
+
+class _Pieces:
+    """The style features of an author's first pieces, as the posts come in."""
+
+    def __init__(self) -> None:
+        self.features: list[np.ndarray] = []
+        self._texts: list[str] = []
+        self._words = 0
+
+    def add(self, text: str, words: int) -> None:
+        """Take a post in."""
+        if len(self.features) == PIECES[1]:
+            return
+        self._texts.append(text)
+        self._words += words
+        if self._words >= PIECE_WORDS:
+            self.features.append(style_features("\n".join(self._texts)))
+            self._texts, self._words = [], 0
+
+
+def _style_changes(features: Mapping[str, list[np.ndarray]], seed: int) -> dict[str, float]:
+    """Return how far each author's pieces fall into two styles: the silhouette of two clusters of them.
+
+    Features are measured in standard deviations within an author, over all of them. NaN for too few pieces, -1 where
+    a cluster would be smaller than three pieces.
+    """
+    changes = dict.fromkeys(features, float("nan"))
+    long = {author: np.stack(own) for author, own in features.items() if len(own) >= PIECES[0]}
+    if not long:
+        return changes
+    deviation = np.sqrt(np.mean([own.var(axis=0) for own in long.values()], axis=0))
+    for author, own in long.items():
+        scaled = np.clip((own - own.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0), -4, 4)
+        kmeans = KMeans(n_clusters=2, n_init=5, random_state=derive_seed(seed, "style change", author) % 2**32)
+        with threadpool_limits(1):
+            labels = kmeans.fit_predict(scaled)
+        whole = np.bincount(labels, minlength=2).min() >= SMALLEST_CLUSTER
+        changes[author] = float(silhouette_score(scaled, labels)) if whole else -1.0
+    return changes
 
 
 def _posts_to_identify(posts: pd.DataFrame, seed: int) -> set[str]:

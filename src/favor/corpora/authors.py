@@ -6,24 +6,42 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+from tokenizers import Tokenizer
 
 from favor.corpora.documents import author_totals, stream_documents
-from favor.foundation.tokenizer import open_tokenizer
+from favor.foundation.tokenizer import most_tokens, open_tokenizer
 from favor.running.progress import Progress
 
 
-def count_tokens(documents: Path, tokenizer: str | Path, progress: Progress | None = None) -> pd.DataFrame:
+def count_tokens(
+    documents: Path, tokenizer: str | Path, minimum_tokens: int = 0, progress: Progress | None = None
+) -> pd.DataFrame:
     """Return the ``authors`` table: topic, documents, words and tokens of every author, sorted by author.
 
-    Tokens are counted document by document without special tokens.
+    Tokens are counted document by document without special tokens. Authors whose texts are too short for
+    ``minimum_tokens``, whatever is in them, are not counted (-1).
     """
     model = open_tokenizer(tokenizer)
-    tokens: Counter[str] = Counter()
-    for batch in stream_documents(documents, ("author", "text"), rows=1024):
-        encodings = model.encode_batch_fast(batch["text"].tolist(), add_special_tokens=False)
-        for author, encoding in zip(batch["author"], encodings, strict=True):
-            tokens[author] += len(encoding)
-        if progress is not None:
-            progress.update(len(batch))
     totals = author_totals(documents)
+    counted = _worth_counting(documents, model, minimum_tokens) if minimum_tokens else set(totals["author"])
+    if progress is not None:
+        progress.total = int(totals.loc[totals["author"].isin(counted), "documents"].sum())
+    tokens = dict.fromkeys(totals["author"], -1) | dict.fromkeys(counted, 0)
+    for batch in stream_documents(documents, ("author", "text"), rows=1024):
+        own = batch[batch["author"].isin(counted)]
+        encodings = model.encode_batch_fast(own["text"].tolist(), add_special_tokens=False)
+        for author, encoding in zip(own["author"], encodings, strict=True):
+            tokens[author] += len(encoding)
+        if progress is not None and len(own):
+            progress.update(len(own))
     return totals.assign(tokens=totals["author"].map(tokens).astype("int64"))
+
+
+def _worth_counting(documents: Path, model: Tokenizer, minimum_tokens: int) -> set[str]:
+    """Return the authors who may have ``minimum_tokens``."""
+    bound = most_tokens(model)
+    most: Counter[str] = Counter()
+    for batch in stream_documents(documents, ("author", "text")):
+        for author, text in batch.itertuples(index=False, name=None):
+            most[author] += minimum_tokens if bound is None else bound(text)
+    return {author for author, tokens in most.items() if tokens >= minimum_tokens}

@@ -58,8 +58,8 @@ def build_documents(
     goes, if anywhere. Raises ``UserError`` for a broken source, an impossible setting, a corpus whose letters are
     mostly of another kind than its words are made of, and one of which nothing remains.
     """
-    if settings.shared_authors not in ("drop", "merge"):
-        raise UserError(f"corpus key 'shared_authors': '{settings.shared_authors}' is neither drop nor merge")
+    if settings.shared_authors not in ("drop", "keep_larger", "merge"):
+        raise UserError(f"corpus key 'shared_authors': '{settings.shared_authors}' is none of drop, keep_larger, merge")
     with atomic_path(out_documents) as temporary, tempfile.TemporaryFile(dir=temporary.parent) as spill:
         index = _Index(
             _excluded(settings.excluded_authors, reader, "EXCLUDED_AUTHORS"),
@@ -203,6 +203,11 @@ class _Columns:
         long = self.words >= settings.shared_post_words
         for group in shared_author_groups(self.author[long], self.digest[long], settings.shared_posts):
             if settings.shared_authors == "drop":
+                self.kept &= ~np.isin(self.author, group)
+                continue
+            if settings.shared_authors == "keep_larger":
+                volumes = [int(self.words[self.author == author].sum()) for author in group]
+                group.pop(volumes.index(max(volumes)))  # the first in source order where two are equal
                 self.kept &= ~np.isin(self.author, group)
                 continue
             earlier = self.rows_of_author[group[0]]

@@ -19,9 +19,10 @@ class CleaningSettings:
     ``words``: what counts as a word (:func:`favor.foundation.words.document_words`). ``minimum_words``: shorter posts
     are dropped.
     ``keep_line_breaks``: a run of white space with a line break becomes one line break, otherwise a space.
-    ``shared_authors``: "drop" or "merge" authors who share at least ``shared_posts`` identical posts of at least
-    ``shared_post_words`` words. Both sides of such a pair are dropped by default: one person with two accounts, or a
-    blog of several hands, makes the author label untrue either way, and the corpus has authors enough.
+    ``shared_authors``: what becomes of authors who share at least ``shared_posts`` identical posts of at least
+    ``shared_post_words`` words: "drop" all of them, "keep_larger" (the one with the most words stays) or "merge" them
+    into one. All are dropped by default: one person with two accounts, or a blog of several hands, makes the author
+    label untrue either way, and the corpus has authors enough.
     ``excluded_authors``, ``excluded_texts``: names that are not an author's and texts (after cleaning) that are not a
     post; None takes those that the reader declares.
     """

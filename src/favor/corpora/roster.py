@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.style_features import standardise, style_features
+from favor.corpora.suitability import Suits
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed
 
@@ -44,6 +45,10 @@ class RosterSettings:
     seed: int = 2026
 
 
+def _anyone(author: str, place: int) -> bool:
+    return True
+
+
 def select_roster(
     authors: pd.DataFrame,
     splits: pd.DataFrame,
@@ -51,6 +56,7 @@ def select_roster(
     documents: Path,
     settings: RosterSettings,
     filtered: Collection[str] = (),
+    suits: Sequence[Suits] = (_anyone,),
 ) -> pd.DataFrame:
     """Return the ``roster`` table: every author's role, and the client names in selection order.
 
@@ -60,7 +66,9 @@ def select_roster(
 
     Authors of one cluster are dealt in turn to the three roles, and each role takes its own round robin over the
     clusters. So the first n clients of a longer roster are the shorter roster, and the encoders' authors do not
-    depend on the number of clients. Raises ``UserError`` where there are fewer eligible authors than are needed.
+    depend on the number of clients. An author who does not suit a client's place is passed over for it, which moves no
+    one who does. ``suits``: the strictest sense first; a further one counts where too few authors suit in those
+    before. Raises ``UserError`` where there are fewer eligible authors than are needed.
     """
     if settings.selection not in ("style_diverse", "random"):
         raise UserError(f"corpus key 'selection': '{settings.selection}' is neither style_diverse nor random")
@@ -82,7 +90,7 @@ def select_roster(
     if settings.selection == "style_diverse" and eligible:
         clusters = _clusters(eligible, splits, documents, settings)
         roster.loc[eligible, "cluster"] = [clusters[author] for author in eligible]
-    for role, members in _deal(clusters, settings).items():
+    for role, members in _deal(clusters, settings, suits).items():
         roster.loc[members, "role"] = role
         if role == "client":
             roster.loc[members, "client"] = [f"client_{number:03d}" for number in range(1, len(members) + 1)]
@@ -113,7 +121,7 @@ def _clusters(
     return dict(zip(eligible, labels.tolist(), strict=True))
 
 
-def _deal(clusters: dict[str, int], settings: RosterSettings) -> dict[str, list[str]]:
+def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Suits]) -> dict[str, list[str]]:
     """Return the authors of each part in selection order; ``clusters``: cluster of every eligible author."""
     members: dict[int, list[str]] = {}
     for author in sorted(clusters, key=lambda name: (derive_seed(settings.seed, "roster order", name), name)):
@@ -123,11 +131,46 @@ def _deal(clusters: dict[str, int], settings: RosterSettings) -> dict[str, list[
     for place, part in enumerate(PARTS):
         piles = [members[cluster][(place - shift) % 3 :: 3] for shift, cluster in enumerate(order)]
         hands[part] = [author for row in zip_longest(*piles) for author in row if author is not None]
-    own = hands["client"]
-    asce_a = _first(settings.asce_a, hands["asce_a"], reversed(own), hands["asce_b"])
-    asce_b = _first(settings.asce_b, hands["asce_b"], reversed(own), hands["asce_a"], without=asce_a)
-    encoders = {*asce_a, *asce_b}
-    clients = _first(settings.clients, own, hands["asce_a"], hands["asce_b"], without=encoders)
+    parts: dict[str, list[str]] = {}
+    places = range(1, settings.clients + 1)
+    for number, sense in enumerate(suits):
+        if number:
+            print(f"roster: too few authors suit all {settings.clients} clients; less will do", file=sys.stderr)
+        everywhere = {author for author in clusters if all(sense(author, place) for place in places)}
+        for spared in (frozenset[str](), everywhere):
+            parts = _share_out(hands, settings, sense, spared)
+            if len(parts["client"]) == settings.clients:
+                return parts
+    found = len(parts["client"])
+    raise UserError(
+        f"roster: {found} of {len(clusters)} eligible authors can be clients, {settings.clients} are needed (beside "
+        f"{settings.asce_a} asce_a, {settings.asce_b} asce_b); the others have too few test posts that are long enough "
+        f"for prompts, or too few training texts (see the log); lower 'roles.clients' of the corpus to {found}, or "
+        "'prompts.minimum_per_client', 'prompts.prefix_tokens', 'prompts.minimum_gold_tokens', 'allocation.shots' or "
+        "'allocation.reference_texts' of the experiments"
+    )
+
+
+def _share_out(
+    hands: dict[str, list[str]], settings: RosterSettings, suits: Suits, spared: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the authors of each part; the encoders take those of ``spared`` last."""
+
+    def encoder(number: int, hand: str, other: str, taken: Sequence[str] = ()) -> list[str]:
+        order = [*hands[hand], *reversed(hands["client"]), *hands[other]]
+        return _first(number, sorted(order, key=lambda author: author in spared), without=taken)
+
+    asce_a = encoder(settings.asce_a, "asce_a", "asce_b")
+    asce_b = encoder(settings.asce_b, "asce_b", "asce_a", asce_a)
+    dealt = (hands[part] for part in ("client", "asce_a", "asce_b"))
+    left = _first(sum(map(len, hands.values())), *dealt, without={*asce_a, *asce_b})
+    clients: list[str] = []
+    for place in range(1, settings.clients + 1):
+        author = next((author for author in left if suits(author, place)), None)
+        if author is None:
+            break
+        clients.append(author)
+        left.remove(author)
     return {"client": clients, "asce_a": asce_a, "asce_b": asce_b}
 
 

@@ -8,7 +8,12 @@ from favor.foundation.tables import FLOAT, INT32, INT64, STRING, TOKENS, Column,
 _AUTHOR_TOTALS = (
     Column("documents", INT32, "documents", "documents of the author after cleaning"),
     Column("words", INT64, "words", "word units of the author after cleaning"),
-    Column("tokens", INT64, "tokens", "tokens of the author under the base model's tokenizer; -1 if not counted"),
+    Column(
+        "tokens",
+        INT64,
+        "tokens",
+        "tokens of the author under the base model's tokenizer; -1 where they are too few to count",
+    ),
 )
 
 
@@ -61,6 +66,7 @@ AUTHOR_MEASURES = Table(
         Column("characters_per_token", FLOAT, "characters per token", "under the base model's tokenizer"),
         Column("quoted_mail", FLOAT, "", "share of posts that quote or forward mail"),
         Column("near_duplicates", FLOAT, "", "share of posts with a near duplicate in the corpus"),
+        Column("style_change", FLOAT, "", "silhouette of two clusters of the author's text by style; NaN: too little"),
     ),
     ("author",),
 )
@@ -76,6 +82,23 @@ ROSTER = Table(
         *_AUTHOR_TOTALS,
     ),
     ("author",),
+)
+
+_NEEDED = "that the experiment asks of each of its clients"
+SUITABILITY = Table(
+    "suitability",
+    (
+        AUTHOR,
+        Column("experiment", STRING, "", "experiment on this corpus"),
+        Column("prompts", INT32, "prompts", "test posts of the author that give one, counted up to what is wanted"),
+        Column("wanted_prompts", INT32, "prompts", "prompts that the experiment takes of each of its clients"),
+        Column("minimum_prompts", INT32, "prompts", f"fewest prompts {_NEEDED}"),
+        Column("training_texts", INT32, "documents", "training documents of the author"),
+        Column("minimum_texts", INT32, "documents", f"fewest training documents {_NEEDED}"),
+        Column("first_client", INT32, "", "place in the roster of the experiment's first client, from 1"),
+        Column("last_client", INT32, "", "place in the roster of the experiment's last client"),
+    ),
+    ("author", "experiment"),
 )
 
 OVERLAP = Table(

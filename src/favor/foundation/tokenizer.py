@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer
@@ -68,3 +70,26 @@ def _from_hub(name: str) -> Tokenizer:
             f"model '{name}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
             f"({reason}); check the name and the network, or give a local folder"
         ) from None
+
+
+def most_tokens(tokenizer: Tokenizer) -> Callable[[str], int] | None:
+    """Return an upper bound on the tokens of a text, far cheaper than their number; None where none is known.
+
+    A token of a byte-level tokenizer covers at least one byte of the text as its normaliser leaves it.
+    """
+    settings = json.loads(tokenizer.to_str())
+    last = settings["pre_tokenizer"] or {}
+    parts = last.get("pretokenizers", [last])
+    byte_level = [part for part in parts if part.get("type") == "ByteLevel"]
+    others = {part.get("type") for part in parts} - {"ByteLevel", "Split"}
+    if len(byte_level) != 1 or others or byte_level[0]["add_prefix_space"]:
+        return None
+    normalizer = tokenizer.normalizer
+    keeps_ascii = normalizer is None or settings["normalizer"]["type"] == "NFC"
+
+    def bound(text: str) -> int:
+        if keeps_ascii and (normalizer is None or text.isascii()):
+            return len(text.encode("utf-8", "replace"))
+        return len(normalizer.normalize_str(text).encode("utf-8", "replace"))
+
+    return bound

@@ -40,6 +40,11 @@ class Exports:
         if key.seed not in seeds:
             raise UserError(f"experiment '{key.experiment}' has no seed {key.seed}; its seeds are {', '.join(seeds)}")
 
+    def adapters(self, key: InRun) -> list[str]:
+        """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""
+        self.check_run(key)
+        return self.training.adapters(key)
+
     # PAN's evaluator
 
     def pan_generations(self, key: OfEncoderInRun) -> str:

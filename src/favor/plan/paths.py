@@ -36,7 +36,7 @@ JOBS = {
     **dict.fromkeys(
         (
             *("make_demo_corpus", "build_documents", "split_documents", "find_near_duplicates", "select_background"),
-            *("count_tokens", "measure_authors", "assign_roles"),
+            *("count_tokens", "measure_authors", "measure_suitability", "assign_roles"),
         ),
         "{corpus}",
     ),
@@ -89,6 +89,7 @@ class Paths:
         self.background = at("corpora/{corpus}/background.parquet")
         self.author_measures = at("corpora/{corpus}/author_measures.parquet")
         self.authors = at("corpora/{corpus}/authors.parquet")
+        self.suitability = at("corpora/{corpus}/suitability.parquet")
         self.roster = at("corpora/{corpus}/roster.parquet")
         self.overlap = at("corpora/{corpus}/overlap.parquet")
         # Base models, encoders, assistant classifiers

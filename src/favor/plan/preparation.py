@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.config.experiments import Experiment
 from favor.plan.keys import InCorpus, InExperiment, OfAssistant, OfEncoder, OfModel
-from favor.plan.project import Project, parameter, pick, without
+from favor.plan.project import Project, parameter, pick, unique, without
 
 
 class Preparation:
@@ -45,8 +46,9 @@ class Preparation:
         return self.project.tokenizer_files(self._tokenizer(key))
 
     def token_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return which tokenizer a corpus is counted with."""
-        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)))
+        """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
+        minimum = self.config.corpora[key.corpus].minimum_tokens
+        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)), minimum_tokens=minimum)
 
     def _tokenizer(self, key: InCorpus) -> str:
         name = self.config.corpora[key.corpus].tokenizer
@@ -70,10 +72,51 @@ class Preparation:
         """Return the background authors of a corpus, where it has any."""
         return self.project.background(key.corpus)
 
+    def suitability_tokenizers(self, key: InCorpus) -> list[str]:
+        """Return the files of the tokenizers that prompts of a corpus are cut with."""
+        models = (experiment.base_model for experiment in self._experiments(key).values())
+        return unique(file for model in models for file in self.project.tokenizer_files(model))
+
+    def copies(self, key: InCorpus) -> list[str]:
+        """Return the near duplicates of a corpus, where an experiment takes no prompts from them."""
+        drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
+        return self.project.near_duplicates(key.corpus) if drops else []
+
+    def suitability_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return what the experiments on a corpus need of their clients."""
+        needs = [{"experiment": name, **self._need(each)} for name, each in self._experiments(key).items()]
+        return parameter(needs=needs, **pick(self.config.corpora[key.corpus], "minimum_tokens"))
+
     def role_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return how authors are given their roles."""
+        """Return how authors are given their roles.
+
+        ``needs`` are those of experiments of their own. A study that extends one has its say in a roster that is still
+        to be made, and moves nobody in one that is there: what was trained on it stays.
+        """
         keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "filters")
-        return parameter(**pick(self.config.corpora[key.corpus], *keys))
+        own = [self._need(each) for each in self._experiments(key).values() if each.extends is None]
+        needs = [need for place, need in enumerate(own) if need not in own[:place]]
+        return parameter(needs=needs, **pick(self.config.corpora[key.corpus], *keys))
+
+    def _experiments(self, key: InCorpus) -> dict[str, Experiment]:
+        return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
+
+    def _need(self, experiment: Experiment) -> dict[str, Any]:
+        """Return what an experiment needs of each of its clients (:class:`favor.corpora.suitability.Need`)."""
+        allocation = experiment.allocation
+        return {
+            "tokenizer": self.project.tokenizer_folder(experiment.base_model),
+            "prompts": self._cut(experiment),
+            "near_duplicates": experiment.prompts.near_duplicates,
+            "minimum_prompts": experiment.prompts.minimum_per_client,
+            "training_texts": (allocation.shots or 0) + allocation.reference_texts,
+            "first_client": experiment.client_numbers.start + 1,
+            "last_client": experiment.client_numbers.stop,
+        }
+
+    def _cut(self, experiment: Experiment) -> dict[str, Any]:
+        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates")
+        return {**prompts, "max_new_tokens": experiment.generation.max_new_tokens}
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
         """Return how a tokenizer is trained."""
@@ -148,7 +191,6 @@ class Preparation:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         return parameter(
-            **without(experiment.prompts, "near_duplicates"),
-            max_new_tokens=experiment.generation.max_new_tokens,
+            **self._cut(experiment),
             tokenizer=self.project.tokenizer_folder(experiment.base_model),
         )

@@ -124,7 +124,13 @@ class Tables:
         return bool(reduce(getattr, key.split("."), self.project.config.experiments[experiment]))
 
     def scores(self, key: OfLabel) -> list[str]:
-        """Return the scores that a table prints."""
+        """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""
+        present = self.project.experiment(key).tables
+        if key.label not in present:
+            raise UserError(
+                f"experiment '{key.experiment}' has no table '{key.label}'; name it under "
+                f"'experiments.{key.experiment}.tables', which has {', '.join(present) or 'none'}"
+            )
         return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
 
     def comparisons(self, key: OfLabel) -> list[str]:

@@ -25,7 +25,7 @@ from favor.report.content import (
 from favor.report.escape import html_text
 from favor.report.html import html_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
-from favor.report.preparation import blocks, disjointness
+from favor.report.preparation import blocks, remarks
 from favor.report.style import page
 
 
@@ -84,10 +84,10 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
 
 def _preparation(experiment: ExperimentReport) -> list[str]:
     tables = blocks(experiment.preparation)
-    sentence = disjointness(experiment.preparation)
-    if not tables and not sentence:
+    sentences = remarks(experiment.preparation)
+    if not tables and not sentences:
         return []
-    parts = ["<h3>Data preparation</h3>"] + [_paragraph(sentence)] * bool(sentence)
+    parts = ["<h3>Data preparation</h3>", *map(_paragraph, sentences)]
     for number, (caption, frame) in enumerate(tables):
         parts.append(_plain_table(frame, caption, f"preparation-{experiment.name}-{number}"))
     return parts

@@ -33,7 +33,7 @@ from favor.report.content import (
 from favor.report.escape import latex as escape
 from favor.report.latex import latex_paper_table, latex_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
-from favor.report.preparation import blocks, disjointness
+from favor.report.preparation import blocks, remarks
 from favor.running.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
@@ -168,13 +168,13 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
 
 
 def _preparation(experiment: ExperimentReport) -> list[str]:
-    sentence = disjointness(experiment.preparation)
+    sentences = remarks(experiment.preparation)
     tables = blocks(experiment.preparation)
-    if not tables and not sentence:
+    if not tables and not sentences:
         return []
     return [
         r"\subsection{Data preparation}",
-        escape(sentence) + r"\par",
+        *(escape(sentence) + r"\par" for sentence in sentences),
         *(_small_table(frame, caption) for caption, frame in tables),
     ]
 

@@ -1,0 +1,34 @@
+"""What the jobs before training read of the configuration."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+BLOGTEXT = SimpleNamespace(corpus="blogtext")
+STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "imbalance")]
+
+
+def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan):
+    alone = plan("config/blogtext.yaml").preparation
+    laid = plan(["config/blogtext.yaml", *STUDIES]).preparation
+    needs = {need["experiment"]: need for need in laid.suitability_settings(BLOGTEXT)["needs"]}
+    assert (needs["cold_start_24"]["training_texts"], needs["blogtext"]["training_texts"]) == (56, 0)
+    assert (needs["cold_start_24"]["first_client"], needs["cold_start_24"]["last_client"]) == (41, 50)
+    assert len({need["tokenizer"] for need in needs.values()}) == 2
+    assert laid.role_settings(BLOGTEXT) == alone.role_settings(BLOGTEXT)
+
+
+def test_prompts_of_the_main_experiment_decide_on_the_roster(plan):
+    def longer(config):
+        config["experiments"]["blogtext"]["prompts"] = {"prefix_tokens": 192}
+
+    before, after = plan("config/blogtext.yaml"), plan("config/blogtext.yaml", longer)
+    assert before.preparation.role_settings(BLOGTEXT) != after.preparation.role_settings(BLOGTEXT)
+
+
+def test_what_prompts_are_cut_by_is_as_before(plan):
+    settings = plan("config/blogtext.yaml").preparation.prompt_settings(SimpleNamespace(experiment="blogtext"))
+    assert settings == {
+        "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "max_new_tokens": 220,
+        "tokenizer": "Qwen/Qwen2.5-3B-Instruct",
+    }  # fmt: skip
