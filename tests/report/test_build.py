@@ -9,6 +9,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from favor.analysis.tables import COMPARISONS
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table, is_control
 from favor.report.context import Context
@@ -103,6 +104,16 @@ def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> 
         "Shuffled authors (lower bound)": "",
     }
     assert cell(cells, "Own continuations (upper bound)", "Author Acc.")["value"] == 0.9
+
+
+def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score: Callable[..., dict]) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "ditto")])
+    renamed = context("favor", "ditto", display={"ditto": "FAVoR (ditto)"})
+    cells = build_table(table(ACCURACY, with_controls=False), scores, renamed, load_paper_values("phase1-main-results"))
+    assert cells["row"].tolist() == ["FAVoR (ditto)", "FAVoR"]
+    spec = printed_spec("phase1-paired-significance")
+    pairs = build_table(spec, scores, renamed, comparisons=pd.DataFrame(columns=COMPARISONS.names))
+    assert "FAVoR vs. FAVoR (ditto)" in {row.split(" · ")[0] for row in pairs["row"]}
 
 
 def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score: Callable[..., dict]) -> None:

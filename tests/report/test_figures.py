@@ -20,6 +20,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
 from favor.report.context import Context
+from favor.report.drawing import drawing
 from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
@@ -117,6 +118,15 @@ def test_same_data_same_bytes(tmp_path: Path, draw: Draw) -> None:
     assert ElementTree.fromstring(drawing).tag.endswith("svg")
     assert not re.search(r"20\d\d-\d\d-\d\d", drawing)
     assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
+
+
+def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
+    name = r"A $\frac$ b ($5 vs $10)"
+    draw_training_curves({"own": training_log()}, tmp_path / "a.svg", tmp_path / "a.pdf", display={"own": name})
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+    with drawing(2, 2) as (_, (axis,)):
+        assert not axis.set_title(name).get_parse_math()
+        assert not axis.legend([axis.plot([0], [0])[0]], [name]).get_texts()[0].get_parse_math()
 
 
 def test_empty_logs_are_named(tmp_path: Path) -> None:

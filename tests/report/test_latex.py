@@ -84,6 +84,24 @@ def test_every_table_compiles_with_hostile_text(
         assert "100% \\input{x} $a" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("title", ["[2pt] mine", "*starred", "A $\\frac$ b (5$)"])
+def test_a_name_is_text_wherever_a_line_begins(
+    scores: pd.DataFrame, context: Context, tmp_path: Path, title: str
+) -> None:
+    odd = Context("trial", [*context.methods, "own"], "", "", context.encoders, {}, {"favor": title})
+    spec = printed_spec("phase1-main-results")
+    assert not spec.sectioned
+    source = latex_table(spec, build_table(spec, scores, odd))
+    assert not re.search(r"^[\[*]", source, flags=re.MULTILINE)
+    if shutil.which("pdflatex") and shutil.which("pdftotext"):
+        packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
+        document = tmp_path / "table.tex"
+        document.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{source}\end{{document}}")
+        pdf = compile_latex(document)
+        text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+        assert title in " ".join(text.split())
+
+
 @needs_latex
 def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path: Path, report: Report) -> None:
     if shutil.which("dpkg") is None:

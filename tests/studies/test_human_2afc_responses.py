@@ -48,6 +48,14 @@ def test_votes_are_joined_to_the_key(items: pd.DataFrame, tmp_path: Path) -> Non
     assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].unique().tolist() == ['ü, "x"\n']
 
 
+def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items: pd.DataFrame, tmp_path: Path) -> None:
+    content = response(items, 1)
+    content["responses"][0]["comment"] = "fine \ud83d"
+    votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
+    write_parquet(votes, tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)
+    assert "fine ?" in read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].tolist()
+
+
 def test_no_file_gives_an_empty_table(items: pd.DataFrame, tmp_path: Path) -> None:
     write_parquet(read_votes([], items, 3, SEED), tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)
     assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES).empty

@@ -65,6 +65,16 @@ def test_the_estimate_adds_up(requests):
     assert estimate(20, questions, 100).output_tokens == 1200
 
 
+def test_half_an_emoji_in_an_answer_ends_no_run_and_is_paid_for_once(server, connect, requests, tmp_path):
+    server.behave = lambda number, body: (200, {}, completion("no \ud83d", "st\ud83dop"))
+    table = run(connect(), requests, tmp_path, parallel=1)
+    assert table["reason"].str.startswith("no JSON object").all()
+    asked = len(server.requests)
+    assert asked == 3 * len(table[["kind", "item", "judgement"]].drop_duplicates())
+    pd.testing.assert_frame_equal(run(connect(), requests, tmp_path, maximum=0), table)
+    assert len(server.requests) == asked
+
+
 def test_a_second_run_asks_for_nothing(server, connect, requests, tmp_path):
     first = run(connect(), requests, tmp_path, parallel=3)
     assert len(server.requests) == 12

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import email.utils
+import json
 import time
+import urllib.parse
 
 import pytest
 
@@ -118,6 +121,66 @@ def test_a_redirect_is_not_followed(server, connect):
 def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect):
     server.behave = lambda number, body: (400, {}, b'{"error": {"code": "data_inspection_failed"}}')
     assert connect().ask(ASKED).finish == "content_filter"
+
+
+@pytest.mark.parametrize("status", [400, 403])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "content_filter", "message": "no"},
+        {"type": "content_policy_violation"},
+        {"code": "BadRequest", "innererror": {"code": "content_filter"}},
+    ],
+)
+def test_a_refusal_is_known_by_its_code(server, connect, status, error):
+    server.behave = lambda number, body: (status, {}, json.dumps({"error": error}).encode())
+    assert connect().ask(ASKED).finish == "content_filter"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"content_filter",
+        b'{"error": {"code": "invalid_request", "message": "unknown field content_filter"}}',
+        b'{"error": {"code": "context_length_exceeded", "input": "my data_inspection_failed post"}}',
+        b'{"error": "content_filter"}',
+        b'["content_filter"]',
+    ],
+)
+def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said):
+    server.behave = lambda number, body: (400, {}, said)
+    with pytest.raises(UserError, match="refused the request"):
+        connect().ask(ASKED)
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda secret: urllib.parse.quote(secret, safe=""),
+        lambda secret: urllib.parse.quote(secret, safe="").lower(),
+        lambda secret: json.dumps(secret).replace("/", r"\/"),
+        lambda secret: secret.upper(),
+        lambda secret: secret.encode().hex(),
+        *(
+            lambda secret, lead=lead, encode=encode: encode(lead + secret.encode() + b":pw").decode()
+            for lead in (b"", b"u", b"ab")
+            for encode in (base64.b64encode, base64.urlsafe_b64encode)
+        ),
+    ],
+)
+def test_a_message_holds_no_form_of_the_key(server, connect, encode):
+    key = "sk-test+/0123?45 6789~never"
+    endpoint = connect(tries=1)
+    endpoint.key = key
+    said = encode(key)
+    server.behave = lambda number, body: (400, {}, f"bad request {said} end".encode())
+    with pytest.raises(UserError) as raised:
+        endpoint.ask(ASKED)
+    text = str(raised.value)
+    assert "end" in text
+    pieces = [said[at : at + size] for at in range(len(said)) for size in range(len(said) - at + 1)]
+    printed = max(len(piece) for piece in pieces if piece in text)
+    assert printed < 8, f"{printed} characters of the key are in {text!r}"
 
 
 def test_messages_hold_neither_key_nor_address(server, connect):

@@ -18,7 +18,7 @@ from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
-from favor.paper.names import CONTROLS, SEPARATOR, encoder_name
+from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
 from favor.plan.paths import Paths
 
@@ -99,7 +99,7 @@ class Project:
         }
         for titles, taken in ((rows, dict.fromkeys(CONTROLS.values(), "a control of every table")), (encoders, {})):
             for key, title in titles.items():
-                printed = " ".join(title.split())
+                printed = unmarked(" ".join(title.split()))
                 if not printed or SEPARATOR.strip() in title:
                     refuse(f"{key}.title", f"{title!r} cannot be printed as a name; give it words without '·'")
                 if printed in taken:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name
+from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name, short_method_name
 from favor.paper.values import paper_cell, paper_text
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
@@ -102,7 +102,7 @@ def is_control(row: str) -> bool:
 
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
-        return list(spec.rows)
+        return [_titled(row, context) for row in spec.rows]
     if spec.every_metric:
         declared = method_rows_of(index.scores)
     else:
@@ -132,10 +132,19 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
 
 
 def _titled(row: Row, context: Context) -> Row:
-    """Return a row of a method that the paper does not know, declared by its key, under the configuration's name."""
-    if row.method in METHODS or row.stub[0] != row.method:
+    """Return a row under the name that the configuration gives its method, where that is not the paper's."""
+    if row.rival:
+        pair = [
+            (short_method_name(key), context.display.get(key, short_method_name(key)))
+            for key in (row.method, row.rival)
+        ]
+        declared, title = (" vs. ".join(names) for names in zip(*pair, strict=True))
+    else:
+        known = method_name(row.method)
+        declared, title = row.stub[0] if row.stub[0] == row.method else known, method_name(row.method, context.display)
+    if row.stub[0] != declared or title == declared:
         return row
-    return replace(row, stub=(method_name(row.method, context.display), *row.stub[1:]))
+    return replace(row, stub=(title, *row.stub[1:]), paper=row.paper or row.label)
 
 
 def _with_encoder(row: Row, context: Context) -> Row:

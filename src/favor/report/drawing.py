@@ -23,6 +23,7 @@ MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h
 
 _STYLE = {
     "font.family": "DejaVu Sans",
+    "text.parse_math": False,  # a title with $ is text
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -108,7 +108,7 @@ def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Call
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{@{{}}{'l' * len(stubs)}{''.join(map(_alignment, panel.columns))}@{{}}}}",
         r"\toprule",
-        " & ".join(headers) + r" \\",
+        tabular_line(headers),
     ]
     columns = {column.label: column for column in panel.columns}
     groups = {row.label: row.group for row in spec.rows}
@@ -122,8 +122,14 @@ def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Call
         texts = [escape(section) if first else ""] if spec.sectioned else []
         texts += _stub(row, len(spec.stub_headers))
         texts += [cell_text(cell, columns[cell["column"]]) for cell in line]
-        lines.append(" & ".join(texts) + r" \\")
+        lines.append(tabular_line(texts))
     return [*lines, r"\bottomrule", r"\end{tabular}%", "}"]
+
+
+def tabular_line(texts: Sequence[str]) -> str:
+    """Return one line of a tabular. The end of the line before, or a rule, takes a "[" or "*" as its own argument."""
+    start = "{}" if texts[0].startswith(("[", "*")) else ""
+    return start + " & ".join(texts) + r" \\"
 
 
 def _stub(row: str, count: int) -> list[str]:

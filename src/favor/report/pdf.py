@@ -31,7 +31,7 @@ from favor.report.content import (
     table_note,
 )
 from favor.report.escape import latex as escape
-from favor.report.latex import latex_paper_table, latex_table
+from favor.report.latex import latex_paper_table, latex_table, tabular_line
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.environment import latex_available
@@ -216,7 +216,7 @@ def _agreement(tables: Sequence[ReportTable]) -> list[str]:
 
 
 def _small_table(frame: pd.DataFrame, caption: str) -> str:
-    lines = [" & ".join(escape(str(value)) for value in row) + r" \\" for row in frame.itertuples(index=False)]
+    lines = [tabular_line([escape(str(value)) for value in row]) for row in frame.itertuples(index=False)]
     head = " & ".join(escape(str(name)) for name in frame.columns)
     columns = "l" + "r" * (len(frame.columns) - 1)
     return "\n".join(
@@ -233,7 +233,7 @@ def _small_table(frame: pd.DataFrame, caption: str) -> str:
 
 
 def _long_table(frame: pd.DataFrame, widths: Sequence[str] = (".46", ".48")) -> str:
-    lines = [" & ".join(_breakable(str(value)) for value in row) + r" \\" for row in frame.itertuples(index=False)]
+    lines = [tabular_line([_breakable(str(value)) for value in row]) for row in frame.itertuples(index=False)]
     columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{width}\linewidth}}" for width in widths)
     return "\n".join(
         [

@@ -12,6 +12,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.foundation.text import storable
 from favor.studies.human_2afc_items import SIDES
 from favor.studies.tables import HUMAN_2AFC_VOTES
 
@@ -72,7 +73,7 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
 def _content(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise UserError(f"{path}: not whole JSON ({error}); ask the annotator to save the file again") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != FORMAT:
@@ -124,4 +125,5 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
             f"{path}: field 'responses': {len(missing)} of {len(known)} items have no answer, first {missing[0]}; ask "
             "the annotator to finish"
         )
-    return [{key: answer[key] for key in ("item", "choice", "confidence", "comment")} for answer in answers]
+    kept = ("item", "choice", "confidence")
+    return [{**{key: answer[key] for key in kept}, "comment": storable(answer["comment"])} for answer in answers]

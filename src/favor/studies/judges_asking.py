@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.text import storable
 from favor.running.leftovers import is_truncated, set_aside
 from favor.running.progress import Progress
 from favor.studies.judges_prompts import QUALITY, RATINGS, MalformedAnswer, parse_answer
@@ -84,7 +85,8 @@ class AnswerCache:
         self._rows: list[dict[str, Any]] = []
 
     def put(self, digest: str, answer: Answer) -> None:
-        """Keep an answer."""
+        """Keep an answer, whatever it holds: it is paid for."""
+        answer = replace(answer, content=storable(answer.content), finish=storable(answer.finish))
         self.answers[digest] = answer
         self._rows.append({"digest": digest, **asdict(answer)})
         frame = pd.DataFrame(self._rows, columns=JUDGE_RESPONSES.names)

@@ -6,9 +6,11 @@ and no log, and stand in no message. Tries, waits and pace are this module's; th
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import json
 import os
+import re
 import threading
 import time
 import urllib.parse
@@ -23,7 +25,8 @@ from favor.foundation.seeds import numpy_generator
 from favor.studies.judges_asking import Answer, Question
 
 BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE_API_KEY"
-FILTERED = ("content_filter", "data_inspection_failed")  # how endpoints name a text they refuse
+# How endpoints name a text that they refuse, as the code or type of the error.
+FILTERED = ("content_filter", "data_inspection_failed", "content_policy_violation")
 LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
 _TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 # All that is sent beside the body and the key: neither the machine's description nor what other variables of the
@@ -158,7 +161,7 @@ class Endpoint:
         status = f"HTTP {error.status_code}"
         if error.status_code in _TRANSIENT or error.status_code >= 500:
             raise _Transient(status, _seconds(error.response.headers.get("Retry-After")))
-        if error.status_code in (400, 403) and any(word in text for word in FILTERED):
+        if error.status_code in (400, 403) and _names_a_filter(text):
             return Answer("", "content_filter", 0, 0)
         if error.status_code in (401, 403):
             raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
@@ -171,11 +174,43 @@ class Endpoint:
         )
 
     def _clean(self, text: str) -> str:
-        """One short line without the key and the address."""
+        """One short line without the key and the address, however they are written."""
         host = urllib.parse.urlsplit(self.url).hostname or self.url
         for secret in (self.key, self.url, host):
-            text = text.replace(secret, "…") if secret else text
+            for form in _forms(secret):
+                text = re.sub(re.escape(form), "…", text, flags=re.IGNORECASE)
         return " ".join(text.split())[:200]
+
+
+def _names_a_filter(body: str) -> bool:
+    """Whether the error's own code or type says that a filter refused the text; its message may quote anything."""
+    try:
+        error = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    found: list[Any] = []
+    while isinstance(error, dict):  # the error, then what caused it, as Azure nests them
+        found += [error.get("code"), error.get("type")]
+        error = error.get("error") or error.get("innererror")
+    return any(name in FILTERED for name in found)
+
+
+def _forms(secret: str) -> list[str]:
+    """Return what a secret looks like as it is, in a URL, in JSON, in hexadecimal and in Base64, the longest first.
+
+    Base64 groups three bytes, so a secret behind 0, 1 or 2 others has three forms; its outer characters also hold bits
+    of its neighbours and are left out.
+    """
+    plain = secret.encode()
+    if not plain:
+        return []
+    forms = {secret, urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret), json.dumps(secret)[1:-1]}
+    forms |= {secret.replace("/", r"\/"), plain.hex(), "".join(f"%{byte:02x}" for byte in plain)}
+    for before in range(3):
+        start, end = -(-before * 4 // 3), (before + len(plain)) * 4 // 3
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            forms.add(encode(bytes(before) + plain).decode()[start:end])
+    return sorted((form for form in forms if form), key=len, reverse=True)
 
 
 def _read_answer(content: bytes) -> Answer:
