@@ -6,7 +6,7 @@ import pytest
 from tests.experiments import experiment as an_experiment
 
 from favor.federation.method import load_method, needs_shared, plan_values
-from favor.federation.record import run_check
+from favor.federation.record import recipe, run_check
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 
@@ -100,6 +100,27 @@ def test_the_run_check_names_departures_of_experiment_and_method():
     assert protocol_of("pfedme", experiment("released"), start="server") == "released, but start"
     changed = experiment(training={"supervised": "all"})
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
+
+
+def test_passes_are_printed_as_totals_or_for_one_participation():
+    def printed(name, budget="matched", protocol="paper", **overrides):
+        made = experiment(protocol, budget=budget)
+        module, resolved, values = load_method(name, overrides, made)
+        checked = run_check(resolved, made, module, values)
+        found = (checked.get("shared_passes"), checked.get("personal_passes"))
+        return *found, recipe(resolved, made, "M", "none")["local_epochs"]
+
+    # The released pFedMe carries theta over, so 3 passes are those of all participations.
+    assert printed("pfedme", start="own") == ("3 in all", None, "3 in all shared")
+    assert printed("pfedme") == (3, None, "3 shared")
+    # K = 5 steps on each batch: 0.6 of a pass is 3 passes.
+    assert printed("pfedme", variant="original") == ("3 (0.6 × 5 inner steps)", None, "3 (0.6 × 5 inner steps) shared")
+    assert printed("pfedme", variant="original", start="own")[0] == "3 in all (0.6 × 5 inner steps)"
+    assert printed("pfedme", "released", variant="original")[0] == "5 (1 × 5 inner steps)"
+    assert printed("ditto") == (1, "3 in all", "1 shared, 3 in all private")
+    assert printed("feddpa") == (1, "3 in all", "1 shared, 3 in all private")
+    assert printed("ditto", "released") == (1, 1, "1 shared, 1 private")
+    assert printed("favor") == (1, 2, "1 shared, 2 private")
 
 
 def test_a_cold_start_begins_with_another_experiments_adapter_and_keeps_a_residual():

@@ -7,7 +7,7 @@ from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.config.protocol import departures
-from favor.federation.method import Plan, method_departures
+from favor.federation.method import PersonalStage, Plan, SharedStage, method_departures
 
 
 def run_check(
@@ -17,9 +17,8 @@ def run_check(
 
     ``shared_aggregation``, ``personal_branch``: whether clients' updates are aggregated, and whether every client keeps
     an adapter of its own. ``private_residual``, ``alignment``, ``proximal``: which components act. Then the weights
-    behind them, passes over own text (a personal stage's in all, where they are spread over participations), and the
-    protocol with its departures, of the experiment and of the method (``module`` and ``hyperparameters``, as
-    ``load_method`` returns them). Values that do not apply are absent.
+    behind them, passes over own text (:func:`passes`), and the protocol with its departures, of the experiment and of
+    the method (``module`` and ``hyperparameters``, as ``load_method`` returns them). Values that do not apply are absent.
     ``federated``, ``trained``, ``raw_history``, ``retrieval`` and ``distilled_artifact`` are those of Table
     prompting_retrieval_baselines.
     """
@@ -46,7 +45,7 @@ def run_check(
     if shared is not None:
         values |= {
             "lambda_shared": shared.objective.proximal,
-            "shared_passes": shared.epochs,
+            "shared_passes": passes(shared),
             "sampling": shared.sampling.replace("_", " "),
             "weighting": shared.weighting,
             "upload_scale": shared.upload_scale,
@@ -54,9 +53,22 @@ def run_check(
     if personal is not None and personal.epochs is not None:
         values |= {
             "lambda_personal": personal.objective.proximal,
-            "personal_passes": f"{personal.epochs:g} in all" if personal.spread else personal.epochs,
+            "personal_passes": passes(personal),
         }
     return values
+
+
+def passes(stage: SharedStage | PersonalStage) -> int | float | str:
+    """Return a stage's passes over a client's own text as they are printed: those of one participation.
+
+    "3 in all" where they are spread over its participations; "5 (1 × 5 inner steps)" where every step is repeated.
+    """
+    assert stage.epochs is not None  # the plan is complete
+    total = "in all" if stage.spread else ""
+    inner = stage.inner_steps if isinstance(stage, SharedStage) else 0
+    if inner > 1:
+        return f"{stage.epochs * inner:g} {total} ({stage.epochs:g} × {inner} inner steps)".replace("  ", " ")
+    return f"{stage.epochs:g} {total}" if total else stage.epochs
 
 
 def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: str) -> dict[str, str]:
@@ -65,8 +77,9 @@ def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: st
     ``base_model``: printed name; ``quantisation``: the configuration's word for it.
     """
     training, federation = experiment.training, experiment.federation
-    passes = {"shared": plan.shared, "private": plan.personal}
-    epochs = [f"{stage.epochs:g} {name}" for name, stage in passes.items() if stage is not None and stage.epochs]
+    stages = {"shared": plan.shared, "private": plan.personal}
+    printed = {name: passes(stage) for name, stage in stages.items() if stage is not None and stage.epochs}
+    epochs = [f"{value if isinstance(value, str) else f'{value:g}'} {name}" for name, value in printed.items()]
     values = {
         "base_model": base_model,
         "quantisation": {"nf4": "4-bit QLoRA, NF4, bfloat16 compute"}.get(quantisation, quantisation),
