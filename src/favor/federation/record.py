@@ -18,7 +18,7 @@ def run_check(
     ``shared_aggregation``, ``personal_branch``: whether clients' updates are aggregated, and whether every client keeps
     an adapter of its own. ``private_residual``, ``alignment``, ``proximal``: which components act. Then the weights
     behind them, passes over own text (:func:`passes`), and the protocol with its departures, of the experiment and of
-    the method (``module`` and ``hyperparameters``, as ``load_method`` returns them). Values that do not apply are absent.
+    the method (``module`` and ``hyperparameters``, as ``load_method`` returns them). What does not apply is absent.
     ``federated``, ``trained``, ``raw_history``, ``retrieval`` and ``distilled_artifact`` are those of Table
     prompting_retrieval_baselines.
     """
