@@ -144,6 +144,22 @@ def test_a_dynamic_gate_follows_the_prompt(base, random_state):
     assert static == pytest.approx({"p": 0.3, "q": 0.3})
 
 
+def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(random_state, lora, tmp_path):
+    from favor.foundation.tensors import write_safetensors
+
+    parts, final = parts_of(random_state, lora), random_state(9, lora)
+    write_pack(tmp_path / "batch0.safetensors", {"client_001": parts}, {"round": "1"})
+    write_safetensors(final, tmp_path / "adapter.safetensors", {})
+    files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
+    name = next(iter(final))
+    for half, expected in (("last_round", parts["companion"]), ("final", final)):
+        made = client_adapters(files, ["client_001"], dataclasses.replace(plan(), global_half=half))["client_001"]
+        assert np.array_equal(made.companion[name], expected[name])
+        assert made.gate == parts["gate"]["value"][0]
+    with pytest.raises(ValueError, match="final global half"):
+        client_adapters(files[:1], ["client_001"], dataclasses.replace(plan(), global_half="final"))
+
+
 def test_who_generates_with_what(random_state, lora, tmp_path):
     from favor.foundation.tensors import write_safetensors
 

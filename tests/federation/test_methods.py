@@ -102,6 +102,14 @@ def test_the_run_check_names_departures_of_experiment_and_method():
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
 
 
+def test_the_final_global_half_needs_a_static_gate_and_trains_nothing_else():
+    late, usual = plan("feddpa", global_half="final"), plan("feddpa")
+    assert (late.shared, late.personal) == (usual.shared, usual.personal)
+    assert (late.generates.global_half, usual.generates.global_half) == ("final", "last_round")
+    with pytest.raises(UserError, match="it needs 'global_half: last_round'"):
+        plan("feddpa", global_half="final", gating="dynamic")
+
+
 def test_passes_are_printed_as_totals_or_for_one_participation():
     def printed(name, budget="matched", protocol="paper", **overrides):
         made = experiment(protocol, budget=budget)

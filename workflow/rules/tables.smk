@@ -8,6 +8,7 @@ rule make_table:
         scores=or_stop(tables.scores),
         comparisons=tables.comparisons,
         paper=tables.paper_values,
+        prompts=tables.prompts,
     output:
         cells=paths.table.where(kind="parquet"),
         tex=paths.table.where(kind="tex"),
@@ -138,6 +139,7 @@ rule report:
         overlap=publication.overlaps,
         near_duplicates=publication.near_duplicates,
         allocation=publication.allocations,
+        prompts=publication.prompts,
     output:
         **{
             kind: report(

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from favor.analysis.tables import COMPARISONS
+from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
@@ -15,6 +16,7 @@ from favor.report.every_metric import panels_of_scores
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
+from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.running.job import job
 from favor.scores.metric import scores_frame
 from favor.scores.tables import SCORES
@@ -29,6 +31,9 @@ with job(snakemake) as cfg:
     context = Context(**cfg)
     if spec.every_metric:
         spec = replace(spec, panels=panels_of_scores(scores, context))
+    prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]
+    posts = EvaluationPosts.of(dict(zip(context.seeds, prompts, strict=True)), context.prompts)
+    spec = with_remarks(spec, posts, context.remarks)
     cells = build_table(spec, scores, context, paper, *comparisons)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)

@@ -37,12 +37,16 @@ class ClientAdapter:
     coefficient: float = math.nan
 
 
-def client_adapter(parts: Mapping[str, State], how: Inference) -> ClientAdapter:
-    """Return what a client generates with from what it keeps."""
+def client_adapter(parts: Mapping[str, State], how: Inference, final: State | None = None) -> ClientAdapter:
+    """Return what a client generates with from what it keeps; ``final``: the final shared adapter, where it has it."""
     mixture = how.mixture
     if mixture is None:
         return ClientAdapter(from_arrays(compose(parts)))
     own, shared, gate = parts["adapter"], parts["companion"], float(parts["gate"]["value"][0])
+    if how.global_half == "final":
+        if final is None:
+            raise ValueError("the final global half is not among the adapters")
+        shared = final
     if how.gating == "dynamic":
         references = np.asarray(parts["gate"]["references"])
         return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture.coefficient)
@@ -62,10 +66,11 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     paths = list(files)
     shared = [path for path in paths if path.endswith("adapter.safetensors")]
     packs = read_packs(path for path in paths if path not in shared)
-    own = {client: client_adapter(parts, how) for client, parts in packs.items() if parts}
+    final = read_safetensors(shared[0])[0] if shared else None
+    own = {client: client_adapter(parts, how, final) for client, parts in packs.items() if parts}
     rest = own.get(POOLED)
-    if rest is None and shared:
-        rest = ClientAdapter(from_arrays(read_safetensors(shared[0])[0]))
+    if rest is None and final is not None:
+        rest = ClientAdapter(from_arrays(final))
     dropped = how.never_sampled == "dropped"
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
 

@@ -167,6 +167,7 @@ class Inference:
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
     mixture: Mixture | None = None
+    global_half: Literal["last_round", "final"] = "last_round"
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Inference:
@@ -202,6 +203,8 @@ class Plan:
     prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
     sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
+    ``global_half``: the global adapter that a mixture generates with, A_t of the client's last participation, under
+    which its local adapter and its gate were made, or the final one.
     ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
@@ -213,12 +216,13 @@ class Plan:
     prompting: Prompting | None = None
     display: str = ""
     collaborative: bool = True
+    global_half: Literal["last_round", "final"] = "last_round"
 
     @property
     def generates(self) -> Inference:
         """What generation reads of the plan."""
         mixture = self.personal.mixture if self.personal is not None else None
-        return Inference(self.inference, self.gating, self.never_sampled, mixture)
+        return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half)
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
@@ -227,6 +231,11 @@ class Plan:
             raise ValueError("generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
             raise ValueError("generates with a shared adapter but has no shared stage")
+        if self.global_half == "final" and self.gating == "dynamic":
+            raise ValueError(
+                "'gating: dynamic' compares states under the adapter of the last participation; it needs "
+                "'global_half: last_round'"
+            )
 
 
 def needs_shared(plan: Plan) -> bool:

@@ -93,6 +93,15 @@ class Publication:
         """Return the allocation of words of every experiment shown."""
         return [self.paths.allocation.of(experiment=name) for name in self.evaluation.shown()]
 
+    def prompts(self, key: object = None) -> list[str]:
+        """Return the prompts of every experiment shown."""
+        experiments = self.project.config.experiments
+        return [
+            self.paths.prompts.of(experiment=name, seed=seed)
+            for name in self.evaluation.shown()
+            for seed in experiments[name].seeds
+        ]
+
     def report_code(self) -> list[str]:
         """Return what declares the tables."""
         tables = {code for label in self.tables.specs for code in self.tables.code(label)}
@@ -117,6 +126,7 @@ class Publication:
             "display": self.project.titles(name),
             "tables": experiment.tables,
             "never_sampled": self._never_sampled(name),
+            "remarks": self.tables.remarks(name),
             "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
             "base_model": self.project.model_title(experiment.base_model),
         }

@@ -53,7 +53,7 @@ class Records:
             return everyone
         if plan.shared is None or plan.never_sampled == "dropped":
             return []
-        if plan.inference == "server":
+        if plan.inference == "server" or plan.global_half == "final":
             return everyone
         reached = self.training.last_rounds(run.experiment, run.seed, plan.shared.sampling)
         return [client for client in everyone if client not in reached]

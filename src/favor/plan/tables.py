@@ -13,7 +13,7 @@ from favor.encoders.availability import absent_encoders
 from favor.federation.record import recipe
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.paper.names import METHODS
+from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.keys import InExperiment, OfLabel, OfTable
 from favor.plan.project import Project, parameter
@@ -78,11 +78,41 @@ class Tables:
             "seeds": section.seeds,
             "absences": absent_encoders(self.project.config.encoders, places=False),
             "references": self._references(experiment),
+            "remarks": self.remarks(experiment),
+            "prompts": section.clients * section.prompts.per_client,
         }
 
     def _references(self, experiment: str) -> list[str]:
         """Return the rows that do not federate."""
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
+
+    def remarks(self, experiment: str) -> dict[str, str]:
+        """Return sentences on the global half of gated pairs (FedDPA), by the printed name of the row."""
+        found = {}
+        for row, plan in self.project.plans(experiment).items():
+            if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
+                name = method_name(row, self.titles(experiment))
+                half = self._last_round_half(experiment, plan.shared.sampling)
+                if plan.global_half == "final":
+                    half = "the final shared adapter"
+                found[name] = f"{unmarked(name)}: the global half of a client's pair is {half}."
+        return found
+
+    def _last_round_half(self, experiment: str, sampling: str) -> str:
+        section = self.project.config.experiments[experiment]
+        initial = []
+        for seed in section.seeds:
+            last = self.records.training.last_rounds(experiment, str(seed), sampling)
+            initial.append(f"{sum(number == 0 for number in last.values())} (seed {seed})")
+        return (
+            "the server's adapter at the start of its last participation, which for "
+            f"{', '.join(initial)} of {section.clients} clients is the untrained initial adapter"
+        )
+
+    def prompts(self, key: OfLabel) -> list[str]:
+        """Return the prompts of every seed, whose posts a table counts."""
+        seeds = self.project.config.experiments[key.experiment].seeds
+        return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
     def _printed_settings(self, key: OfLabel) -> dict[str, Any]:
         """Return what each row ran with, for a table that prints it."""

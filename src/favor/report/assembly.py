@@ -7,7 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from favor.corpora.tables import ALLOCATION, AUTHOR_MEASURES, DROPPED, NEAR_DUPLICATES, OVERLAP, ROSTER, SCRIPTS, SPLITS
+from favor.corpora.tables import (
+    ALLOCATION,
+    AUTHOR_MEASURES,
+    DROPPED,
+    NEAR_DUPLICATES,
+    OVERLAP,
+    PROMPTS,
+    ROSTER,
+    SCRIPTS,
+    SPLITS,
+)
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
@@ -15,6 +25,7 @@ from favor.report.content import ExperimentReport, Figure, Preparation, Report, 
 from favor.report.every_metric import panels_of_cells
 from favor.report.figure_specs import figures_in_order, load_figure
 from favor.report.labels import printed_spec
+from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.report.sweeps import at_points, points_of
 from favor.running.changes import accepted_notes
 
@@ -82,9 +93,16 @@ def _experiment(
         allocation=read_parquet(results / name / "clients" / "allocation.parquet", ALLOCATION),
         filters=corpus["filters"],
     )
+    posts = EvaluationPosts.of(
+        {
+            seed: read_parquet(results / name / f"seed{seed}" / "prompts.parquet", PROMPTS, ["client", "document_id"])
+            for seed in experiment["seeds"]
+        },
+        experiment["clients"] * experiment["prompts"]["per_client"],
+    )
     tables = []
     for label in values["tables"]:
-        spec = printed_spec(label)
+        spec = with_remarks(printed_spec(label), posts, values["remarks"])
         if not spec.publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
@@ -103,6 +121,7 @@ def _experiment(
             "Base model": values["base_model"],
             "Clients": str(experiment["clients"]),
             "Protocol": experiment["protocol"],
+            "Evaluation posts": " ".join(filter(None, (posts.sharing and f"{posts.sharing}.", posts.shortfall))),
             "Never sampled": ", ".join(
                 f"{count} clients (seed {seed})" for seed, count in values["never_sampled"].items()
             ),

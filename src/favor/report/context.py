@@ -23,6 +23,8 @@ class Context:
     seeds: Sequence[int] = ()  # those that were asked for; a value behind which some are missing says so
     settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)  # as each method ran
     references: Sequence[str] = ()  # methods that do not federate
+    remarks: Mapping[str, str] = field(default_factory=dict)  # sentences below a table, by the name of a row's method
+    prompts: int = 0  # evaluation prompts that were asked for, per seed
 
     def encoder_name(self, role: str) -> str:
         """Return the printed name of an encoder role or key: its own title, or else the paper's name for it."""

@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from favor.paper.names import method_notes
+from favor.paper.names import SEPARATOR, method_notes
 from favor.report.specs import TableSpec
 
 MARKS = "Best of the ranked rows in bold, second-best underlined; equal printed numbers share a mark."
@@ -25,9 +25,14 @@ def letter(number: int) -> str:
 
 
 def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
-    """Return the methods' notes and the specification's whose first character stands in the name of a row shown."""
+    """Return the methods' notes and the specification's whose first character stands in the name of a row shown.
+
+    Then the specification's remarks on what is shown.
+    """
     names = "".join(cells["row"].unique())
-    return [note for note in (*method_notes(), *spec.notes) if note[0] in names]
+    shown = {"", *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
+    remarks = [text for name, text in spec.remarks.items() if name in shown and text]
+    return [*(note for note in (*method_notes(), *spec.notes) if note[0] in names), *remarks]
 
 
 def mark_notes(cells: pd.DataFrame) -> list[str]:

@@ -169,6 +169,8 @@ class TableSpec:
     :mod:`favor.report.every_metric` makes from the scores.
     ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
     (:mod:`favor.report.sweeps`); the table belongs to a sweep, not to an experiment.
+    ``remarks``: sentences about this run, printed below where a row's first cell is their key, or always for ""
+    (:mod:`favor.report.remarks`).
     """
 
     label: str
@@ -194,6 +196,7 @@ class TableSpec:
     over_points: bool = False
     every_metric: bool = False
     row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def families(self) -> list[str]:

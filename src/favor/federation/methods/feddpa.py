@@ -2,7 +2,9 @@
 
 The global adapter is FedAvg's. The local adapter persists on the client and trains with the round-start global adapter
 held fixed beside it, under a gate that looks at each text; the client generates under its mean gate over validation
-texts, or (``gating: dynamic``, the audit of section feddpa_gate_sensitivity) under the gate of each prompt.
+texts, or (``gating: dynamic``, the audit of section feddpa_gate_sensitivity) under the gate of each prompt. The global
+half of that pair is the adapter that the local one was trained beside, A_t of the client's last participation: for a
+client of round 0 the untrained initial adapter. ``global_half: final`` takes A_T instead, under the same gate.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ METHOD = Method(
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Passes of both stages, the gate's coefficient and reference texts, and where the gate acts (see ``Mixture``)."""
+    """Passes of both stages, the gate's coefficient and reference texts, where the gate acts (see ``Mixture``), and the
+    global adapter of the pair that generates.
+    """
 
     shared_epochs: int = 1
     local_epochs: int = 2
@@ -32,6 +36,7 @@ class Hyperparameters:
     gate_export: Literal["rank", "factors"] = "rank"
     gate_states: Literal["prefix", "text"] = "prefix"
     gating: Literal["static", "dynamic"] = "static"
+    global_half: Literal["last_round", "final"] = "last_round"
 
 
 RELEASED = {"gate_training": "none", "gate_export": "factors", "gate_states": "text"}
@@ -44,4 +49,4 @@ def plan(values: Hyperparameters) -> Plan:
     )
     local = PersonalStage("own", Objective(), values.local_epochs, mixture=mixture)
     shared = SharedStage(epochs=values.shared_epochs)
-    return Plan("personal", shared=shared, personal=local, gating=values.gating)
+    return Plan("personal", shared=shared, personal=local, gating=values.gating, global_half=values.global_half)

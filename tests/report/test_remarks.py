@@ -1,0 +1,78 @@
+"""What a table says below itself: shared evaluation posts, missing prompts, few texts, FedDPA's global half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from tests.plan.conftest import Planning, plan  # noqa: F401 - a fixture
+
+from favor.report.build import build_table
+from favor.report.context import Context
+from favor.report.html import html_table
+from favor.report.labels import printed_spec
+from favor.report.latex import latex_table
+from favor.report.remarks import EvaluationPosts, with_remarks
+
+
+def prompts(*posts: str) -> pd.DataFrame:
+    return pd.DataFrame({"client": "client_001", "document_id": list(posts)})
+
+
+def test_shared_posts_and_missing_prompts_by_hand() -> None:
+    posts = EvaluationPosts.of({1: prompts("a", "b", "c"), 2: prompts("b", "c"), 3: prompts("c", "d", "e")}, 3)
+    # a b c d e; b and c in more than one seed
+    assert (posts.posts, posts.shared) == (5, 2)
+    assert posts.sharing.startswith("2 of the 5 evaluation posts serve more than one seed")
+    assert posts.shortfall == "Fewer prompts than asked for, as test posts are too short: 2 of 3 (seed 2)."
+    apart = EvaluationPosts.of({1: prompts("a"), 2: prompts("b")}, 1)
+    assert (apart.sharing, apart.shortfall) == ("", "")
+
+
+def test_fewer_prompts_stand_below_a_table(scores: pd.DataFrame, context: Context) -> None:
+    posts = EvaluationPosts.of({1: prompts("a", "b"), 2: prompts("c", "d", "e")}, 3)
+    spec = with_remarks(printed_spec("main_federated_results"), posts, {"FAVoR": "On FAVoR.", "Other": "On another."})
+    cells = build_table(spec, scores, context)
+    for text in (latex_table(spec, cells), html_table(spec, cells)):
+        assert "Fewer prompts than asked for, as test posts are too short: 2 of 3 (seed 1)." in text
+        assert "On FAVoR." in text
+        assert "On another." not in text
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared: bool) -> None:
+    posts = EvaluationPosts.of({1: prompts("a"), 2: prompts("a" if shared else "b")}, 1)
+    spec = with_remarks(printed_spec("phase1-paired-significance"), posts, {})
+    statistics = [column.statistic for column in spec.panels[0].columns]
+    assert (statistics.index("author_interval") < statistics.index("interval")) == shared
+    assert sorted(map(str, statistics)) == sorted(
+        str(column.statistic) for column in printed_spec("phase1-paired-significance").panels[0].columns
+    )
+    assert ("read the interval over authors first" in spec.remarks[""]) == shared
+
+
+@pytest.mark.parametrize(("texts", "reason"), [(9, "n = 9"), (10, "")])
+def test_a_score_of_fewer_than_ten_texts_says_so(score: Callable[..., dict], texts: int, reason: str) -> None:
+    spec = printed_spec("main_federated_results")
+    rows = [score("favor", "author_accuracy", 0.5, "asce_a") | {"n": texts}]
+    cells = build_table(spec, pd.DataFrame(rows), Context("trial", ["favor"], encoders={"style": "asce_a"}))
+    found = cells[(cells["row"] == "FAVoR") & (cells["value"] == 0.5)]
+    assert found["reason"].tolist() == [reason]
+
+
+def test_feddpas_rows_say_which_global_half_generates(plan: Planning) -> None:  # noqa: F811
+    def change(config: dict) -> None:
+        config["experiments"]["micro"]["methods"]["late"] = {
+            "method": "feddpa",
+            "global_half": "final",
+            "title": "Late",
+        }
+
+    planner = plan(change=change)
+    remarks = planner.tables.remarks("micro")
+    last = planner.training.last_rounds("micro", "1", "coverage_first")
+    initial = sum(number == 0 for number in last.values())
+    assert f"which for {initial} (seed 1) of 4 clients is the untrained initial adapter" in remarks["FedDPA†"]
+    assert remarks["Late"] == "Late: the global half of a client's pair is the final shared adapter."
+    assert set(remarks) == {"FedDPA†", "FedDPA (dynamic gate)", "Late"}
