@@ -87,16 +87,20 @@ class Tables:
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
-        """Return sentences on the global half of gated pairs (FedDPA), by the printed name of the row."""
-        found = {}
+        """Return the sentence on the global half of a gated pair (FedDPA), by the printed name of the row."""
+        halves: dict[str, list[str]] = {}
         for row, plan in self.project.plans(experiment).items():
             if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
                 name = method_name(row, self.titles(experiment))
                 half = self._last_round_half(experiment, plan.shared.sampling)
                 if plan.global_half == "final":
                     half = "the final shared adapter"
-                found[name] = f"{unmarked(name)}: the global half of a client's pair is {half}."
-        return found
+                halves.setdefault(half, []).append(name)
+        return {
+            name: f"{', '.join(map(unmarked, names))}: the global half of a client's pair is {half}."
+            for half, names in halves.items()
+            for name in names
+        }
 
     def _last_round_half(self, experiment: str, sampling: str) -> str:
         section = self.project.config.experiments[experiment]

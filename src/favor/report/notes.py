@@ -31,7 +31,7 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
     """
     names = "".join(cells["row"].unique())
     shown = {"", *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
-    remarks = [text for name, text in spec.remarks.items() if name in shown and text]
+    remarks = dict.fromkeys(text for name, text in spec.remarks.items() if name in shown and text)
     return [*(note for note in (*method_notes(), *spec.notes) if note[0] in names), *remarks]
 
 
