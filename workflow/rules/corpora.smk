@@ -240,3 +240,48 @@ rule select_prompts:
         code=code("select_prompts"),
     script:
         "../scripts/select_prompts.py"
+
+
+rule check_corpus:
+    input:
+        documents=paths.documents,
+        dropped=paths.dropped,
+        authors=paths.authors,
+        splits=paths.splits,
+        suitability=paths.suitability,
+        background=preparation.background,
+        measures=preparation.filtered_by,
+    output:
+        page=paths.corpus_check,
+    log:
+        paths.log("check_corpus"),
+    benchmark:
+        paths.benchmark("check_corpus")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("check_corpus"),
+    params:
+        cfg=preparation.readiness_settings,
+        code=code("check_corpus"),
+    script:
+        "../scripts/check_corpus.py"
+
+
+rule check:
+    input:
+        preparation.checks,
+    output:
+        page=paths.check,
+    log:
+        paths.log("check"),
+    benchmark:
+        paths.benchmark("check")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("check"),
+    params:
+        code=code("check"),
+    script:
+        "../scripts/check.py"

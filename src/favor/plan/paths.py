@@ -36,7 +36,7 @@ JOBS = {
     **dict.fromkeys(
         (
             *("make_demo_corpus", "build_documents", "split_documents", "find_near_duplicates", "select_background"),
-            *("count_tokens", "measure_authors", "measure_suitability", "assign_roles"),
+            *("count_tokens", "measure_authors", "measure_suitability", "assign_roles", "check_corpus"),
         ),
         "{corpus}",
     ),
@@ -69,7 +69,7 @@ JOBS = {
     "make_2afc_page": "{experiment}-{annotator}",
     **dict.fromkeys(("collect_sweep", "draw_sweep"), "{sweep}"),
     "make_sweep_table": "{sweep}-{label}",
-    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release"), ""),
+    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release", "check"), ""),
 }
 
 
@@ -90,6 +90,8 @@ class Paths:
         self.author_measures = at("corpora/{corpus}/author_measures.parquet")
         self.authors = at("corpora/{corpus}/authors.parquet")
         self.suitability = at("corpora/{corpus}/suitability.parquet")
+        self.corpus_check = at("corpora/{corpus}/check.txt")
+        self.check = at("check.txt")
         self.roster = at("corpora/{corpus}/roster.parquet")
         self.overlap = at("corpora/{corpus}/overlap.parquet")
         # Base models, encoders, assistant classifiers

@@ -98,6 +98,23 @@ class Preparation:
         needs = [need for place, need in enumerate(own) if need not in own[:place]]
         return parameter(needs=needs, **pick(self.config.corpora[key.corpus], *keys))
 
+    def readiness_settings(self, key: InCorpus) -> dict[str, Any]:
+        """Return what decides whether the experiments on a corpus can be run."""
+        experiments = {
+            name: {
+                "first": each.client_numbers.start + 1,
+                "last": each.client_numbers.stop,
+                "allocation": without(each.allocation),
+            }
+            for name, each in self._experiments(key).items()
+        }
+        return parameter(roles=self.role_settings(key), experiments=experiments)
+
+    def checks(self, key: object = None) -> list[str]:
+        """Return the pages that say whether experiments can be run, one per corpus that has any."""
+        used = sorted({experiment.corpus for experiment in self.config.experiments.values()})
+        return [self.project.paths.corpus_check.of(corpus=corpus) for corpus in used]
+
     def _experiments(self, key: InCorpus) -> dict[str, Experiment]:
         return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
 

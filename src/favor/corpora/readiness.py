@@ -1,0 +1,90 @@
+"""Whether the experiments on a corpus can be run, in one page of text; it names no author."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_targets
+from favor.corpora.assignment import Measured, assign_roles
+from favor.corpora.documents import stream_documents
+from favor.corpora.suitability import shortcomings
+from favor.foundation.errors import UserError
+
+UNCHECKED = (
+    "Not checked: base models and their memory, style encoders, training, generation, studies that ask people or "
+    "judges. A roster that is there is kept, also where a study laid over it would have chosen others."
+)
+
+
+def readiness(name: str, measured: Measured, dropped: pd.DataFrame, cfg: Mapping[str, Any]) -> str:
+    """Return the page about the corpus ``name``; its last lines say whether its experiments can be run.
+
+    ``dropped``: the table of that name. ``cfg``: ``roles``, the settings of :func:`assign_roles`, and ``experiments``,
+    by name the places of their clients (``first``, ``last``) and the ``allocation`` settings.
+    """
+    lines = [f"Corpus {name}", *_corpus(measured, dropped, cfg["roles"])]
+    obstacles: list[str] = []
+    try:
+        roster = assign_roles(measured, cfg["roles"])
+    except UserError as error:
+        obstacles.append(str(error))
+    else:
+        for experiment, settings in cfg["experiments"].items():
+            lines += ["", f"Experiment {experiment}"]
+            try:
+                lines += _experiment(experiment, settings, roster, measured)
+            except UserError as error:
+                obstacles.append(f"{experiment}: {error}")
+    verdict = [f"It cannot be run: {obstacle}" for obstacle in obstacles] or ["Its experiments can be run."]
+    return "\n".join([*lines, "", *verdict, ""])
+
+
+def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any]) -> Iterator[str]:
+    total = int(dropped["rows"].sum())
+    for reason, rows in sorted(zip(dropped["reason"], dropped["rows"], strict=True), key=lambda row: -row[1]):
+        if rows:
+            yield f"  {rows:>11,} posts ({rows / total:.1%}) {reason.replace('_', ' ')}"
+    authors = measured.authors
+    split = authors["author"].isin(measured.splits["author"].unique())
+    large = split & (authors["tokens"] >= roles["minimum_tokens"])
+    yield f"  {len(authors):>11,} authors; {split.sum():,} with posts enough"
+    yield f"  {large.sum():>11,} of these with {roles['minimum_tokens']:,} tokens"
+    yield f"  {len(measured.background):>11,} authors are background"
+    for row in shortcomings(measured.suitability).query("authors > 0").itertuples():
+        yield f"  {row.authors:>11,} authors have {row.reason} ({row.experiment})"
+
+
+def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, measured: Measured) -> Iterator[str]:
+    places = [f"client_{place:03d}" for place in range(settings["first"], settings["last"] + 1)]
+    client_of = roster[roster["client"].isin(places)].set_index("author")["client"].to_dict()
+    own = measured.suitability[measured.suitability["experiment"] == name].set_index("author").loc[list(client_of)]
+    wanted = int(own["wanted_prompts"].iloc[0])
+    yield f"  {len(own):>11,} clients, {int((own['prompts'] >= wanted).sum())} of them with all {wanted} prompts"
+    for author, row in own[own["prompts"] < wanted].sort_index().iterrows():
+        yield f"  {'':11} {client_of[author]}: {row['prompts']} prompts per seed"
+    allocation = AllocationSettings(**settings["allocation"])
+    if allocation.shots is not None:
+        fewest, needed = own["training_texts"].min(), own["minimum_texts"].max()
+        yield f"  {fewest:>11,} training texts or more per client, {needed} needed"
+        return
+    made = allocate(_training_words(measured, client_of), allocation)
+    words = made["allocated_words"].to_numpy()
+    yield (
+        f"  {words.sum():>11,} words to train on, of {made['available_words'].sum():,} available; "
+        f"{words.min():,} to {words.max():,} per client, Gini {gini(words):.3f}"
+    )
+    if missed := missed_targets(made):
+        yield f"  {missed}"
+
+
+def _training_words(measured: Measured, client_of: Mapping[str, str]) -> dict[str, int]:
+    train = set(measured.splits.loc[measured.splits["split"] == "train", "document_id"])
+    words = dict.fromkeys(client_of.values(), 0)
+    for batch in stream_documents(measured.documents, ("author", "document_id", "words")):
+        for author, document, count in batch.itertuples(index=False, name=None):
+            if author in client_of and document in train:
+                words[client_of[author]] += count
+    return words

@@ -1,0 +1,78 @@
+"""The page that says whether experiments can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from favor.corpora.assignment import Measured
+from favor.corpora.readiness import readiness
+from favor.corpora.splits import SplitSettings, split_documents
+
+Build = Callable[[Iterable[tuple[str, str]]], Path]
+ROLES = {
+    "roles": {"clients": 2, "asce_a": 1, "asce_b": 0, "background": 0}, "minimum_tokens": 10, "selection": "random",
+    "style_clusters": 1, "seed": 1, "filters": {},
+}  # fmt: skip
+DROPPED = pd.DataFrame({"reason": ["kept", "too_short", "empty"], "rows": [80, 20, 0]})
+
+
+@pytest.fixture
+def measured(documents: Build) -> Measured:
+    """Four authors of twenty posts of four words: "zed" gives no prompt, "yan" one of two."""
+    names = ("zed", "yan", "xia", "wim")
+    path = documents([(name, f"post of {name} {chr(97 + n)}") for name in names for n in range(20)])
+    authors = pd.DataFrame({"author": sorted(names), "topic": "x", "documents": 20, "words": 80, "tokens": 100})
+    suitability = pd.DataFrame(
+        {
+            "author": sorted(names),
+            "experiment": "main",
+            "prompts": [2, 2, 1, 0],
+            "wanted_prompts": 2,
+            "minimum_prompts": 1,
+            "training_texts": 16,
+            "minimum_texts": 0,
+            "first_client": 1,
+            "last_client": 2,
+        }
+    )
+    return Measured(path, authors, split_documents(path, SplitSettings()).splits, suitability, [], None)
+
+
+def settings(clients: int = 2, **allocation: Any) -> dict[str, Any]:
+    roles = {**ROLES, "roles": {**ROLES["roles"], "clients": clients}}  # type: ignore[dict-item]
+    return {"roles": roles, "experiments": {"main": {"first": 1, "last": clients, "allocation": allocation}}}
+
+
+def test_a_corpus_that_will_do(measured: Measured) -> None:
+    page = readiness("mine", measured, DROPPED, settings())
+    assert "80 posts (80.0%) kept" in page
+    assert "empty" not in page
+    assert "1 authors have fewer than 1 prompts (main)" in page
+    assert "2 clients, 2 of them with all 2 prompts" in page
+    # Of 2 x 16 x 4 words the shares are 1 : 2^-0.7, 79 and 49; the first client has 64.
+    assert "113 words to train on, of 128 available; 49 to 64 per client" in page
+    assert "Its experiments can be run." in page
+    assert not any(name in page for name in ("zed", "yan", "xia", "wim"))
+
+
+def test_who_falls_short_is_named_by_client(measured: Measured) -> None:
+    page = readiness(
+        "mine", replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
+    )
+    assert "3 clients, 2 of them with all 2 prompts" in page
+    assert sum(f"client_00{place}: 1 prompts per seed" in page for place in (1, 2, 3)) == 1
+    assert "Its experiments can be run." in page
+
+
+def test_what_stops_a_run_is_said(measured: Measured) -> None:
+    poor = replace(measured, suitability=measured.suitability.assign(prompts=[2, 0, 0, 0]))
+    page = readiness("mine", poor, DROPPED, settings())
+    assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page
+    page = readiness("mine", measured, DROPPED, settings(shape="balanced", total_words=1_000))
+    assert "It cannot be run: main: config key 'allocation.total_words'" in page

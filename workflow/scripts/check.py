@@ -1,0 +1,14 @@
+"""Put the pages about all corpora together, and print them."""
+
+import sys
+from pathlib import Path
+
+from favor.corpora.readiness import UNCHECKED
+from favor.foundation.files import write_text
+from favor.running.job import job
+
+with job(snakemake):
+    pages = [Path(path).read_text(encoding="utf-8") for path in snakemake.input]
+    page = "\n".join([*pages, UNCHECKED, ""])
+    print(page, file=sys.stderr)
+    write_text(page, snakemake.output.page)

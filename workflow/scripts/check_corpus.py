@@ -1,0 +1,15 @@
+"""Say whether the experiments on a corpus can be run."""
+
+from pathlib import Path
+
+from favor.corpora.assignment import Measured
+from favor.corpora.readiness import readiness
+from favor.corpora.tables import DROPPED
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet
+from favor.running.job import job
+
+with job(snakemake) as cfg:
+    dropped = read_parquet(snakemake.input.dropped, DROPPED)
+    page = readiness(snakemake.wildcards.corpus, Measured.read(snakemake.input), dropped, cfg)
+    write_text(page, Path(snakemake.output.page))
