@@ -16,7 +16,7 @@ from favor.corpora.splits import SplitSettings, split_documents
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 ROLES = {
-    "roles": {"clients": 2, "asce_a": 1, "asce_b": 0, "background": 0}, "minimum_tokens": 10, "selection": "random",
+    "roles": {"clients": 2, "asce_a": 0, "asce_b": 0, "background": 0}, "minimum_tokens": 10, "selection": "random",
     "style_clusters": 1, "seed": 1, "filters": {},
 }  # fmt: skip
 DROPPED = pd.DataFrame({"reason": ["kept", "too_short", "empty"], "rows": [80, 20, 0]})
@@ -34,6 +34,7 @@ def measured(documents: Build) -> Measured:
             "experiment": "main",
             "prompts": [2, 2, 1, 0],
             "wanted_prompts": 2,
+            "preferred_prompts": 2,
             "minimum_prompts": 1,
             "training_texts": 16,
             "minimum_texts": 0,

@@ -58,7 +58,7 @@ def rosters(
     settings = RosterSettings(clients, 0, 0, minimum_tokens=50, selection="random", **keys)  # type: ignore[arg-type]
     senses: dict[str, object] = {}
     if suitability is not None:
-        senses["suits"] = [suits_by(suitability, "wanted_prompts"), suits_by(suitability, "minimum_prompts")]
+        senses["suits"] = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
     roster = select_roster(authors, splits, [], path, settings, **senses)  # type: ignore[arg-type]
     return roster[roster["role"] == "client"].sort_values("client")["author"].tolist()
 
@@ -121,6 +121,22 @@ def test_needs_hold_for_the_places_of_an_experiment_alone(documents: Build, toke
     assert not enough >= set(before[4:])  # the cold start stopped there
 
 
+def test_a_study_prefers_nobody(documents: Build, tokenizer: str) -> None:
+    rows = [
+        post
+        for number in range(9)
+        for post in posts(chr(97 + number), 30 if number % 2 else 9, 0 if number % 2 else 21)
+    ]
+    made = corpus(documents, tokenizer, rows)
+    main = need(tokenizer, prompts=replace(PROMPTS, per_client=1))
+    study = need(tokenizer, experiment="study", study=True, prompts=replace(PROMPTS, per_client=3))
+    alone, laid = measure_suitability(*made, [main], 50), measure_suitability(*made, [main, study], 50)
+    assert (laid.query("experiment == 'study'")["prompts"] < 3).any()
+    assert rosters(made, laid, 4) == rosters(made, alone, 4)
+    own = measure_suitability(*made, [main, replace(study, study=False)], 50)
+    assert rosters(made, own, 4) != rosters(made, alone, 4)
+
+
 def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(
     documents: Build, tokenizer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +157,6 @@ def test_encoders_take_those_who_can_be_no_client(documents: Build, tokenizer: s
     path, authors, splits = corpus(documents, tokenizer, rows)
     suitability = measure_suitability(path, authors, splits, [need(tokenizer)], 50)
     settings = RosterSettings(4, 3, 2, minimum_tokens=50, selection="random")
-    roster = select_roster(authors, splits, [], path, settings, suits=[suits_by(suitability, "wanted_prompts")])
+    roster = select_roster(authors, splits, [], path, settings, suits=[suits_by(suitability, "preferred_prompts")])
     assert set(roster.loc[roster["role"] == "client", "author"]) == set("abcd")
     assert roster["role"].value_counts().to_dict() == {"client": 4, "asce_a": 3, "asce_b": 2}

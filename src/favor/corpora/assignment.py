@@ -63,7 +63,7 @@ def assign_roles(measured: Measured, cfg: Mapping[str, Any]) -> pd.DataFrame:
     settings = RosterSettings(
         **roles, **{name: cfg[name] for name in ("minimum_tokens", "selection", "style_clusters", "seed")}
     )
-    suits = [suits_by(suitability, "wanted_prompts"), suits_by(suitability, "minimum_prompts")]
+    suits = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
     return select_roster(
         measured.authors, measured.splits, measured.background, measured.documents, settings, filtered, suits
     )

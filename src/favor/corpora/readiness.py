@@ -59,7 +59,8 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any])
 
 def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, measured: Measured) -> Iterator[str]:
     places = [f"client_{place:03d}" for place in range(settings["first"], settings["last"] + 1)]
-    client_of = roster[roster["client"].isin(places)].set_index("author")["client"].to_dict()
+    chosen = roster[roster["client"].isin(places)]
+    client_of: dict[str, str] = dict(zip(chosen["author"], chosen["client"], strict=True))
     own = measured.suitability[measured.suitability["experiment"] == name].set_index("author").loc[list(client_of)]
     wanted = int(own["wanted_prompts"].iloc[0])
     yield f"  {len(own):>11,} clients, {int((own['prompts'] >= wanted).sum())} of them with all {wanted} prompts"

@@ -137,7 +137,8 @@ def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Su
         if number:
             print(f"roster: too few authors suit all {settings.clients} clients; less will do", file=sys.stderr)
         everywhere = {author for author in clusters if all(sense(author, place) for place in places)}
-        for spared in (frozenset[str](), everywhere):
+        # A preference moves no author of an encoder; what the clients cannot do without does.
+        for spared in (frozenset[str](), everywhere)[: 1 + (number == len(suits) - 1)]:
             parts = _share_out(hands, settings, sense, spared)
             if len(parts["client"]) == settings.clients:
                 return parts

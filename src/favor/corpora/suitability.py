@@ -23,7 +23,8 @@ class Need:
     ``prompts`` and ``tokenizer``: how test posts are cut into prompts; ``near_duplicates``: "drop" or "keep" posts that
     are. ``minimum_prompts``: fewest that will do, of ``prompts.per_client`` that are wanted. ``training_texts``:
     documents to train on, and for the reference prototypes of few-shot clients. ``first_client`` to ``last_client``:
-    the experiment's clients, as places in the roster from 1.
+    the experiment's clients, as places in the roster from 1. ``study``: whether the experiment extends another one;
+    such a one prefers no authors, so that the roster of the other depends on it no more than it must.
     """
 
     experiment: str
@@ -34,6 +35,12 @@ class Need:
     last_client: int
     prompts: PromptSettings = field(default_factory=PromptSettings)
     near_duplicates: str = "drop"
+    study: bool = False
+
+    @property
+    def preferred_prompts(self) -> int:
+        """Prompts for which an author is preferred to others."""
+        return self.minimum_prompts if self.study else self.prompts.per_client
 
     @property
     def cut(self) -> tuple[str, PromptSettings, str]:
@@ -78,7 +85,14 @@ def measure_suitability(
     rows = [
         (
             *(author, need.experiment, made[need.cut][author], need.prompts.per_client),
-            *(need.minimum_prompts, texts, need.training_texts, need.first_client, need.last_client),
+            *(
+                need.preferred_prompts,
+                need.minimum_prompts,
+                texts,
+                need.training_texts,
+                need.first_client,
+                need.last_client,
+            ),
         )
         for author, texts in training.items()
         for need in needs
@@ -91,7 +105,7 @@ def measure_suitability(
 Suits = Callable[[str, int], bool]
 
 
-def suits_by(suitability: pd.DataFrame, prompts: Literal["wanted_prompts", "minimum_prompts"]) -> Suits:
+def suits_by(suitability: pd.DataFrame, prompts: Literal["preferred_prompts", "minimum_prompts"]) -> Suits:
     """Return whether an author has what every experiment with a client at that place asks for.
 
     ``prompts``: the column of the ``suitability`` table that says how many prompts an author must give.

@@ -92,6 +92,7 @@ SUITABILITY = Table(
         Column("experiment", STRING, "", "experiment on this corpus"),
         Column("prompts", INT32, "prompts", "test posts of the author that give one, counted up to what is wanted"),
         Column("wanted_prompts", INT32, "prompts", "prompts that the experiment takes of each of its clients"),
+        Column("preferred_prompts", INT32, "prompts", "prompts for which an author is preferred to others as a client"),
         Column("minimum_prompts", INT32, "prompts", f"fewest prompts {_NEEDED}"),
         Column("training_texts", INT32, "documents", "training documents of the author"),
         Column("minimum_texts", INT32, "documents", f"fewest training documents {_NEEDED}"),

@@ -126,6 +126,7 @@ class Preparation:
             "prompts": self._cut(experiment),
             "near_duplicates": experiment.prompts.near_duplicates,
             "minimum_prompts": experiment.prompts.minimum_per_client,
+            "study": experiment.extends is not None,
             "training_texts": (allocation.shots or 0) + allocation.reference_texts,
             "first_client": experiment.client_numbers.start + 1,
             "last_client": experiment.client_numbers.stop,
