@@ -134,6 +134,22 @@ def test_defaults_are_the_papers():
         ("experiments.demo.methods", {"favor": {"method": None}}, "methods.favor.method': expected text, found None"),
         ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
         ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
+        (
+            "experiments.demo.evaluation.scores",
+            {"mauve": {"kmeans_seeds": [2**40]}},
+            "mauve.kmeans_seeds': expected a list",
+        ),
+        (
+            "experiments.demo.evaluation.scores",
+            {"mauve": {"kmeans_seeds": []}},
+            "distinct integers from 0 to 2147483647",
+        ),
+        ("experiments.demo.evaluation.scores.mauve", {"encoders": ["ministerm"]}, "did you mean 'minilm'?"),
+        (
+            "experiments.demo.evaluation.scores",
+            {"mauve": {"encoders": "asce_a"}},
+            "expected a list of encoders or null",
+        ),
         ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),
         ("encoders.asce_a.training.authors", 100, "100 authors wanted"),

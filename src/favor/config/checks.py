@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from favor.config.configuration import Configuration
 from favor.config.declarations import declared_kinds
@@ -16,7 +19,7 @@ from favor.config.evaluation import Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
-from favor.config.section import check_known, fill, refuse
+from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_outputs_of
 from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
 
@@ -208,7 +211,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         check_known(evaluation.transfer.corpus, config.corpora, f"{where}.evaluation.transfer.corpus")
     if evaluation.assistant is not None:
         check_known(evaluation.assistant, config.assistants, f"{where}.evaluation.assistant")
-    _check_scores(f"{where}.evaluation.scores", evaluation)
+    _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
         experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods))
 
@@ -221,7 +224,8 @@ def _check_tables(labels: Iterable[str], where: str) -> None:
             check_known(label, tables, where)
 
 
-def _check_scores(where: str, evaluation: Evaluation) -> None:
+def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> None:
+    spaces = {style_encoder, evaluation.semantic_encoder, *evaluation.encoders}
     for family, settings in evaluation.scores.items():
         check_known(family, METRIC_FAMILIES.names(), where)
         kinds = declared_kinds(METRIC_FAMILIES.path(family), "DEFAULTS")
@@ -230,8 +234,24 @@ def _check_scores(where: str, evaluation: Evaluation) -> None:
             kind = kinds[name]
             if kind is not None and not (isinstance(value, kind) or (kind is float and isinstance(value, int))):
                 refuse(f"{where}.{family}.{name}", f"expected {kind.__name__}, found {value!r}")
+            if name.endswith("seeds"):
+                _check_seeds(f"{where}.{family}.{name}", value)
+            if name == "encoders" and value is not None:
+                if not isinstance(value, list) or not value:
+                    refuse(f"{where}.{family}.{name}", f"expected a list of encoders or null, found {value!r}")
+                for encoder in value:
+                    check_known(str(encoder), spaces, f"{where}.{family}.{name}")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
     evaluation.scores.setdefault("mauve", {}).setdefault("encoders", [evaluation.semantic_encoder])
+
+
+def _check_seeds(where: str, seeds: list[object]) -> None:
+    try:
+        found = TypeAdapter(Annotated[list[Seed], DISTINCT, Field(min_length=1)]).validate_python(seeds, strict=True)
+    except ValidationError:
+        found = []
+    if not found:
+        refuse(where, f"expected a list of distinct integers from 0 to {2**31 - 1}, found {seeds!r}")
 
 
 def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[str, Experiment]) -> None:
