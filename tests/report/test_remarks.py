@@ -75,4 +75,12 @@ def test_feddpas_rows_say_which_global_half_generates(plan: Planning) -> None:  
     initial = sum(number == 0 for number in last.values())
     assert f"which for {initial} (seed 1) of 4 clients is the untrained initial adapter" in remarks["FedDPA†"]
     assert remarks["Late"] == "Late: the global half of a client's pair is the final shared adapter."
-    assert set(remarks) == {"FedDPA†", "FedDPA (dynamic gate)", "Late"}
+    assert set(remarks) == {"feddpa", "feddpa_dynamic", "late", "FedDPA†", "FedDPA (dynamic gate)", "Late"}
+
+
+def test_a_remark_stands_where_a_column_is_its_method(scores: pd.DataFrame, context: Context) -> None:
+    posts = EvaluationPosts.of({1: prompts("a")}, 1)
+    spec = with_remarks(printed_spec("feddpa-gate-sensitivity"), posts, {"feddpa": "On FedDPA.", "favor": "On FAVoR."})
+    text = latex_table(spec, build_table(spec, scores, context))
+    assert "On FedDPA." in text
+    assert "On FAVoR." not in text

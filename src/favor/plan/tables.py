@@ -87,19 +87,19 @@ class Tables:
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
-        """Return the sentence on the global half of a gated pair (FedDPA), by the printed name of the row."""
-        halves: dict[str, list[str]] = {}
+        """Return the sentence on the global half of a gated pair (FedDPA), by the row's key and by its printed name."""
+        halves: dict[str, dict[str, str]] = {}
         for row, plan in self.project.plans(experiment).items():
             if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
                 name = method_name(row, self.titles(experiment))
                 half = self._last_round_half(experiment, plan.shared.sampling)
                 if plan.global_half == "final":
                     half = "the final shared adapter"
-                halves.setdefault(half, []).append(name)
+                halves.setdefault(half, {})[row] = name
         return {
-            name: f"{', '.join(map(unmarked, names))}: the global half of a client's pair is {half}."
+            key: f"{', '.join(map(unmarked, names.values()))}: the global half of a client's pair is {half}."
             for half, names in halves.items()
-            for name in names
+            for key in (*names, *names.values())
         }
 
     def _last_round_half(self, experiment: str, sampling: str) -> str:

@@ -30,7 +30,8 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
     Then the specification's remarks on what is shown.
     """
     names = "".join(cells["row"].unique())
-    shown = {"", *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
+    columns = {column.method for panel in spec.panels for column in panel.columns}
+    shown = {"", *columns, *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
     remarks = dict.fromkeys(text for name, text in spec.remarks.items() if name in shown and text)
     return [*(note for note in (*method_notes(), *spec.notes) if note[0] in names), *remarks]
 

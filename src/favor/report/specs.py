@@ -169,7 +169,8 @@ class TableSpec:
     :mod:`favor.report.every_metric` makes from the scores.
     ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
     (:mod:`favor.report.sweeps`); the table belongs to a sweep, not to an experiment.
-    ``remarks``: sentences about this run, printed below where a row's first cell is their key, or always for ""
+    ``remarks``: sentences about this run, printed below where their key is a row's first cell
+    or a column's method, or ""
     (:mod:`favor.report.remarks`).
     """
 
