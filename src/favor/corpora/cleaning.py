@@ -50,8 +50,8 @@ def clean_text(text: str, keep_line_breaks: bool = True) -> str:
     if not text.isascii() or not text.isprintable():
         text = INVISIBLE.sub(_visible, text)
     if keep_line_breaks and ("\n" in text or "\r" in text):
-        lines = (" ".join(line.split()) for line in text.replace("\r", "\n").split("\n"))
-        return "\n".join(line for line in lines if line)
+        lines = [" ".join(line.split()) for line in text.replace("\r", "\n").split("\n")]
+        return "\n".join([line for line in lines if line])
     return " ".join(text.split())
 
 

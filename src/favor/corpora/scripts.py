@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections import Counter
 from functools import cache
@@ -13,7 +14,8 @@ from favor.corpora.tables import SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.words import UNSPACED
 
-_NO_LETTERS = bytes(sorted(set(range(128)) - set(string.ascii_letters.encode())))
+_NO_LETTERS = bytes(sorted(set(range(256)) - set(string.ascii_letters.encode())))
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 NONE = "none"  # of posts without a letter
 
 
@@ -25,14 +27,18 @@ def _script(character: str) -> str:
 
 def letters_by_script(text: str) -> Counter[str]:
     """Return the number of letters of ``text`` by the Unicode name of their script."""
-    if text.isascii():
-        letters = len(text.encode().translate(None, _NO_LETTERS))
-        return Counter(Latin=letters) if letters else Counter()
-    found: Counter[str] = Counter()
-    for character, count in Counter(text).items():
-        if name := _script(character):
-            found[name] += count
+    plain = plain_letters(text)
+    found = Counter(Latin=plain) if plain else Counter[str]()
+    if not text.isascii():
+        for character, count in Counter(_BEYOND_ASCII.findall(text)).items():
+            if name := _script(character):
+                found[name] += count
     return found
+
+
+def plain_letters(text: str) -> int:
+    """Return the number of letters A to Z of ``text``."""
+    return len(text.encode("utf-8", "replace").translate(None, _NO_LETTERS))
 
 
 class ScriptCounts:
@@ -47,8 +53,9 @@ class ScriptCounts:
     def add(self, text: str, dropped: bool) -> None:
         """Count a cleaned post; ``dropped``: too few words were found in it."""
         letters = letters_by_script(text)
-        self.letters.update(letters)
-        self.plain += len(text.encode("utf-8", "replace").translate(None, _NO_LETTERS + bytes(range(128, 256))))
+        for name, count in letters.items():
+            self.letters[name] += count
+        self.plain += letters["Latin"] if text.isascii() else plain_letters(text)
         main = max(sorted(letters), key=letters.__getitem__) if letters else NONE
         self.posts[main] += 1
         self.wordless[main] += dropped
