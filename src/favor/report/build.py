@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 from typing import Protocol
 
 import pandas as pd
@@ -18,20 +17,14 @@ from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quan
 from favor.report.context import Context
 from favor.report.every_metric import method_rows_of
 from favor.report.specs import Column, Panel, Row, TableSpec
-from favor.scores.metric import SOURCE, metrics_of
+from favor.scores.efficiency import METRICS as COUNTS
+from favor.scores.metric import SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 
 SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
-
-
 FEW = 10  # a score of fewer texts or pairs prints their number
-
-
-@cache
-def _counted() -> set[str]:
-    """Return the metrics of what a run sends and takes, which rest on no sample of texts."""
-    return {metric.name for metric in metrics_of("efficiency")}
+_COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rests on no sample of texts
 
 
 class CellSource(Protocol):
@@ -242,7 +235,7 @@ class _Index:
             text += f" ± {printed(deviation, decimals)}"
         expected = len(self.context.seeds) if method not in _UNSEEDED else 0
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
-        few = int(found["n"]) < FEW and metric not in _counted()
+        few = int(found["n"]) < FEW and metric not in _COUNTED
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
         return Cell(value, deviation, count, text, "; ".join(filter(None, (partial, small))))
 
