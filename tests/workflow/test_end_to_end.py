@@ -40,6 +40,7 @@ def run(repository, tmp_path_factory):
     project = copy_project(repository, tmp_path_factory.mktemp("run") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
+    project.snakemake(*MICRO, "--", "check")
     project.snakemake(*MICRO)
     return project
 

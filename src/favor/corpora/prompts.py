@@ -118,5 +118,6 @@ def _refuse_none(client_texts: pd.DataFrame, served: set[str], settings: PromptS
         raise UserError(
             f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens"
             f"{' without a near duplicate' * left_out}; lower 'prompts.prefix_tokens' or "
-            "'prompts.minimum_gold_tokens', or raise 'minimum_tokens' of the corpus"
+            "'prompts.minimum_gold_tokens', or run this experiment in a results folder of its own, where the "
+            "roster is made for it"
         )

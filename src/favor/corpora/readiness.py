@@ -64,9 +64,10 @@ def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, me
     own = measured.suitability[measured.suitability["experiment"] == name].set_index("author").loc[list(client_of)]
     wanted = int(own["wanted_prompts"].iloc[0])
     yield f"  {len(own):>11,} clients, {int((own['prompts'] >= wanted).sum())} of them with all {wanted} prompts"
-    fewer = own[own["prompts"] < wanted].sort_index()
-    for author, prompts in zip(fewer.index.tolist(), fewer["prompts"].tolist(), strict=True):
-        yield f"  {'':11} {client_of[author]}: {prompts} prompts per seed"
+    fewer = own[own["prompts"] < wanted]
+    short = zip(map(client_of.__getitem__, fewer.index.tolist()), fewer["prompts"].tolist(), strict=True)
+    for client, prompts in sorted(short):
+        yield f"  {'':11} {client}: {prompts} prompts per seed"
     allocation = AllocationSettings(**settings["allocation"])
     if allocation.shots is not None:
         fewest, needed = own["training_texts"].min(), own["minimum_texts"].max()
