@@ -113,9 +113,9 @@ def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed):
     assert all("judge" in script for script in scripts_of(found)), found
 
 
-def test_the_area_under_the_curve_reruns_scores(changed):
-    found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc(", "def auc(new=0, *, "))
-    assert {"score", "score_transfer"} <= found
+def test_the_area_under_the_curve_reruns_scores_and_paired_tests(changed):
+    found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc_draws(", "def auc_draws(new=0, *, "))
+    assert {"score", "score_transfer", "compare_methods"} <= found
     assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
 
 
