@@ -32,3 +32,10 @@ def test_what_prompts_are_cut_by_is_as_before(plan):
         "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "max_new_tokens": 220,
         "tokenizer": "Qwen/Qwen2.5-3B-Instruct",
     }  # fmt: skip
+
+
+def test_what_a_study_needs_is_measured_in_every_run(plan):
+    """No job is made again for it, so it is asked for by itself."""
+    planner = plan("config/blogtext.yaml")
+    assert planner.paths.suitability.of(BLOGTEXT) in planner.targets.corpora()
+    assert planner.paths.check.of() not in planner.targets.everything()

@@ -50,7 +50,7 @@ class Targets:
     def corpora(self) -> list[str]:
         """Return what is kept of corpora, base models and encoders."""
         paths, experiments = self.paths, self.project.config.experiments
-        kinds = (paths.documents, paths.splits, paths.authors, paths.roster, paths.overlap)
+        kinds = (paths.documents, paths.splits, paths.authors, paths.suitability, paths.roster, paths.overlap)
         used = sorted({experiment.corpus for experiment in experiments.values()})
         files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
         for name, experiment in experiments.items():
