@@ -28,7 +28,6 @@ TRACED = {
         "embed_sources",
         "export_adapters",
         "find_near_duplicates",
-        "measure_authors",
         "fit_stylometry",
         "generate",
         "initialise_server",
