@@ -11,11 +11,22 @@ STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "
 def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan):
     alone = plan("config/blogtext.yaml").preparation
     laid = plan(["config/blogtext.yaml", *STUDIES]).preparation
-    needs = {need["experiment"]: need for need in laid.suitability_settings(BLOGTEXT)["needs"]}
+    own, studies = laid.suitability_settings(BLOGTEXT)["needs"], laid.study_needs(BLOGTEXT, [])
+    needs = {need["experiment"]: need for need in (*own, *studies)}
     assert (needs["cold_start_24"]["training_texts"], needs["blogtext"]["training_texts"]) == (56, 0)
     assert (needs["cold_start_24"]["first_client"], needs["cold_start_24"]["last_client"]) == (41, 50)
     assert len({need["tokenizer"] for need in needs.values()}) == 2
     assert laid.role_settings(BLOGTEXT) == alone.role_settings(BLOGTEXT)
+    assert laid.suitability_settings(BLOGTEXT) == alone.suitability_settings(BLOGTEXT)
+
+
+def test_the_length_of_continuations_deals_no_other_roster(plan):
+    def shorter(config):
+        config["experiments"]["blogtext"]["generation"] = {"max_new_tokens": 200}
+
+    before, after = (plan("config/blogtext.yaml", change).preparation for change in (None, shorter))
+    assert before.role_settings(BLOGTEXT) == after.role_settings(BLOGTEXT)
+    assert before.suitability_settings(BLOGTEXT) == after.suitability_settings(BLOGTEXT)
 
 
 def test_prompts_of_the_main_experiment_decide_on_the_roster(plan):

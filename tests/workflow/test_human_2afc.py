@@ -137,13 +137,13 @@ def test_a_faulty_file_stops_with_one_line(audit):
         (
             "src/favor/statistics/agreement.py",
             "def pairwise_agreement(",
-            "VERSION = 2\n\n\ndef pairwise_agreement(",
+            "def pairwise_agreement(new=0, *, ",
             {"score_2afc": 1, "make_table": 2},
         ),
         (
             "src/favor/studies/human_2afc.py",
-            "\nMETRICS = ",
-            "\nVERSION = 2\nMETRICS = ",
+            "\nMETRICS = (",
+            "\nMETRICS = (*(), ",
             {"score_2afc": 1, "make_table": 2},
         ),
         ("src/favor/report/tables/human_2afc_audit.py", "Human 2AFC audit", "Audit", {"make_table": 1}),

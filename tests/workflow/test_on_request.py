@@ -42,14 +42,14 @@ def test_what_concerns_judging_reruns_judging(project):
     project.edit(CONFIG, *WITH_JUDGES)
     project.snakemake()
     assert project.planned() == {}
-    first = "from __future__ import annotations"
     studies = "src/favor/studies"
-    for name, planned in (
-        ("judges", {"score_judges": 1, **END}),
-        ("judges_endpoint", {"judge": 1, "score_judges": 1, **END}),
-        ("judges_local", {}),
-        ("judges_design", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
+    for name, function, planned in (
+        ("judges", "judge_scores", {"score_judges": 1, **END}),
+        ("judges_endpoint", "open_judge", {"judge": 1, "score_judges": 1, **END}),
+        ("judges_local", "open_judge", {}),
+        ("judges_design", "design_requests", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
     ):
-        project.edit(f"{studies}/{name}.py", first, f"{first}\nVERSION = 2")
+        before, after = f"def {function}(", f"def {function}(new=0, *, "
+        project.edit(f"{studies}/{name}.py", before, after)
         assert project.planned() == planned, name
-        project.edit(f"{studies}/{name}.py", f"{first}\nVERSION = 2", first)
+        project.edit(f"{studies}/{name}.py", after, before)

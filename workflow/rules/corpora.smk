@@ -165,18 +165,18 @@ rule measure_suitability:
         **asks("measure_suitability"),
     params:
         cfg=preparation.suitability_settings,
+        studies=preparation.study_needs,
         code=code("measure_suitability"),
     script:
         "../scripts/measure_suitability.py"
 
 
-# A study that is added needs no other roster as long as its clients have what it asks for: ancient.
 rule assign_roles:
     input:
         documents=paths.documents,
         authors=paths.authors,
         splits=paths.splits,
-        suitability=ancient(paths.suitability),
+        suitability=paths.suitability,
         background=preparation.background,
         measures=preparation.filtered_by,
     output:

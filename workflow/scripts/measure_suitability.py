@@ -10,7 +10,10 @@ from favor.running.job import job
 from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
-    needs = [Need(**{**need, "prompts": PromptSettings(**need["prompts"])}) for need in cfg["needs"]]
+    needs = [
+        Need(**{**need, "prompts": PromptSettings(**need["prompts"])})
+        for need in (*cfg["needs"], *snakemake.params.studies)
+    ]
     authors = read_parquet(snakemake.input.authors, AUTHORS)
     splits = read_parquet(snakemake.input.splits, SPLITS)
     copied = {

@@ -83,9 +83,21 @@ class Preparation:
         return self.project.near_duplicates(key.corpus) if drops else []
 
     def suitability_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return what the experiments on a corpus need of their clients."""
-        needs = [{"experiment": name, **self._need(each)} for name, each in self._experiments(key).items()]
+        """Return what experiments of their own on a corpus need of their clients, equal needs once."""
+        experiments = self._experiments(key)
+        first = {repr(self._need(each)): name for name, each in reversed(experiments.items()) if each.extends is None}
+        needs = [{"experiment": name, **self._need(experiments[name])} for name in sorted(first.values())]
         return parameter(needs=needs, **pick(self.config.corpora[key.corpus], "minimum_tokens"))
+
+    def study_needs(self, key: InCorpus, input: object) -> list[dict[str, Any]]:
+        """Return what studies that extend an experiment need of their clients.
+
+        Snakemake keeps no record of a parameter whose function asks for ``input``, so a study that is added reruns
+        nothing.
+        """
+        experiments = self._experiments(key).items()
+        needs = [{"experiment": name, **self._need(each)} for name, each in experiments if each.extends is not None]
+        return list(parameter(needs=needs)["needs"])
 
     def role_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how authors are given their roles.
@@ -123,7 +135,8 @@ class Preparation:
         allocation = experiment.allocation
         return {
             "tokenizer": self.project.tokenizer_folder(experiment.base_model),
-            "prompts": self._cut(experiment),
+            # How long a continuation may be decides on no prompt, so a change of it deals no other roster.
+            "prompts": {**self._cut(experiment), "max_new_tokens": experiment.prompts.minimum_gold_tokens},
             "near_duplicates": experiment.prompts.near_duplicates,
             "minimum_prompts": experiment.prompts.minimum_per_client,
             "study": experiment.extends is not None,

@@ -1,51 +1,82 @@
 """Notes which first-party functions a job of the workflow executes. Python imports this module where it is on its path.
 
-``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (file, first line) of every
-code object. Only calls are traced, not lines.
+``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (file, first line, name) of
+every function that was called and every module that was imported. Modules of the package are compiled with a mark at
+the start of each; the libraries run at their own speed.
 """
 
+import ast
 import atexit
+import builtins
 import json
 import os
 import sys
-import threading
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 
-FOLDER, MARK = os.environ.get("FAVOR_TRACE"), f"{os.sep}src{os.sep}favor{os.sep}"
+FOLDER, MARK, IMPORTED = os.environ.get("FAVOR_TRACE"), f"{os.sep}src{os.sep}favor{os.sep}", "<module>"
 seen = set()
 
 
-def trace(frame, event, argument):
-    code = frame.f_code
-    if code not in seen and (MARK not in code.co_filename or code.co_name == "<module>" or not imports(frame.f_back)):
-        seen.add(code)
+def mark(file, line, name):
+    if (file, line, name) not in seen and (name == IMPORTED or not importing()):
+        seen.add((file, line, name))
 
 
-def imports(frame):
-    """Whether a frame is part of importing a module of the package.
+def importing():
+    """Whether a call is part of importing a module of the package.
 
     What is called then makes constants, which count for the rules that use them.
     """
+    frame = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and MARK in frame.f_code.co_filename:
+        if frame.f_code.co_name == IMPORTED and MARK in frame.f_code.co_filename:
             return True
         frame = frame.f_back
     return False
 
 
+def marked(body, file, line, name):
+    """The body of a function or module that marks itself, below its docstring and imports from the future."""
+    first = 0
+    while first < len(body) and (
+        (first == 0 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
+        or (isinstance(body[first], ast.ImportFrom) and body[first].module == "__future__")
+    ):
+        first += 1
+    return [*body[:first], *ast.parse(f"__mark__({file!r}, {line}, {name!r})").body, *body[first:]]
+
+
+class MarkingLoader(SourceFileLoader):
+    def get_code(self, fullname):
+        # From the source every time: compiled files beside it have no marks and get none.
+        path = self.get_filename(fullname)
+        tree = ast.parse(self.get_data(path), path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                node.body = marked(node.body, path, line, node.name)
+        tree.body = marked(tree.body, path, 1, IMPORTED)
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+
+class MarkingFinder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name.split(".")[0] == "favor" else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = MarkingLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
 def write():
-    sys.settrace(None)
-    threading.settrace(None)
     job = getattr(sys.modules["__main__"], "snakemake", None)
     if job is not None and "code" in job.params.keys():  # noqa: SIM118 - not a dict
-        codes = sorted(
-            {(code.co_filename, code.co_firstlineno, code.co_name) for code in seen if MARK in code.co_filename}
-        )
-        content = {"rule": job.rule, "fingerprint": job.params.code, "executed": codes}
+        content = {"rule": job.rule, "fingerprint": job.params.code, "executed": sorted(seen)}
         Path(FOLDER, f"{job.rule}-{os.getpid()}.json").write_text(json.dumps(content))
 
 
 if FOLDER:
+    builtins.__mark__ = mark
+    sys.meta_path.insert(0, MarkingFinder)
     atexit.register(write)
-    threading.settrace(trace)
-    sys.settrace(trace)
