@@ -235,7 +235,8 @@ def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(
         assert len(cells), path.stem
         assert not cells[(cells["text"] == "–") & (cells["reason"] == "")].size, path.stem
         reasons |= set(cells["reason"])
-    assert "LUAR-MUD (/no/luar) is not on this machine" in reasons
+    # Its folder is a place on this machine, which no table prints.
+    assert "LUAR-MUD is not on this machine" in reasons
 
 
 def test_classifier_and_stylometry_are_made_for_real(run):
