@@ -14,7 +14,8 @@ from favor.federation.method import load_method
 
 def experiment(clients=2, rounds=1, cohort=2, **changes):
     """A resolved experiment of the size of these oracles."""
-    return an_experiment(clients=clients, federation={"rounds": rounds, "clients_per_round": cohort}, **changes)
+    # A configuration has two clients or more; the reduction to one is about a round.
+    return an_experiment(clients=max(2, clients), federation={"rounds": rounds, "clients_per_round": cohort}, **changes)
 
 
 def plan_of(name, overrides=None, **settings):
