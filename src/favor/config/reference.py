@@ -63,7 +63,7 @@ def _sections_in(annotation: Any) -> list[type[Section]]:
 
 
 def readme_text(text: str) -> str:
-    """Return the README ``text`` with the tables between its markers made anew."""
+    """Return the README ``text`` with the tables between its markers made again."""
     models = {model.__name__: model for model in sections()}
     return _TABLE.sub(lambda found: f"{found[1]}{_table(models[found[2]])}{found[3]}", text)
 

@@ -29,7 +29,7 @@ class HumanAudit(Section):
         "any", "The other author of an item: any author, or one of the same topic where there is one."
     )
     seed: Seed = key(2026, "Random seed of every draw.")
-    responses: str | None = key(None, "Folder of the returned response files, `*.json`; null while there are none.")
+    responses: str | None = key(None, "Folder of the returned response files, `*.json`; null until any are returned.")
 
     def check(self, where: str, rows: Sequence[str]) -> None:
         """Check the audit against the ``rows`` of its experiment. Raises ``UserError`` that names the key."""

@@ -36,7 +36,7 @@ SCRIPTS = Table(
         Column("script", STRING, "", "Unicode script; none for posts without a letter"),
         Column("letters", INT64, "letters", "letters of the script in all posts that are not empty"),
         Column("posts", INT64, "posts", "posts most of whose letters are of the script"),
-        Column("too_short", INT64, "posts", "those among them that are dropped for want of words"),
+        Column("too_short", INT64, "posts", "those among them that are dropped because they have too few words"),
     ),
     ("script",),
 )

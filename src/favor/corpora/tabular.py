@@ -97,9 +97,9 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
         except UnicodeError:
             raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}") from None
         except RecursionError:
-            raise UserError(f"{name}: {label} is nested too deeply; mend or remove the line") from None
+            raise UserError(f"{name}: {label} is nested too deeply; fix or remove the line") from None
         except ValueError as error:  # broken JSON, a key given twice, an integer of thousands of digits
-            raise UserError(f"{name}: {label} is not whole JSON ({error}); mend or remove the line") from None
+            raise UserError(f"{name}: {label} is not whole JSON ({error}); fix or remove the line") from None
         if empty:
             raise UserError(f"{name}: is empty; fetch the file again")
 

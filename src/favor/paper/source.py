@@ -1,7 +1,7 @@
 """Reads the result tables out of the paper's LaTeX source, to make and to check the values shipped in ``paper_values``.
 
 Only numbers and short labels are taken. A row of the result is one cell as the paper prints it, with the line of the
-source it stands on. ``python -m favor.paper.source favor.tex`` writes the shipped CSV files anew.
+source it stands on. ``python -m favor.paper.source favor.tex`` writes the shipped CSV files again.
 """
 
 from __future__ import annotations

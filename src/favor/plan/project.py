@@ -339,7 +339,7 @@ class Project:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """Return an expression that matches the names, and nothing that occurs where there are none."""
+    """Return an expression that matches the names, and nothing where there is no name."""
     return "|".join(names) or "none"
 
 

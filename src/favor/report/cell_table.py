@@ -26,7 +26,7 @@ TABLE_CELLS = Table(
         Column("reason", STRING, "", "why the cell is a dash; empty otherwise"),
         Column("paper_value", FLOAT, "", "value the paper prints; NaN where it prints none"),
         Column("paper_deviation", FLOAT, "", "deviation the paper prints; NaN where it prints none"),
-        Column("paper_text", STRING, "", "what the paper prints where that is no number; empty otherwise"),
+        Column("paper_text", STRING, "", "what the paper prints where that is not a number; empty otherwise"),
     ),
     ("order",),
 )

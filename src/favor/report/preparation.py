@@ -36,7 +36,7 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
     if preparation.dropped is not None:
         parts.append(("Rows of the raw corpus, by what became of them", _dropped(preparation.dropped)))
     if preparation.scripts is not None:
-        parts.append(("Scripts of the posts, and what was dropped for want of words", _scripts(preparation.scripts)))
+        parts.append(("Scripts of the posts, and posts dropped for too few words", _scripts(preparation.scripts)))
     if preparation.roster is not None:
         parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
     if preparation.author_measures is not None and preparation.roster is not None:
