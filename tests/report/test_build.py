@@ -17,7 +17,7 @@ from favor.report.html import html_table
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.report.specs import Column, Panel, Row, TableSpec, method_rows
-from favor.scores.metric import scores_frame
+from favor.scores.metric import Score, scores_frame
 
 ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
 ERROR = Column("EER", "generated_eer", "style", direction="down")
@@ -286,3 +286,17 @@ def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> No
     assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
     assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
     assert cell(cells, "Own continuations (upper bound)", "ASCE align.")["reason"] == "a bound is no configuration"
+
+
+def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
+    column = Column("Kept", "kept_author_accuracy", "style", decimals=2, interval=True)
+    spec = replace(table(column), sources=("voice_kept",))
+    ends = {"": 0.4, "low": -0.06, "high": 0.75}
+    scores = scores_frame(
+        [Score(0, "favor", "asce_a", "kept_author_accuracy", end, value, 96) for end, value in ends.items()]
+        + [Score(0, "ditto", "asce_a", "kept_author_accuracy", end, float("nan"), 96, "not apart") for end in ends]
+    )
+    context = Context("demo", ("ditto", "favor"), encoders={"style": "asce_a"}, seeds=(1, 2))
+    cells = build_table(spec, scores, context).set_index("row")
+    assert cells.loc["FAVoR", ["text", "value", "reason"]].tolist() == ["0.40 [−0.06, 0.75]", 0.4, ""]
+    assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]

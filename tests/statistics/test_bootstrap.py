@@ -16,6 +16,7 @@ from favor.statistics.bootstrap import (
     interval,
     mean_draws,
     observed,
+    pair_auc_draws,
     resample_counts,
     win_counts,
 )
@@ -111,3 +112,23 @@ def test_comparison_is_signed_towards_the_left() -> None:
     assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
     assert lower.p == higher.p == pytest.approx(2 * 1 / 5)
     assert interval(np.array([1.0, np.nan, 3.0])) == pytest.approx((1.05, 2.95))
+
+
+def test_auc_of_pairs_equals_the_loop_over_resampled_pairs() -> None:
+    generator = np.random.default_rng(2)
+    owner = generator.integers(0, 6, 25)
+    first, second = np.triu_indices(25, k=1)
+    left, right = owner[first], owner[second]
+    positive = left == right
+    scores = np.round(generator.normal(0, 0.4, len(left)) + 0.3 * positive, 1)
+    counts = np.concatenate([observed(6), resample_counts(6, seed=3, draws=40)])
+    draws = pair_auc_draws(scores, left, right, counts)
+    assert draws[0] == pytest.approx(roc_auc_score(positive, scores))
+    for drawn, value in zip(counts, draws, strict=True):
+        # a pair within a cluster as often as the cluster, one between two as often as their copies can meet
+        often = np.where(positive, drawn[left], drawn[left] * drawn[right])
+        assert value == pytest.approx(roc_auc_score(positive, scores, sample_weight=often))
+    assert np.isnan(pair_auc_draws(scores[positive], left[positive], right[positive], counts)).all()
+    nobody = np.zeros((1, 6))
+    nobody[0, 2] = 6.0
+    assert np.isnan(pair_auc_draws(scores, left, right, nobody)).all()  # one author: no negatives

@@ -18,7 +18,7 @@ from favor.report.context import Context
 from favor.report.every_metric import method_rows_of
 from favor.report.specs import Column, Panel, Row, TableSpec
 from favor.scores.efficiency import METRICS as COUNTS
-from favor.scores.metric import SOURCE
+from favor.scores.metric import ALL_SEEDS, SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 
 SEEDS = "@seeds"
@@ -177,6 +177,7 @@ class _Index:
         summary = seed_summary(scores).to_dict("records")
         self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
         self.seeds = scores.groupby("method")["seed"].nunique()
+        self.pooled = set(scores.loc[scores["seed"] == ALL_SEEDS, KEYS].itertuples(index=False, name=None))
         self.context = context
         self.scores = scores
         self.encoders = set(scores["encoder"])
@@ -233,7 +234,14 @@ class _Index:
         text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
         if column.deviation != "none" and not math.isnan(deviation):
             text += f" ± {printed(deviation, decimals)}"
-        expected = len(self.context.seeds) if method not in _UNSEEDED else 0
+        if column.interval:
+            low, high = (
+                self.summary[method, self._encoder(role), metric, f"{column.variant}_{end}".removeprefix("_")]["mean"]
+                for end in ("low", "high")
+            )
+            text += f" [{printed(low, decimals)}, {printed(high, decimals)}]".replace("-", "−")
+        pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
+        expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         few = int(found["n"]) < FEW and metric not in _COUNTED
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""

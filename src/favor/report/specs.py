@@ -45,6 +45,7 @@ Section = Literal[
     "Component ablations",
     "Efficiency and communication",
     "Statistical testing",
+    "Voice kept, diversity and copying",
     "Further tables of this workflow",
 ]
 POINT = "{point}"  # stands in a row of a table over points for the point's name
@@ -111,6 +112,7 @@ class Column:
     direction: Direction = ""  # filled in from the metric (favor.report.labels); only a ``derive`` column says it
     decimals: int = 3
     deviation: Deviation = "none"
+    interval: bool = False  # printed behind the value: from its variants "low" to "high", or "{variant}_low" and so on
     fixed: Mapping[str, str] = field(default_factory=dict)  # text by row label instead of a score
     wide: bool = False  # holds sentences, which wrap
     # Computes the cell from the row, the scores and the encoder key by role.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # tables name metrics while the workflow is parsed
 
 CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
 SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
+ALL_SEEDS = 0  # the seed of a score that pools all of them
 
 
 @dataclass(frozen=True)

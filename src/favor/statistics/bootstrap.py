@@ -69,6 +69,36 @@ def auc_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, cou
     return _ratio(((counts @ wins) * counts).sum(axis=1), (counts @ positives) * (counts @ negatives))
 
 
+def pair_auc_draws(scores: np.ndarray, left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """AUC in every draw of pairs between two items, each with a cluster of its own: ``left`` and ``right`` [n].
+
+    A pair is positive within a cluster and negative between two. A draw that takes cluster a m_a times holds m_a of
+    its positives and m_a m_b of the negatives between a and b: copies of a cluster are not paired with one another.
+    AUC* = sum_a m_a sum_bc m_b m_c W[a, bc] / (sum_a m_a P_a) / (sum_bc m_b m_c N_bc), with W the win counts. NaN for
+    draws without both classes.
+    """
+    clusters = counts.shape[1]
+    positive = left == right
+    pair = np.minimum(left, right)[~positive] * clusters + np.maximum(left, right)[~positive]
+    known, place = np.unique(pair, return_inverse=True)
+    first, second = known // clusters, known % clusters
+    wins = np.zeros((clusters, len(known)))
+    for index in range(clusters):
+        own = np.sort(scores[positive & (left == index)])
+        above = (
+            len(own)
+            - (np.searchsorted(own, scores[~positive], "left") + np.searchsorted(own, scores[~positive], "right")) / 2
+        )
+        wins[index] = np.bincount(place, weights=above, minlength=len(known))
+    positives = np.bincount(left[positive], minlength=clusters).astype(np.float64)
+    negatives = np.bincount(place, minlength=len(known)).astype(np.float64)
+    drawn = []
+    for part in np.array_split(counts, max(1, len(counts) * len(known) // 4_000_000)):  # in parts, to bound memory
+        weight = part[:, first] * part[:, second]
+        drawn.append(_ratio(((part @ wins) * weight).sum(axis=1), (part @ positives) * (weight @ negatives)))
+    return np.concatenate(drawn)
+
+
 def auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
     return float(auc_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1))[0])

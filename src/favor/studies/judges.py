@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.metric import SOURCE, Metric, Score, scores_frame
+from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
 from favor.statistics.bootstrap import Comparison, bootstrap_p, compare, interval, mean_draws, resample_counts
 from favor.statistics.paired import holm
 from favor.studies.judges_prompts import QUALITY, RATINGS, VOICE
@@ -27,7 +27,6 @@ METRICS = (
     Metric("voice_preference", "Preferred voice among non-ties", 0.0, 1.0, "higher", _REFERENCE),
     Metric("voice_ties", "Ties", 0.0, 1.0, "none", _REFERENCE),
 )
-ALL_SEEDS = 0
 _KEYS = ["kind", "item", "judgement"]
 _NO_JUDGE = "no judge is configured for this experiment (studies.judges)"
 

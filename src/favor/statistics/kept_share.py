@@ -1,0 +1,44 @@
+"""Where a score lies between a floor and a ceiling, with the interval of one bootstrap over all three."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from favor.statistics.bootstrap import interval
+
+
+@dataclass(frozen=True)
+class KeptShare:
+    """(score - floor) / (ceiling - floor) with its 95 % interval.
+
+    ``reason`` says why there is none; share and interval are NaN then.
+    """
+
+    share: float
+    low: float
+    high: float
+    score: float
+    floor: float
+    ceiling: float
+    reason: str = ""
+
+
+def kept_share(score: np.ndarray, floor: np.ndarray, ceiling: np.ndarray) -> KeptShare:
+    """Return the share of arrays [1 + draws]: the observed value, then its value in every draw of one resampling.
+
+    There is none where the 95 % interval of ceiling - floor reaches 0: a share of a range that may be empty says
+    nothing. The few draws in which the ceiling does not exceed the floor are left out of the interval.
+    """
+    nan = float("nan")
+    seen = float(score[0]), float(floor[0]), float(ceiling[0])
+    if not np.isfinite(seen).all():
+        return KeptShare(nan, nan, nan, *seen, reason="score, floor or ceiling has no value")
+    span = ceiling - floor
+    low, high = interval(span[1:]) if np.isfinite(span[1:]).any() else (nan, nan)
+    if not low > 0:
+        reason = f"ceiling and floor are not apart: {span[0]:+.3f}, 95 % interval [{low:.3f}, {high:.3f}]"
+        return KeptShare(nan, nan, nan, *seen, reason=reason)
+    shares = np.divide(score - floor, span, out=np.full(len(span), np.nan), where=span > 0)
+    return KeptShare(float(shares[0]), *interval(shares[1:]), *seen)

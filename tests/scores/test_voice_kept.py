@@ -1,0 +1,93 @@
+"""Voice kept: its two ends, its agreement with the families it is made of, and texts whose share is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.scores.copied_voices import by_method, copied_voices
+
+from favor.scores import prototypes, verification, voice_kept
+
+FEW = {"draws": 200}
+
+
+@pytest.fixture(scope="module")
+def copied():
+    return voice_kept.score(copied_voices(one_voice=True), FEW)
+
+
+def test_own_text_keeps_all_and_dealt_out_text_nothing(copied) -> None:
+    for metric in voice_kept.METRICS:
+        shares = by_method(copied, metric.name)
+        assert (shares["gold"], shares["shuffled"]) == (1.0, 0.0)
+        for end in ("low", "high"):
+            assert by_method(copied, metric.name, end)["gold"] == 1.0
+
+
+def test_shares_rise_with_the_chance_of_the_own_voice(copied) -> None:
+    for name in ("kept_author_accuracy", "kept_generated_source_auc", "kept_target_similarity"):
+        shares = by_method(copied, name)
+        assert shares["0.0"] < 0.15 < shares["0.5"] < 0.85 < shares["1.0"], (name, shares)
+        low, high = by_method(copied, name, "low")["1.0"], by_method(copied, name, "high")["1.0"]
+        assert low < shares["1.0"] < high
+
+
+def test_one_text_for_all_is_at_chance_and_cannot_be_told_apart(copied) -> None:
+    assert by_method(copied, "kept_author_accuracy", "score")["same"] == 1 / 10
+    assert by_method(copied, "kept_generated_auc", "score")["same"] == 0.5
+    assert by_method(copied, "kept_generated_auc")["same"] < 0.05
+
+
+def test_a_wrong_voice_is_distinct_without_being_faithful(copied) -> None:
+    assert by_method(copied, "kept_generated_auc")["0.0"] > 0.7
+    assert by_method(copied, "kept_author_accuracy")["0.0"] < 0.1
+
+
+def test_scores_and_ends_are_those_of_the_other_families(copied) -> None:
+    inputs = copied_voices(one_voice=True)
+    others = {
+        **{name: prototypes.score(inputs, {}) for name in ("author_accuracy", "target_similarity")},
+        **{name: verification.score(inputs, {}) for name in ("generated_auc", "generated_source_auc")},
+    }
+    for name, scores in others.items():
+        values = by_method(scores, name)
+        assert by_method(copied, f"kept_{name}", "score") == pytest.approx(values)
+        for end, control in (("ceiling", "gold"), ("floor", "shuffled")):
+            assert list(by_method(copied, f"kept_{name}", end).values()) == pytest.approx([values[control]] * 6)
+
+
+def test_a_base_model_is_a_second_floor() -> None:
+    inputs = copied_voices()
+    named = {"0.5": "base_only"}
+    inputs = replace(
+        inputs,
+        generations=inputs.generations.replace({"method": named}),
+        generation_embeddings={"e": inputs.generation_embeddings["e"].replace({"method": named})},
+        _cache={},
+    )
+    scores = voice_kept.score(inputs, FEW)
+    share = by_method(scores, "kept_target_similarity", "over_base")
+    assert (share["base_only"], share["gold"]) == (0.0, 1.0)
+    plain = by_method(scores, "kept_target_similarity")
+    # the same three numbers on another scale
+    assert share["1.0"] == pytest.approx((plain["1.0"] - plain["base_only"]) / (1 - plain["base_only"]))
+
+
+def test_ends_that_are_not_apart_give_no_share(inputs_maker) -> None:
+    same = {client: [0.0, 0.0] for client in "abc"}
+    scores = voice_kept.score(inputs_maker(train=same, gold=same, generated=same), FEW)
+    rows = scores[(scores["metric"] == "kept_target_similarity") & (scores["variant"] == "")]
+    assert rows["value"].isna().all()
+    assert rows["note"].str.startswith("ceiling and floor are not apart: +0.000").all()
+
+
+def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
+    human = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
+    inputs = inputs_maker(train=human, gold=human, generated={client: [None, None] for client in "abc"})
+    scores = voice_kept.score(inputs, FEW)
+    rows = scores[(scores["method"] == "m") & (scores["variant"] == "")]
+    assert rows["value"].isna().all()
+    assert set(rows["note"]) == {"score, floor or ceiling has no value"}
+    assert np.isfinite(by_method(scores, "kept_author_accuracy")["gold"])
