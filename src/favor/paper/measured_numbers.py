@@ -27,7 +27,7 @@ def measured_numbers(
     ``gates`` of the rows feddpa and feddpa_dynamic. ``encoders``: by role ("style", "independent") the manifest of
     a style encoder that was trained here.
     """
-    setup, probe = "Experimental setup, L434", "FedDPA gate sensitivity, L1772"
+    setup, probe = "Experimental setup", "FedDPA gate sensitivity"
     target, allocated = (allocation[name].to_numpy() for name in ("target_words", "allocated_words"))
     entries = [
         entry("target_gini", "Gini coefficient of the target allocation", setup, gini(target), 0.25, decimals=2),
@@ -42,7 +42,7 @@ def measured_numbers(
         what = f"Slope through the origin of topic on author effects, {space} coordinates"
         reason = "needs figures: true, and at least two topics with three authors each"
         value = slope if len(rows) else math.nan
-        entries.append(entry(f"slope_{key}", what, "Introduction, L85", value, paper, reason, decimals=2))
+        entries.append(entry(f"slope_{key}", what, "Introduction", value, paper, reason, decimals=2))
     keys = ["seed", "client", "prompt_id"]
     wide = gates.pivot(index=keys, columns="method", values="gate").reindex(columns=["feddpa", "feddpa_dynamic"])
     both = wide.dropna()
@@ -67,8 +67,8 @@ def _beside(entries: list[dict[str, Any]], paper_dataset: str) -> list[dict[str,
 
 def _encoder_numbers(encoders: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for role, name, where, papers in (
-        ("style", "ASCE", "Author-disjoint ASCE, L1454", (50, 4959, 742, 0.802, 0.673)),
-        ("independent", "ASCE-B", "ASCE-B, L1572", (50, 6460, 982, 0.844, 0.784)),
+        ("style", "ASCE", "Author-disjoint ASCE", (50, 4959, 742, 0.802, 0.673)),
+        ("independent", "ASCE-B", "ASCE-B", (50, 6460, 982, 0.844, 0.784)),
     ):
         for (key, what, decimals), paper in zip(
             (
@@ -88,7 +88,7 @@ def _encoder_numbers(encoders: Mapping[str, Mapping[str, Any]]) -> Iterator[dict
 
 def judged_numbers(scores: pd.DataFrame, paper_dataset: str) -> list[dict[str, Any]]:
     """Return the numbers of the language-model judge that stand in no table; ``scores``: family ``judges``."""
-    voice, quality = "Main results, L541; Voice-match judge, L1270", "Generic-quality judge, L1243"
+    voice, quality = "Main results; Voice-match judge", "Generic-quality judge"
     preferred = "Voice comparison: share of non-ties in which the judge prefers the first row's voice"
     entries = []
     for key, metric, variant, what, where, paper in (

@@ -122,7 +122,7 @@ def _recovered(row: str, column: str, base: str, whole: str) -> Callable[[Values
 
 def _declared() -> tuple[Number, ...]:
     main = "main_federated_results"
-    text = "abstract; Main results, L539"
+    text = "abstract; Main results"
     numbers = []
     for key, column, lower in (
         ("author_accuracy", "Author Acc.", False),
@@ -144,7 +144,7 @@ def _declared() -> tuple[Number, ...]:
         ("stylometry_auc", "Stylom. AUC", False),
     ):
         what = f"External verification, {column}: FAVoR over the best collaborative baseline of the table"
-        where = "Main results, L539"
+        where = "Main results"
         numbers.append(
             Number(f"external_{key}_gain", what, where, "phase1-main-external-verification", _gain(column, lower))
         )
@@ -152,16 +152,16 @@ def _declared() -> tuple[Number, ...]:
         what = f"FAVoR minus pooled PEFT, {row}, on matched outputs"
         pair = f"FAVoR vs. Pooled · {row}"
         formula = _cell(pair, "Directional Δ")
-        numbers.append(Number(f"pooled_{key}_gain", what, "Main results, L539", "phase1-paired-significance", formula))
+        numbers.append(Number(f"pooled_{key}_gain", what, "Main results", "phase1-paired-significance", formula))
     for key in ("ditto_asce", "favor_without_asce"):
         what = f"Share of FAVoR's author-accuracy gain over Global ASCE that {method_name(key)} reaches"
         formula = _recovered(method_name(key), "Author Acc.", method_name("global_asce"), FAVOR)
-        numbers.append(Number(f"ablation_{key}_share", what, "Ablations, L572", "phase1-main-results", formula))
+        numbers.append(Number(f"ablation_{key}_share", what, "Ablations", "phase1-main-results", formula))
     for key in ("favor", "ditto"):
         for name, column in (("accuracy", "Source-prototype Acc."), ("auc", "Gen→Src AUC")):
             what = f"ASCE-B: {method_name(key)}, {column}"
             formula = _cell(method_name(key), column)
-            numbers.append(Number(f"asce_b_{key}_{name}", what, "Ablations, L576", "asce-b-audit", formula))
+            numbers.append(Number(f"asce_b_{key}_{name}", what, "Ablations", "asce-b-audit", formula))
     return (*numbers, *_ranks(), *_pairs(), *_studies(), *_costs())
 
 
@@ -171,8 +171,8 @@ def _ranks() -> Iterator[Number]:
         ("Author Acc.", "Macro-F1", "Silhouette", "Gen-Gen AUC"),
     )
     for table, view, columns, where in (
-        ("asce-leakage-free-gensource", "generated to source", source, "Author-disjoint ASCE, L1564"),
-        ("asce-leakage-free-pairwise", "generated texts", pairs, "Author-disjoint ASCE, L1565"),
+        ("asce-leakage-free-gensource", "generated to source", source, "Author-disjoint ASCE"),
+        ("asce-leakage-free-pairwise", "generated texts", pairs, "Author-disjoint ASCE"),
     ):
         error = columns[-1].replace("AUC", "EER")
         for column in (*columns, error):
@@ -184,8 +184,8 @@ def _ranks() -> Iterator[Number]:
 def _pairs() -> Iterator[Number]:
     what = "Share of the external verifiers that place FAVoR above Ditto"
     formula = _cell("FAVoR > Ditto · Gen→Src primary AUC", "Fraction")
-    yield Number("external_agreement", what, "External verifiers, L1282", "phase1-external-agreement", formula)
-    where, table = "Component ablations, L1937", "phase1-ablation-external-paired"
+    yield Number("external_agreement", what, "External verifiers", "phase1-external-agreement", formula)
+    where, table = "Component ablations", "phase1-ablation-external-paired"
     against = ("FAVoR vs. Global ASCE", "w/o ASCE vs. Global ASCE")
     what = "Share of external differences that favour a variant with private residual over Global ASCE"
     yield Number("ablation_external_residual_share", what, where, table, _favoured(*against))
@@ -193,12 +193,12 @@ def _pairs() -> Iterator[Number]:
     yield Number("ablation_external_alignment_share", what, where, table, _favoured("FAVoR vs. w/o ASCE"))
     what = "FAVoR minus FAVoR w/o ASCE, author accuracy, on matched outputs"
     formula = _cell("FAVoR vs. w/o ASCE · Author acc.", "Directional Δ")
-    where = "Ablations, L572"
+    where = "Ablations"
     yield Number("ablation_alignment_gain", what, where, "phase1-ablation-paired-tests", formula)
 
 
 def _studies() -> Iterator[Number]:
-    audit, where = "human_2afc_audit", "Main results, L543; Human 2AFC audit, L1226"
+    audit, where = "human_2afc_audit", "Main results; Human 2AFC audit"
     for row, key, vote, majority in (
         ("FAVoR", "favor", 91.7, 95.0),
         ("Ditto", "ditto", 68.3, 70.0),
@@ -218,7 +218,7 @@ def _studies() -> Iterator[Number]:
     ):
         what = f"Human audit: {column}, overall"
         formula = _cell("Overall", column)
-        place = "Human 2AFC audit, L1229"
+        place = "Human 2AFC audit"
         yield Number(f"audit_{key}", what, place, "human-2afc-agreement", formula, paper, decimals)
     for key, column in (
         ("accuracy", "Sep. Acc."),
@@ -228,14 +228,14 @@ def _studies() -> Iterator[Number]:
     ):
         what = f"K=100, {column}: share of the gap from FedAvg to local-only that FAVoR recovers"
         formula = _recovered(FAVOR, column, "FedAvg shared", "Local-only (ref.)")
-        yield Number(f"k100_{key}_recovered", what, "100-author stress test, L986", "k100-scale-stress", formula)
+        yield Number(f"k100_{key}_recovered", what, "100-author stress test", "k100-scale-stress", formula)
     for key, column in (("accuracy", "Author Acc."), ("auc", "Verif. AUC")):
         what = f"Another base model, {column}: FAVoR minus FedAvg"
         formula = _difference(FAVOR, method_name("fedavg"), column)
-        where, table = "7B sensitivity, L975", "phase1-7b-base-sensitivity"
+        where, table = "7B sensitivity", "phase1-7b-base-sensitivity"
         yield Number(f"base_model_{key}_gain", what, where, table, formula)
     what = "Quality judge: smallest Holm-adjusted p of FAVoR against a baseline"
-    yield Number("judge_smallest_p", what, "Main results, L541", "qwen-generic-quality", _extreme("Holm-adjusted p"))
+    yield Number("judge_smallest_p", what, "Main results", "qwen-generic-quality", _extreme("Holm-adjusted p"))
 
 
 def _costs() -> Iterator[Number]:
@@ -270,7 +270,7 @@ def _costs() -> Iterator[Number]:
             2,
         ),
     ):
-        where = "Efficiency, L2007"
+        where = "Efficiency"
         yield Number(f"cost_{key}", what, where, "efficiency_communication", formula, paper, decimals)
 
 

@@ -263,7 +263,9 @@ class _Index:
             return Cell(reason="a bound is no configuration" if method in CONTROLS else "does not apply to this method")
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
-        return Cell(text=value if isinstance(value, str) else f"{value:g}")
+        if isinstance(value, str):
+            return Cell(text=value)
+        return Cell(text=f"{value:g}" if float(value).is_integer() else f"{value:.3g}")
 
     def _seed_count(self, method: str, row: Row) -> Cell:
         count = int(self.seeds.get(method, 0))

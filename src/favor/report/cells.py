@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from favor.paper.names import method_name
 from favor.report.context import Context
@@ -94,6 +95,38 @@ def printed(value: float, decimals: int, signed: bool = False) -> str:
 
 def printed_quantity(value: float, unit: Unit) -> str:
     """Return a count, bytes or seconds in the unit a reader thinks in: 29.93M, 114.3 MiB, 4.40 hours."""
-    scales = _SCALES[unit]
-    factor, name, decimals = next((scale for scale in scales if value >= scale[0]), scales[-1])
+    factor, name, decimals = _scale(value, unit)
     return f"{value / factor:.{decimals}f}{name}"
+
+
+def printed_deviation(cell: Mapping[str, Any], column: Column) -> str:
+    """Return the deviation of a ``table_cells`` row in the scale that its mean is printed in; "" where there is none.
+
+    A count or a size that is the same for every seed has none.
+    """
+    value, deviation = cell["value"], cell["deviation"]
+    if math.isnan(value) or math.isnan(deviation) or (column.unit and not deviation):
+        return ""
+    if not column.unit:
+        return printed(deviation, column.decimals)
+    factor, _, decimals = _scale(value, column.unit)
+    return printed(deviation / factor, decimals)
+
+
+def printed_paper(cell: Mapping[str, Any], column: Column) -> tuple[str, str]:
+    """Return what the paper prints in a cell, and ours minus the paper's; "" for what there is not.
+
+    Differences of p-values, counts and quantities mean nothing and are not printed.
+    """
+    value, paper = cell["value"], cell["paper_value"]
+    if math.isnan(paper):
+        return cell["paper_text"], ""
+    text = printed_quantity(paper, column.unit) if column.unit else printed(paper, column.decimals, column.signed)
+    if math.isnan(value) or not column.compared or not column.decimals or column.unit:
+        return text, ""
+    return text, printed(value - paper, column.decimals, signed=True)
+
+
+def _scale(value: float, unit: Unit) -> tuple[float, str, int]:
+    scales = _SCALES[unit]
+    return next((scale for scale in scales if value >= scale[0]), scales[-1])

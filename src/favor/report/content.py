@@ -157,4 +157,5 @@ def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
     if table.spec.comparisons is not None:
         span = "one seed" if count == 1 else f"{count} seeds"
         return f"{who}, matched outputs of {span} ({seeds}){origin}."
-    return f"{who}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."
+    spread = " ± sample standard deviation" if table.cells["deviation"].notna().any() else ""
+    return f"{who}, {'one seed' if count == 1 else f'mean{spread} over {count} seeds'} ({seeds}){origin}."

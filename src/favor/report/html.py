@@ -9,7 +9,7 @@ import pandas as pd
 from favor.paper.names import SEPARATOR
 from favor.report.build import is_control
 from favor.report.cell_table import rows_of_cells
-from favor.report.cells import printed
+from favor.report.cells import printed_deviation, printed_paper
 from favor.report.escape import html_text, minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
@@ -66,10 +66,7 @@ def _panel(
             start = f' class="{" ".join(names)}"' if names else ""
             leading = f'<th scope="rowgroup" rowspan="{len(rows)}" class="stub">{html_text(str(section))}</th>'
             texts = [leading if spec.sectioned and not lines else "", *_stub(row, len(spec.stub_headers))]
-            texts += [
-                _cell(cell, columns[cell["column"]], spec.decimals(row, columns[cell["column"]]), reasons)
-                for cell in line
-            ]
+            texts += [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line]
             lines.append(f"<tr{start}>{''.join(texts)}</tr>")
         bodies.append("<tbody>\n" + "\n".join(lines) + "\n</tbody>")
     return (
@@ -95,31 +92,27 @@ def _header(column: Column) -> str:
     return f'<th scope="col">{"<br>".join(lines)}{arrow}</th>'
 
 
-def _cell(cell: dict, column: Column, decimals: int, reasons: dict[str, int]) -> str:
+def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = f"<sup>{letter(reasons[cell['reason']])}</sup>" if cell["reason"] else ""
+    start = '<td class="wide">' if column.wide else "<td>"
     if math.isnan(cell["value"]):
         why = f'<span class="hidden">({html_text(cell["reason"])})</span>' if cell["reason"] else ""
-        return f"<td>{html_text(cell['text'])}{sign}{why}{_beside(cell, column, decimals)}</td>"
-    mean, _, deviation = cell["text"].partition(" ± ")
+        return f"{start}{html_text(cell['text'])}{sign}{why}{_beside(cell, column)}</td>"
+    mean, deviation = cell["text"].partition(" ± ")[0], printed_deviation(cell, column)
     shown = _minus(mean)
     if cell["mark"] == "best":
         shown = f'<strong>{shown}</strong><span class="hidden"> (best)</span>'
     if cell["mark"] == "second":
         shown = f'<u>{shown}</u><span class="hidden"> (second-best)</span>'
-    if not deviation and not math.isnan(cell["deviation"]):
-        deviation = f"{cell['deviation']:.{decimals}f}"
     spread = f' <span class="dev">± {deviation}</span>' if deviation else ""
-    return f"<td>{shown}{spread}{sign}{_beside(cell, column, decimals)}</td>"
+    return f"{start}{shown}{spread}{sign}{_beside(cell, column)}</td>"
 
 
-def _beside(cell: dict, column: Column, decimals: int) -> str:
-    if math.isnan(cell["paper_value"]):
-        text = f"paper {cell['paper_text']}" if cell["paper_text"] else ""
-        return f'<span class="beside">{_minus(text)}</span>' if text else ""
-    text = f"paper {printed(cell['paper_value'], decimals, column.signed)}"
-    if decimals and not math.isnan(cell["value"]):
-        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
-    return f'<span class="beside">{_minus(text)}</span>'
+def _beside(cell: dict, column: Column) -> str:
+    text, difference = printed_paper(cell, column)
+    if not text:
+        return ""
+    return f'<span class="beside">{_minus(f"paper {text}" + (f" ({difference})" if difference else ""))}</span>'
 
 
 def _minus(text: str) -> str:

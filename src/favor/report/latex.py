@@ -12,7 +12,7 @@ import pandas as pd
 from favor.paper.names import SEPARATOR
 from favor.report.build import is_control
 from favor.report.cell_table import rows_of_cells
-from favor.report.cells import printed
+from favor.report.cells import printed_paper
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
@@ -169,10 +169,5 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
 def _paper_cell(spec: TableSpec, cell: dict, column: Column) -> str:
     if column.fixed:
         return escape(cell["text"])
-    if math.isnan(cell["paper_value"]):
-        return escape(minus(cell["paper_text"]))
-    decimals = spec.decimals(cell["row"], column)
-    text = printed(cell["paper_value"], decimals, column.signed)
-    if decimals and not math.isnan(cell["value"]):
-        text += f" ({printed(cell['value'] - cell['paper_value'], decimals, signed=True)})"
-    return escape(minus(text))
+    text, difference = printed_paper(cell, spec.column_in(cell["row"], column))
+    return escape(minus(text + (f" ({difference})" if difference else "")))

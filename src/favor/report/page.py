@@ -95,7 +95,7 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
     title = f'<h4 id="table-{html_text(experiment.name)}-{table.spec.label}">{html_text(table.spec.title)}</h4>'
-    where = f"The paper prints this table at {table.spec.paper}." if table.spec.paper else ""
+    where = f"The paper prints this table as its {table.spec.paper}." if table.spec.paper else ""
     parts = [title, html_table(table.spec, table.cells, table_note(experiment, table))] + [_paragraph(where)] * bool(
         where
     )

@@ -180,7 +180,7 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> str:
-    where = f"The paper prints it at {table.spec.paper}." if table.spec.paper else ""
+    where = f"The paper prints it as its {table.spec.paper}." if table.spec.paper else ""
     note = " ".join(filter(None, (table_note(experiment, table), where)))
     source = latex_table(table.spec, table.cells, note, placement="H")
     source += latex_paper_table(table.spec, table.cells, placement="H")

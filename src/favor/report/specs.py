@@ -7,7 +7,7 @@ naming its label in the configuration; nothing else changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.errors import UserError
@@ -16,9 +16,6 @@ from favor.paper.names import SEPARATOR, encoder_name, method_name, short_method
 from favor.scores.metric import families_of
 
 if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
-
-if TYPE_CHECKING:
     import pandas as pd
 
 Direction = Literal["up", "down", ""]
@@ -125,6 +122,7 @@ class Column:
     signed: bool = False  # "+" is printed
     # Method whose value is printed after the column's own, "0.755 / 0.685", the difference in brackets if ``signed``.
     beside: str = ""
+    compared: bool = True  # ours minus the paper's is printed; a difference of p-values or counts has no meaning
 
     @property
     def label(self) -> str:
@@ -209,10 +207,13 @@ class TableSpec:
         compared = families_of(self.comparisons.metrics) if self.comparisons else []
         return sorted({*self.sources, *compared})
 
-    def decimals(self, row: str, column: Column) -> int:
-        """Return the places that the cell of ``column`` prints in the row labelled ``row``."""
-        own = next((entry.decimals for entry in self.rows if entry.label == row), None)
-        return column.decimals if own is None else own
+    def column_in(self, row: str, column: Column) -> Column:
+        """Return ``column`` with the places and the unit that the row labelled ``row`` prints."""
+        own = next((entry for entry in self.rows if entry.label == row), None)
+        if own is None:
+            return column
+        decimals = column.decimals if own.decimals is None else own.decimals
+        return replace(column, decimals=decimals, unit=own.unit or column.unit)
 
 
 def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
@@ -238,9 +239,9 @@ def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Col
         Column(right, statistic="right"),
         Column("Directional\nΔ", statistic="delta", signed=True),
         Column("Cluster 95%\nCI", statistic="interval"),
-        Column("p", statistic="p"),
+        Column("p", statistic="p", compared=False),
         *((Column("n", statistic="n", decimals=0),) if with_n else ()),
-        Column("Holm\np", statistic="p_holm"),
+        Column("Holm\np", statistic="p_holm", compared=False),
         Column("Author-cluster\n95% CI", statistic="author_interval"),
     )
 

@@ -32,7 +32,8 @@ th, td { padding: .32rem .7rem; text-align: right; white-space: nowrap; }
 th[scope=row], th[scope=rowgroup], th.stub, .text td, .text th { text-align: left; }
 th[scope=row], th[scope=rowgroup] { font-weight: 500; vertical-align: top; }
 th[scope=row] { white-space: normal; min-width: 8rem; position: sticky; left: 0; background: var(--page); }
-.text td { white-space: normal; vertical-align: top; }
+.text td, td.wide { white-space: normal; text-align: left; vertical-align: top; }
+td.wide { min-width: 18rem; }
 thead th { font-weight: 600; }
 tbody + tbody tr:first-child > *, tr.rule > * { border-top: 1px solid var(--line); }
 tbody:last-child tr:last-child > * { border-bottom: 2px solid var(--ink); }

@@ -15,7 +15,7 @@ from favor.scores.metric import Metric, Score, scores_frame
 from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
 from favor.studies.human_2afc_items import SIDES
 
-_REFERENCE = "paper, Human 2AFC Audit, L1190"
+_REFERENCE = "paper, Human 2AFC Audit"
 INFINITY = float("inf")
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (

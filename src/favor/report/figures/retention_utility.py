@@ -85,7 +85,7 @@ def _summary(scores: pd.DataFrame, metric: str, encoder: str) -> pd.DataFrame:
 
 FIGURE = FigureSpec(
     title="Style retention against utility",
-    caption="Mean over seeds; bars are sample standard deviations. Controls bound both axes.",
+    caption="Mean over seeds; bars are sample standard deviations. Dotted lines are references of retention alone.",
     scores=("prototypes", "utility"),
     place=1,
     draw=lambda data, *paths: draw_retention_utility(

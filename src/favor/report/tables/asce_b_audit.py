@@ -24,6 +24,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",
-    paper="L1575-1595",
+    paper="Table 23",
     collaborative=True,
 )

@@ -35,5 +35,5 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",
-    paper="L1506-1530",
+    paper="Table 21",
 )

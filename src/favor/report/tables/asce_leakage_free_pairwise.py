@@ -33,5 +33,5 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "geometry", "verification"),
     section="Author-disjoint style encoder",
-    paper="L1532-1561",
+    paper="Table 22",
 )

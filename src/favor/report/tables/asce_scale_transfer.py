@@ -106,7 +106,7 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "transfer"),
     section="Author-disjoint style encoder",
-    paper="L1600-1628",
+    paper="Table 24",
     open_rows=False,
     with_controls=False,
 )

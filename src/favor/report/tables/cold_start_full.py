@@ -32,7 +32,7 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "copying", "utility", "mauve"),
     section="Cold-start details",
-    paper="L1116-1149",
+    paper="Table 13",
     open_rows=False,
     with_controls=False,
     ranked_within="point",

@@ -24,6 +24,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes",),
     section="Main text",
-    paper="L595-612",
+    paper="Table 5",
     open_rows=False,
 )

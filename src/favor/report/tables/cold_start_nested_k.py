@@ -27,7 +27,7 @@ TABLE = TableSpec(
     ),
     sources=("cold_start", "prototypes"),
     section="Cold-start details",
-    paper="L1154-1173",
+    paper="Table 14",
     open_rows=False,
     with_controls=False,
     comparisons=COMPARISONS,

@@ -37,7 +37,7 @@ TABLE = TableSpec(
     panels=(Panel((Column("Value", method="favor"),)),),
     sources=("efficiency",),
     section="Efficiency and communication",
-    paper="L2014-2040",
+    paper="Table 32",
     open_rows=False,
     with_controls=False,
 )

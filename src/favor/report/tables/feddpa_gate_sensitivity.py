@@ -35,7 +35,7 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "utility", "assistant"),
     section="FedDPA gates",
-    paper="L1776-1796",
+    paper="Table 27",
     open_rows=False,
     with_controls=False,
 )

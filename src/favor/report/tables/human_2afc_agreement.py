@@ -18,11 +18,11 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Annotators", derive=audit_column("audit_annotators", 0)),
-                Column("Items", derive=audit_column("audit_items", 0)),
-                Column("Unanimous", derive=audit_column("unanimous_items", 0)),
-                Column("Ties", derive=audit_column("tied_items", 0)),
-                Column("Votes\nfor A", derive=audit_column("first_profile_votes", 0)),
+                Column("Annotators", derive=audit_column("audit_annotators", 0), decimals=0),
+                Column("Items", derive=audit_column("audit_items", 0), decimals=0),
+                Column("Unanimous", derive=audit_column("unanimous_items", 0), decimals=0),
+                Column("Ties", derive=audit_column("tied_items", 0), decimals=0),
+                Column("Votes\nfor A", derive=audit_column("first_profile_votes", 0), decimals=0),
                 Column("Pairwise\nagreement", derive=audit_column("pairwise_agreement", 3)),
                 Column("Fleiss'\nκ", derive=audit_column("fleiss_kappa", 3)),
             )

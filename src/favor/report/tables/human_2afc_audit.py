@@ -18,17 +18,17 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Items", derive=audit_column("audit_items", 0)),
-                Column("Votes", derive=audit_column("audit_votes", 0)),
+                Column("Items", derive=audit_column("audit_items", 0), decimals=0),
+                Column("Votes", derive=audit_column("audit_votes", 0), decimals=0),
                 Column("Vote\nacc.", derive=audit_column("vote_accuracy", 1, percent=True)),
                 Column("Maj.\nacc.", derive=audit_column("majority_accuracy", 1, percent=True)),
-                Column("Mean\nconf.", derive=audit_column("mean_confidence", 2)),
+                Column("Mean\nconf.", derive=audit_column("mean_confidence", 2), decimals=2),
             )
         ),
     ),
     sources=("human_2afc",),
     section="Human audit and judges",
-    paper="L1205-1223",
+    paper="Table 15",
     stub_headers=("Source",),
     with_controls=False,
     scored_only=True,

@@ -22,7 +22,7 @@ TABLE = TableSpec(
     ),
     sources=("verification", "utility"),
     section="Data scale and imbalance",
-    paper="L1090-1107",
+    paper="Table 12",
     open_rows=False,
     with_controls=False,
     over_points=True,

@@ -30,7 +30,7 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "geometry", "utility", "mauve"),
     section="100-author stress test",
-    paper="L1004-1050",
+    paper="Table 10",
     with_controls=False,
     open_rows=False,
 )

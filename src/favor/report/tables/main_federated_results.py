@@ -24,7 +24,7 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "utility"),
     section="Main text",
-    paper="Table 2, L478-504",
+    paper="Table 2",
     sectioned=True,
     dataset="",
     collaborative=True,

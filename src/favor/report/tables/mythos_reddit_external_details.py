@@ -26,6 +26,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "geometry", "assistant", "utility"),
     section="Mythos-Reddit",
-    paper="L1698-1765",
+    paper="Table 26",
     dataset="Mythos-Reddit",
 )

@@ -24,6 +24,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "geometry", "verification", "utility"),
     section="Mythos-Reddit",
-    paper="L1637-1696",
+    paper="Table 25",
     dataset="Mythos-Reddit",
 )

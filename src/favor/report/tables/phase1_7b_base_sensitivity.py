@@ -26,5 +26,5 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "geometry", "assistant", "utility", "mauve"),
     section="Base-model sensitivity",
-    paper="L945-970",
+    paper="Table 9",
 )

@@ -44,6 +44,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "assistant", "utility"),
     section="Component ablations",
-    paper="L1804-1896",
+    paper="Table 28",
     open_rows=False,
 )

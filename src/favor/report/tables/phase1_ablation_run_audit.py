@@ -54,6 +54,6 @@ TABLE = TableSpec(
     ),
     sources=(),
     section="Component ablations",
-    paper="L1978-1999",
+    paper="Table 31",
     with_controls=False,
 )

@@ -52,7 +52,7 @@ TABLE = TableSpec(
     ),
     sources=("verification",),
     section="External verifiers",
-    paper="L1433-1448",
+    paper="Table 20",
     open_rows=False,
     with_controls=False,
 )

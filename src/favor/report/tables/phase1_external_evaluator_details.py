@@ -32,7 +32,7 @@ TABLE = TableSpec(
     ),
     sources=("source_space", "verification"),
     section="External verifiers",
-    paper="L1289-1326",
+    paper="Table 17",
     open_rows=False,
     ranked_within="encoder",
 )

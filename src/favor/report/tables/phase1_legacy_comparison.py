@@ -25,5 +25,5 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "geometry", "assistant", "utility", "mauve"),
     section="External verifiers",
-    paper="L1328-1401",
+    paper="Table 18",
 )

@@ -21,5 +21,5 @@ TABLE = TableSpec(
     ),
     sources=("verification",),
     section="Main text",
-    paper="Table 3, L518-537",
+    paper="Table 3",
 )

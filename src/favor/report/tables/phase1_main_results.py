@@ -21,6 +21,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "utility"),
     section="Main text",
-    paper="Table 4, L546-564",
+    paper="Table 4",
     open_rows=False,
 )

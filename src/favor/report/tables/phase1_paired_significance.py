@@ -24,7 +24,7 @@ TABLE = TableSpec(
     panels=(Panel(comparison_columns("FAVoR", "Baseline", with_n=True)),),
     sources=(),
     section="Statistical testing",
-    paper="L2059-2095",
+    paper="Table 33",
     open_rows=False,
     with_controls=False,
     ranked_within="encoder",

@@ -90,7 +90,7 @@ TABLE = TableSpec(
     panels=(Panel((Column("Value", derive=_value, decimals=0),)),),
     sources=("topics", "verification"),
     section="External verifiers",
-    paper="L1403-1431",
+    paper="Table 19",
     open_rows=False,
     with_controls=False,
 )

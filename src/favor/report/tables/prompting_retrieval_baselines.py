@@ -46,6 +46,6 @@ TABLE = TableSpec(
     ),
     sources=("prototypes", "verification", "geometry", "utility", "mauve"),
     section="Prompting and retrieval baselines",
-    paper="L815-883",
+    paper="Table 7",
     open_rows=False,
 )

@@ -19,7 +19,7 @@ TABLE = TableSpec(
     panels=(Panel((Column("Shortened continuation", fixed={"": ""}, wide=True),)),),
     sources=(),
     section="Qualitative examples",
-    paper="L747-783",
+    paper="Table 6",
     with_controls=False,
     publishable=False,
 )

@@ -66,13 +66,13 @@ TABLE = TableSpec(
                 Column("Mean quality", derive=_quality),
                 Column("FAVoR −\nmethod", derive=_difference, paper="FAVoR - method"),
                 Column("Unadjusted\n95% CI", derive=_interval),
-                Column("Holm-adjusted\np", derive=_holm),
+                Column("Holm-adjusted\np", derive=_holm, compared=False),
             )
         ),
     ),
     sources=("judges",),
     section="Human audit and judges",
-    paper="L1249-1268",
+    paper="Table 16",
     open_rows=False,
     with_controls=False,
 )

@@ -24,7 +24,7 @@ TABLE = TableSpec(
     ),
     sources=("source_space",),
     section="Main text",
-    paper="Table 1, L452-471",
+    paper="Table 1",
     open_rows=False,
     with_controls=False,
 )

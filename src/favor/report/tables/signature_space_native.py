@@ -36,7 +36,7 @@ TABLE = TableSpec(
     ),
     sources=("source_space",),
     section="Source-space controls",
-    paper="L897-941",
+    paper="Table 8",
     open_rows=False,
     with_controls=False,
 )

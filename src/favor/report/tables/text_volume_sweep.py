@@ -19,7 +19,7 @@ TABLE = TableSpec(
     ),
     sources=("verification", "utility"),
     section="Data scale and imbalance",
-    paper="L1070-1082",
+    paper="Table 11",
     open_rows=False,
     with_controls=False,
     over_points=True,
