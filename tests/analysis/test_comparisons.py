@@ -16,7 +16,7 @@ from favor.scores.verification import equal_error_rate, source_pairs
 from favor.statistics.bootstrap import auc
 from favor.statistics.paired import holm
 
-KEYS = ["seed", "method", "client", "prompt_id"]
+KEYS = ["seed", "method", "client", "prompt_id", "sample"]
 GOLD = " ".join(f"word{index}" for index in range(25))
 
 
@@ -43,8 +43,8 @@ def inputs() -> ScoreInputs:
                 human.append((client, prompt, "gold", topics[client], centres[index] + generator.normal(size=8) * 0.5))
                 for method, noise in (("near", 0.6), ("far", 2.5)):
                     passed = not (method == "far" and prompt == "c0-1-0")
-                    generations.append((seed, method, client, prompt, "text", 5, 30, 0.9, passed))
-                    made.append((seed, method, client, prompt, centres[index] + generator.normal(size=8) * noise))
+                    generations.append((seed, method, client, prompt, 0, "text", 5, 30, 0.9, passed))
+                    made.append((seed, method, client, prompt, 0, centres[index] + generator.normal(size=8) * noise))
     generated = pd.DataFrame(generations, columns=[*KEYS, "text", "tokens", "words", "distinct_bigram_ratio", "passed"])
     utility = generated[KEYS].assign(
         bertscore_f1=generator.normal(0.8, 0.02, len(generated)), semantic_similarity=generator.random(len(generated))

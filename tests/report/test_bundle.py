@@ -229,8 +229,8 @@ def test_an_adapter_is_found_under_any_name(tmp_path):
 
 
 def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path):
-    generations = {"seed": 1, "method": "favor", "client": "client_001", "prompt_id": "p", "text": "short", "tokens": 1}
-    frame = pd.DataFrame([{**generations, "words": 1, "distinct_bigram_ratio": 1.0, "passed": True}])
+    generations = {"seed": 1, "method": "favor", "client": "client_001", "prompt_id": "p", "sample": 0, "text": "short"}
+    frame = pd.DataFrame([{**generations, "tokens": 1, "words": 1, "distinct_bigram_ratio": 1.0, "passed": True}])
     content = parquet(frame, GENERATIONS, tmp_path)
     assert "not for publication" in found("scores.parquet", content)[0]
     score_frame().to_parquet(tmp_path / "other.parquet")  # the right names, other types

@@ -70,8 +70,8 @@ def inputs() -> ScoreInputs:
         for number in range(4):
             prompt = f"{name}-1-{number}"
             prompts.append((1, name, prompt, "d", topics[name], "a prompt", [1], "gold " * 30, 30))
-            generations.append((1, "m", name, prompt, "text", 9, 25, 0.9, (at + number) % 7 != 0))
-            embeddings.append((1, "m", name, prompt, near()))
+            generations.append((1, "m", name, prompt, 0, "text", 9, 25, 0.9, (at + number) % 7 != 0))
+            embeddings.append((1, "m", name, prompt, 0, near()))
             sources.append((name, prompt, "gold", topics[name], near()))
         sources += [
             (name, f"{name}-{kind}{i}", kind, topics[name], near()) for kind in ("train", "test") for i in range(3)

@@ -68,10 +68,10 @@ def inputs() -> ScoreInputs:
             prompt = f"{client}-2026-{number}"
             passed = (author, number) != (3, 2)
             prompts.append((2026, client, prompt, f"secret-{author}", "Arts", "secret prompt", [1], "secret gold", 30))
-            generations.append((2026, "ours", client, prompt, f"made {author}", 9, 25, 0.9, passed))
-            embeddings.append((2026, "ours", client, prompt, centre + generator.normal(size=256)))
+            generations.append((2026, "ours", client, prompt, 0, f"made {author}", 9, 25, 0.9, passed))
+            embeddings.append((2026, "ours", client, prompt, 0, centre + generator.normal(size=256)))
             sources.append((client, prompt, "gold", "Arts", centre))
-            utility.append((2026, "ours", client, prompt, 0.8, 0.4))
+            utility.append((2026, "ours", client, prompt, 0, 0.8, 0.4))
         sources.append((client, f"secret-{author}-t", "train", "Arts", centre))
     return ScoreInputs(
         pd.DataFrame(generations, columns=GENERATIONS.names),

@@ -35,10 +35,10 @@ def make_inputs(
             sources.append((client, prompt, "gold", topics[client], direction(angle)))
             made = generated[client][index - 1]
             generations.append(
-                (1, method, client, prompt, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
+                (1, method, client, prompt, 0, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
             )
             if made is not None:
-                embeddings.append((1, method, client, prompt, direction(made)))
+                embeddings.append((1, method, client, prompt, 0, direction(made)))
     for client, angles in train.items():
         sources += [(client, f"{client}-t{i:03d}", "train", topics[client], direction(a)) for i, a in enumerate(angles)]
     return ScoreInputs(
@@ -49,6 +49,7 @@ def make_inputs(
                 "method",
                 "client",
                 "prompt_id",
+                "sample",
                 "text",
                 "tokens",
                 "words",
@@ -70,7 +71,7 @@ def make_inputs(
                 "gold_tokens",
             ],
         ),
-        {"e": pd.DataFrame(embeddings, columns=["seed", "method", "client", "prompt_id", "embedding"])},
+        {"e": pd.DataFrame(embeddings, columns=["seed", "method", "client", "prompt_id", "sample", "embedding"])},
         {"e": pd.DataFrame(sources, columns=["client", "item", "kind", "topic", "embedding"])},
     )
 

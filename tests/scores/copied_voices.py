@@ -59,7 +59,7 @@ def inputs_of(texts: pd.DataFrame) -> ScoreInputs:
     features = np.stack([np.concatenate([function_word_rates(t), structure_rates(t)]) for t in texts["text"]])
     texts = texts.assign(embedding=list(unit_rows(standardise(features))), topic="Student")
     human = texts[texts["source"].isin(["train", "gold"])].rename(columns={"source": "kind"})
-    made = texts[~texts["source"].isin(["train", "gold"])].assign(seed=1).reset_index(drop=True)
+    made = texts[~texts["source"].isin(["train", "gold"])].assign(seed=1, sample=0).reset_index(drop=True)
     made = made.rename(columns={"source": "method", "item": "prompt_id"})
     gold, train = human[human["kind"] == "gold"], human[human["kind"] == "train"]
     prompts = pd.DataFrame(
@@ -72,7 +72,7 @@ def inputs_of(texts: pd.DataFrame) -> ScoreInputs:
     return ScoreInputs(
         pd.concat([made.drop(columns=["embedding", "topic"]), quality_columns(made["text"].tolist())], axis=1),
         prompts.reset_index(drop=True),
-        {"e": made[["seed", "method", "client", "prompt_id", "embedding"]]},
+        {"e": made[["seed", "method", "client", "prompt_id", "sample", "embedding"]]},
         {"e": human[["client", "item", "kind", "topic", "embedding"]]},
         client_texts=known[["client", "document_id", "kind", "text", "training_text", "topic"]],
     )

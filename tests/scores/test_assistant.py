@@ -21,7 +21,7 @@ def test_phrases_match_whole_words_once() -> None:
 
 
 def table(inputs) -> pd.DataFrame:
-    keys = ["seed", "method", "client", "prompt_id"]
+    keys = ["seed", "method", "client", "prompt_id", "sample"]
     made = inputs.generations[keys].assign(assistant_score=[0.1, 0.2, 0.3, 0.4, 0.5, 0.9])
     gold = inputs.generations[keys].assign(method="gold", assistant_score=[0.0, 0.0, 0.1, 0.1, 0.2, 0.2])
     return pd.concat([made, gold], ignore_index=True)

@@ -68,7 +68,8 @@ def test_missing_rows_are_named(three_authors: ScoreInputs) -> None:
         ScoreInputs(**{**parts, "source_embeddings": {"other": human}})
     with pytest.raises(UserError, match="the utility table: 5 of the generations"):
         ScoreInputs(
-            **parts, utility=pd.DataFrame(columns=["seed", "method", "client", "prompt_id"]).astype({"seed": int})
+            **parts,
+            utility=pd.DataFrame(columns=["seed", "method", "client", "prompt_id", "sample"]).astype({"seed": int}),
         )
 
 

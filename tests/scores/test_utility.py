@@ -123,11 +123,11 @@ def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
     )
     generations = pd.DataFrame(
         [
-            (1, "m", "a", "a-1-1", "the cat sat on a mat"),
-            (1, "m", "b", "b-1-1", ""),
-            (1, "n", "a", "a-1-1", "a big dog"),
+            (1, "m", "a", "a-1-1", 0, "the cat sat on a mat"),
+            (1, "m", "b", "b-1-1", 0, ""),
+            (1, "n", "a", "a-1-1", 0, "a big dog"),
         ],
-        columns=["seed", "method", "client", "prompt_id", "text"],
+        columns=["seed", "method", "client", "prompt_id", "sample", "text"],
     )
     return generations, prompts
 
@@ -151,7 +151,7 @@ def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) ->
     assert table.loc[("n", "a-1-1"), "semantic_similarity"] == pytest.approx(float(rows[0] @ rows[1]), abs=1e-6)
     assert table.loc[("shuffled", "a-1-1"), "semantic_similarity"] == pytest.approx(float(rows[1] @ rows[2]), abs=1e-6)
     # the same from embeddings the experiment already has
-    keys = ["seed", "method", "client", "prompt_id"]
+    keys = ["seed", "method", "client", "prompt_id", "sample"]
     made = generations[keys].assign(embedding=list(encoder.encode(generations["text"].tolist())))
     gold = pd.DataFrame(
         {"client": prompts["client"], "item": prompts["prompt_id"], "kind": "gold", "topic": "t"}
@@ -165,7 +165,7 @@ def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) ->
 
 
 def test_family(three_authors, score_value) -> None:
-    keys = ["seed", "method", "client", "prompt_id"]
+    keys = ["seed", "method", "client", "prompt_id", "sample"]
     table = three_authors.generations[keys].assign(bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5)
     shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
     inputs = type(three_authors)(
@@ -189,7 +189,7 @@ def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
     assert published_baseline("/models/roberta-large", 17) == 0.83122575
     assert published_baseline("roberta-large", 99) is None
     assert published_baseline("nobody/model", 1) is None
-    rows = three_authors.generations[["seed", "method", "client", "prompt_id"]]
+    rows = three_authors.generations[["seed", "method", "client", "prompt_id", "sample"]]
     shuffled = rows.assign(method="shuffled")
     table = pd.concat([rows, shuffled]).assign(bertscore_f1=0.9, semantic_similarity=0.5)
     inputs = replace(three_authors, utility=table)

@@ -25,7 +25,9 @@ with job(snakemake) as cfg:
     progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len(set(texts)), "texts")
     vectors = list(encoder.encode(texts, progress))
     progress.close()
-    runs = generations[["seed", "method", "client", "prompt_id"]].assign(embedding=vectors[: len(generations)])
+    runs = generations[["seed", "method", "client", "prompt_id", "sample"]].assign(
+        embedding=vectors[: len(generations)]
+    )
     golds = prompts.rename(columns={"prompt_id": "item"})[["client", "item", "topic"]]
     golds = golds.assign(kind="gold", embedding=vectors[len(generations) :])
     write_parquet(runs, snakemake.output.embeddings, GENERATION_EMBEDDINGS)

@@ -47,7 +47,7 @@ with job(snakemake) as cfg:
     progress.close()
     run = prompts[["client", "prompt_id"]].assign(seed=int(snakemake.wildcards.seed), method=snakemake.wildcards.method)
     texts = [base.tokenizer.decode(row) for row in tokens]
-    frame = run.assign(text=texts, tokens=[len(row) for row in tokens])
+    frame = run.assign(sample=0, text=texts, tokens=[len(row) for row in tokens])
     limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], cfg["words"])
     write_parquet(frame.join(quality_columns(texts, *limits)), snakemake.output.generations, GENERATIONS)
     gated = run.assign(gate=run["prompt_id"].map(gates).astype("float64")).dropna(subset="gate")

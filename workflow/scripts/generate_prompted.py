@@ -34,7 +34,7 @@ with job(snakemake) as cfg:
     made = [base.tokenizer.decode(answer) for answer in answers]
     filtered = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], cfg["words"])
     quality = quality_columns(made, *filtered)
-    frame = run.assign(text=made, tokens=list(map(len, answers))).join(quality)
+    frame = run.assign(sample=0, text=made, tokens=list(map(len, answers))).join(quality)
     write_parquet(frame, snakemake.output.generations, GENERATIONS)
     write_parquet(
         run.join(requests.drop(columns=["client", "prompt_id"])), snakemake.output.requests, PROMPTED_REQUESTS

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from favor.federation.tables import GENERATIONS
+from favor.federation.generations import first_samples
 from favor.foundation.files import write_text
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import write_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.context import Context
 from favor.report.excerpts import build_excerpts
@@ -17,7 +15,7 @@ from favor.running.job import job
 from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
+    generations = first_samples(snakemake.input.generations)
     prompts = load_prompts(dict(zip(cfg["context"]["seeds"], map(Path, snakemake.input.prompts), strict=True)))
     context = Context(**cfg["context"])
     spec = printed_spec("qualitative-appendix")

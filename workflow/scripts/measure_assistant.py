@@ -13,17 +13,16 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.running.progress import Progress
-from favor.scores.inputs import load_prompts
+from favor.scores.inputs import RUN_KEYS, load_prompts
 from favor.scores.tables import ASSISTANT
 
 with job(snakemake) as cfg:
     generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    golds = prompts.assign(method="gold", text=prompts["gold_text"])
-    keys = ["seed", "method", "client", "prompt_id"]
-    table = pd.concat([frame[[*keys, "text"]] for frame in (generations, golds)], ignore_index=True)
+    golds = prompts.assign(method="gold", sample=0, text=prompts["gold_text"])
+    table = pd.concat([frame[[*RUN_KEYS, "text"]] for frame in (generations, golds)], ignore_index=True)
     progress = Progress("assistant score", table["text"].nunique(), "texts")
     classifier = load_assistant(Path(snakemake.input.weights).parent)
     table["assistant_score"] = classifier.probabilities(table["text"].tolist(), progress)
     progress.close()
-    write_parquet(table[[*keys, "assistant_score"]], snakemake.output.assistant, ASSISTANT)
+    write_parquet(table[[*RUN_KEYS, "assistant_score"]], snakemake.output.assistant, ASSISTANT)

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.tables import GENERATIONS
+from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.scores.inputs import load_prompts
@@ -13,7 +11,7 @@ from favor.studies.human_2afc_items import AuditSettings, draw_items
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
-    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
+    generations = first_samples(snakemake.input.generations)
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     items = draw_items(generations, prompts, texts, AuditSettings(**cfg["settings"]))

@@ -3,10 +3,8 @@
 import sys
 from pathlib import Path
 
-import pandas as pd
-
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.tables import GENERATIONS
+from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.scores.inputs import load_prompts
@@ -18,7 +16,7 @@ with job(snakemake) as cfg:
     seeds, answer_tokens = cfg.pop("seeds"), cfg.pop("answer_tokens")
     methods, voice = tuple(cfg.pop("methods")), cfg.pop("voice")
     design = Design(methods, tuple(voice) if voice else None, **cfg)
-    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
+    generations = first_samples(snakemake.input.generations)
     prompts = load_prompts(dict(zip(seeds, map(Path, snakemake.input.prompts), strict=True)))
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     requests, key = design_requests(design, generations, prompts, texts)

@@ -16,7 +16,7 @@ import pandas as pd
 from favor.analysis.tables import COMPARISONS
 from favor.foundation.errors import UserError
 from favor.scores import assistant, cold_start, prototypes, utility, verification
-from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.verification import Pairs, source_pairs
 from favor.statistics.bootstrap import (
     DRAWS,
@@ -79,11 +79,11 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id, and a column per metric of
+    """One row per surviving output: client, prompt_id, sample, and a column per metric of
     ``OUTPUT_METRICS`` that the experiment has: some need an assistant classifier, or texts set aside for prototypes."""
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    survivors = run.survivors[["client", "prompt_id"]].reset_index(drop=True)
+    survivors = run.survivors[OUTPUT_KEYS].reset_index(drop=True)
     similarity = vectors @ prototype.T
     own = survivors["client"].map({client: index for index, client in enumerate(inputs.clients)}).to_numpy()
     predicted = prototypes.predict(vectors, prototype, inputs.clients)
@@ -101,7 +101,7 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     for table in (inputs.utility, inputs.assistant):
         if table is not None:
             rows = table[(table["seed"] == run.seed) & (table["method"] == run.method)].drop(columns=["seed", "method"])
-            figures = figures.merge(rows, on=["client", "prompt_id"], validate="one_to_one")
+            figures = figures.merge(rows, on=OUTPUT_KEYS, validate="one_to_one")
     return figures
 
 
@@ -192,7 +192,7 @@ def compare_outputs(
     frames = []
     for pair in _matched(inputs, left, right):
         sides = [output_figures(inputs, side.run, encoder)[side.keep] for side in pair]
-        frames.append(sides[0].merge(sides[1], on=["client", "prompt_id"]).assign(seed=pair[0].run.seed))
+        frames.append(sides[0].merge(sides[1], on=OUTPUT_KEYS).assign(seed=pair[0].run.seed))
     table = pd.concat(frames, ignore_index=True)
     index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
     counts = resample_counts(number, seed, draws)
@@ -269,8 +269,9 @@ def _common(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, 
     matched = []
     for seed in seeds:
         pair = runs[seed, left], runs[seed, right]
-        common = set(pair[0].survivors["prompt_id"]) & set(pair[1].survivors["prompt_id"])
-        first, second = (_Matched(run, run.survivors["prompt_id"].isin(common).to_numpy()) for run in pair)
+        found = [pd.MultiIndex.from_frame(run.survivors[OUTPUT_KEYS]) for run in pair]
+        common = found[0].intersection(found[1])
+        first, second = (_Matched(run, keys.isin(common)) for run, keys in zip(pair, found, strict=True))
         matched.append((first, second))
     return matched
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from favor.foundation.columns import CLIENT, EMBEDDING, METHOD, PROMPT_ID, SEED, TOPIC
+from favor.foundation.columns import CLIENT, EMBEDDING, METHOD, PROMPT_ID, SAMPLE, SEED, TOPIC
 from favor.foundation.tables import STRING, Column, Table
 
 SOURCE_EMBEDDINGS = Table(
@@ -19,6 +19,6 @@ SOURCE_EMBEDDINGS = Table(
 
 GENERATION_EMBEDDINGS = Table(
     "generation_embeddings",
-    (SEED, METHOD, CLIENT, PROMPT_ID, EMBEDDING),
-    ("seed", "method", "client", "prompt_id"),
+    (SEED, METHOD, CLIENT, PROMPT_ID, SAMPLE, EMBEDDING),
+    ("seed", "method", "client", "prompt_id", "sample"),
 )

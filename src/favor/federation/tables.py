@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SEED, TEXT
+from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SAMPLE, SEED, TEXT
 from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, Column, Table
 
 SCHEDULE = Table(
@@ -102,11 +102,12 @@ GENERATIONS = Table(
         METHOD,
         CLIENT,
         PROMPT_ID,
+        SAMPLE,
         TEXT,
         Column("tokens", INT32, "tokens", "generated tokens"),
         Column("words", INT32, "words", "whitespace-delimited tokens of the text"),
         Column("distinct_bigram_ratio", FLOAT, "", "distinct bigrams over bigrams, lower-cased"),
         Column("passed", BOOLEAN, "", "whether the text passes the quality filter"),
     ),
-    ("seed", "method", "client", "prompt_id"),
+    ("seed", "method", "client", "prompt_id", "sample"),
 )

@@ -14,6 +14,7 @@ SPLIT = Column(
 SEED = Column("seed", INT32, "", "training seed")
 METHOD = Column("method", STRING, "", "method key of the configuration")
 PROMPT_ID = Column("prompt_id", STRING, "", "prompt identifier, unique in the experiment")
+SAMPLE = Column("sample", INT32, "", "number of the continuation among those of one prompt, from 0; greedily 0 alone")
 ROUND = Column("round", INT32, "", "communication round, from 0")
 EMBEDDING = Column("embedding", VECTOR, "", "embedding of the text")
 WRITING_PROMPT = Column("prompt", STRING, "", "writing prompt the text answers; empty where the corpus has none")

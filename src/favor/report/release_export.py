@@ -20,7 +20,7 @@ from favor.report.release_layout import (
     check,
     non_iid_level,
 )
-from favor.scores.inputs import ScoreInputs
+from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.prototypes import predictions
 
 EMBEDDING_DIMENSION = 256
@@ -118,14 +118,13 @@ def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
     own = next(found for found in inputs.runs if (found.method, found.seed) == (run.row, run.seed))
     if inputs.utility is None:
         raise UserError("the released layout needs the utility table; make it first")
-    keys = ["client", "prompt_id"]
     utility = inputs.utility[(inputs.utility["method"] == run.row) & (inputs.utility["seed"] == run.seed)]
-    frame = predictions(inputs, run.style_encoder, own)[[*keys, "predicted"]]
+    frame = predictions(inputs, run.style_encoder, own)[[*OUTPUT_KEYS, "predicted"]]
     for part in (
-        inputs.generations[[*keys, "text", "words", "distinct_bigram_ratio"]],
-        utility[[*keys, "bertscore_f1", "semantic_similarity"]],
+        inputs.generations[[*OUTPUT_KEYS, "text", "words", "distinct_bigram_ratio"]],
+        utility[[*OUTPUT_KEYS, "bertscore_f1", "semantic_similarity"]],
     ):
-        frame = frame.merge(part, on=keys, validate="one_to_one")
+        frame = frame.merge(part, on=OUTPUT_KEYS, validate="one_to_one")
     frame["row"] = run.row
     frame["dimension"] = inputs.sources(run.style_encoder, "train").vectors.shape[1]
     return frame
@@ -133,7 +132,7 @@ def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
 
 def _identifiers(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {
-        "generation_id": f"{row['row']}-{row['prompt_id']}",
+        "generation_id": f"{row['row']}-{row['prompt_id']}" + (f"-{row['sample']}" if row["sample"] else ""),
         "author_id": row["client"],
         "client_id": row["client"],
         "output_word_count": int(row["words"]),

@@ -75,6 +75,7 @@ def _mean_score(inputs: ScoreInputs, run: Run, items: pd.DataFrame) -> tuple[flo
     control = run.method in CONTROLS
     table = inputs.assistant
     table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
-    values = table.set_index("prompt_id")["assistant_score"]
-    found = values.loc[items["text_item" if control else "prompt_id"]]
+    wanted = items.assign(prompt_id=items["text_item"]) if control else items
+    keys = ["prompt_id", "sample"]
+    found = wanted[keys].merge(table, on=keys, validate="many_to_one")["assistant_score"]
     return float(found.mean()), len(found), "" if len(found) else "no output passed the filter"

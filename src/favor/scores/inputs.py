@@ -23,15 +23,17 @@ from favor.scores.tables import ASSISTANT, UTILITY
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 
 QUALITY_LIMITS = (MINIMUM_WORDS, MINIMUM_DISTINCT_BIGRAM_RATIO)
-RUN_KEYS = ["seed", "method", "client", "prompt_id"]
+OUTPUT_KEYS = ["client", "prompt_id", "sample"]  # of an output within its run
+RUN_KEYS = ["seed", "method", *OUTPUT_KEYS]
 
 
 @dataclass(frozen=True)
 class Run:
     """The outputs of one method under one seed, or of a control.
 
-    ``items`` has one row per output, sorted by client and prompt: client (the author the output is attributed to),
-    prompt_id, topic, passed, and text_item: the prompt whose human continuation the text is, "" for generated text.
+    ``items`` has one row per output, sorted by client, prompt and sample: client (the author the output is attributed
+    to), prompt_id, sample, topic, passed, and text_item: the prompt whose human continuation the text is, "" for
+    generated text.
     """
 
     seed: int
@@ -162,7 +164,7 @@ class ScoreInputs:
 
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
-        gold = gold.assign(text_item=gold["prompt_id"], passed=self.gold_quality(gold)["passed"])
+        gold = gold.assign(sample=0, text_item=gold["prompt_id"], passed=self.gold_quality(gold)["passed"])
         yield Run(seed, "gold", _items(gold))
         giver = shuffled_attribution(gold["client"].to_numpy(), seed)
         kept = np.flatnonzero(giver >= 0)
@@ -202,7 +204,7 @@ class ScoreInputs:
             else:
                 frame = self.generation_embeddings[encoder]
                 frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
-                frame = run.survivors[["prompt_id"]].merge(frame, on="prompt_id", how="left", validate="one_to_one")
+                frame = run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, how="left", validate="one_to_one")
                 self._cache[key] = unit_embeddings(frame["embedding"])
                 if frame.empty:  # every output failed the filter: no rows, in the space's own dimension
                     self._cache[key] = np.zeros((0, len(self.source_embeddings[encoder]["embedding"].iloc[0])))
@@ -215,8 +217,7 @@ class ScoreInputs:
             known = self.prompts.set_index("prompt_id")["gold_text"]
             return [str(known[item]) for item in run.survivors["text_item"]]
         frame = self.generations[(self.generations["seed"] == run.seed) & (self.generations["method"] == run.method)]
-        known = frame.set_index("prompt_id")["text"]
-        return [str(known[item]) for item in run.survivors["prompt_id"]]
+        return run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, validate="one_to_one")["text"].tolist()
 
     def gold_vectors(self, encoder: str, run: Run) -> np.ndarray:
         """Unit rows of the gold continuations of the surviving outputs' prompts, in the order of ``run.survivors``."""
@@ -283,8 +284,8 @@ def read_variants(family: str, chosen: Sequence[str], known: Sequence[str]) -> l
 
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:
-    columns = ["client", "prompt_id", "topic", "passed", "text_item"]
-    return frame[columns].sort_values(["client", "prompt_id"], ignore_index=True)
+    columns = [*OUTPUT_KEYS, "topic", "passed", "text_item"]
+    return frame[columns].sort_values(OUTPUT_KEYS, ignore_index=True)
 
 
 def _require(wanted: pd.DataFrame, available: pd.DataFrame, what: str, where: str) -> None:

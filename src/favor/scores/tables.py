@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, SEED
+from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, SAMPLE, SEED
 from favor.foundation.tables import FLOAT, INT64, STRING, Column, Table
 
 _SCORE_COLUMNS = (
@@ -24,10 +24,11 @@ UTILITY = Table(
         METHOD,
         CLIENT,
         PROMPT_ID,
+        SAMPLE,
         Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation"),
         Column("semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"),
     ),
-    ("seed", "method", "client", "prompt_id"),
+    ("seed", "method", "client", "prompt_id", "sample"),
 )
 
 ASSISTANT = Table(
@@ -37,9 +38,10 @@ ASSISTANT = Table(
         Column("method", STRING, "", "method key of the configuration; gold: the author's own continuation"),
         CLIENT,
         PROMPT_ID,
+        SAMPLE,
         Column("assistant_score", FLOAT, "", "probability that an assistant wrote the text"),
     ),
-    ("seed", "method", "client", "prompt_id"),
+    ("seed", "method", "client", "prompt_id", "sample"),
 )
 
 SCORES = Table(

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import ScoreInputs, read_settings, read_variants
+from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
 
 METRICS = (
@@ -52,15 +52,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     variants = read_variants("utility", checked["variants"], DEFAULTS["variants"])
     if inputs.utility is None:
         raise UserError("scores: family 'utility' needs the utility table; make it first")
-    keys = ["client", "prompt_id"]
     scores: list[Score] = []
     for run in inputs.runs:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
-        chosen = {"": run.survivors[keys]}
+        chosen = {"": run.survivors[OUTPUT_KEYS]}
         if "all_outputs" in variants:
-            chosen["all_outputs"] = run.items[keys]
+            chosen["all_outputs"] = run.items[OUTPUT_KEYS]
         for variant, outputs in chosen.items():
-            rows = outputs.merge(table, on=keys, how="inner")
+            rows = outputs.merge(table, on=OUTPUT_KEYS, how="inner")
             for metric in METRICS:
                 value = 1.0 if run.method == "gold" else float(rows[metric.name].mean())
                 n = len(outputs) if run.method == "gold" else len(rows)

@@ -12,7 +12,7 @@ from favor.foundation.errors import UserError
 from favor.running.progress import Progress
 from favor.scores.bertscore import BertScorer
 from favor.scores.bertscore_canary import check_canary
-from favor.scores.inputs import read_settings, shuffled_attribution, unit_embeddings
+from favor.scores.inputs import RUN_KEYS, read_settings, shuffled_attribution, unit_embeddings
 
 DEFAULTS: dict[str, Any] = {
     "bertscore_source": "roberta-large",
@@ -39,9 +39,7 @@ def utility(
     checked = read_settings("utility table", settings, DEFAULTS)
     keys = ["seed", "client", "prompt_id"]
     gold = prompts[[*keys, "gold_text"]]
-    table = pd.concat(
-        [generations[["seed", "method", "client", "prompt_id", "text"]].assign(text_item=""), _shuffled(prompts)]
-    )
+    table = pd.concat([generations[[*RUN_KEYS, "text"]].assign(text_item=""), _shuffled(prompts)])
     table = table.merge(gold, on=keys, how="left", validate="many_to_one").reset_index(drop=True)
     if table["gold_text"].isna().any():
         row = table[table["gold_text"].isna()].iloc[0]
@@ -61,7 +59,7 @@ def utility(
         similarity = _known_similarity(table, *sentence_embeddings)
     empty = table["text"].str.strip() == ""
     scored = table.assign(bertscore_f1=f1, semantic_similarity=similarity.mask(empty, 0.0))
-    return scored[["seed", "method", "client", "prompt_id", "bertscore_f1", "semantic_similarity"]]
+    return scored[[*RUN_KEYS, "bertscore_f1", "semantic_similarity"]]
 
 
 def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
@@ -73,7 +71,10 @@ def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
         given = ordered.iloc[giver[giver >= 0]]
         parts.append(
             kept[["seed", "client", "prompt_id"]].assign(
-                method="shuffled", text=given["gold_text"].to_numpy(), text_item=given["prompt_id"].to_numpy()
+                method="shuffled",
+                sample=0,
+                text=given["gold_text"].to_numpy(),
+                text_item=given["prompt_id"].to_numpy(),
             )
         )
     return pd.concat(parts)
@@ -90,8 +91,7 @@ def _encoded_similarity(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.Seri
 
 def _known_similarity(table: pd.DataFrame, generated: pd.DataFrame, source: pd.DataFrame) -> pd.Series:
     gold = source.loc[source["kind"] == "gold", ["item", "embedding"]].set_index("item")["embedding"]
-    keys = ["seed", "method", "client", "prompt_id"]
-    own = table.merge(generated[[*keys, "embedding"]], on=keys, how="left", validate="one_to_one")["embedding"]
+    own = table.merge(generated[[*RUN_KEYS, "embedding"]], on=RUN_KEYS, how="left", validate="one_to_one")["embedding"]
     own = own.where(own.notna(), table["text_item"].map(gold))
     other = table["prompt_id"].map(gold)
     missing = (own.isna() | other.isna()) & (table["text"].str.strip() != "")

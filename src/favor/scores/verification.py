@@ -52,17 +52,25 @@ class Pairs:
 
 
 def generated_pairs(vectors: np.ndarray, run: Run) -> Pairs:
-    """All unordered pairs of distinct surviving outputs of a run; ``vectors`` [n, d] are their unit rows."""
+    """All unordered pairs of a run's surviving outputs on different prompts; ``vectors`` [n, d] are their unit rows."""
     survivors = run.survivors
-    first, second = np.triu_indices(len(survivors), k=1)
+    first, second = _places(survivors)
     author, topic = survivors["client"].to_numpy(dtype=object), survivors["topic"].to_numpy(dtype=object)
     return Pairs((vectors @ vectors.T)[first, second], author[first], author[second], topic[first])
+
+
+def _places(survivors: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the two outputs of every pair; samples of one prompt make none."""
+    prompt = survivors["prompt_id"].to_numpy(dtype=object)
+    first, second = np.triu_indices(len(survivors), k=1)
+    apart = prompt[first] != prompt[second]
+    return first[apart], second[apart]
 
 
 def same_topic_pairs(pairs: Pairs, run: Run) -> Pairs:
     """All positives of ``generated_pairs`` and the negatives whose authors share a known topic."""
     survivors = run.survivors
-    first, second = np.triu_indices(len(survivors), k=1)
+    first, second = _places(survivors)
     topic = survivors["topic"].to_numpy(dtype=object)
     shared = (topic[first] == topic[second]) & (topic[first] != UNKNOWN_TOPIC)
     return pairs.chosen(pairs.positive | shared)

@@ -94,7 +94,7 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     right = (predict(test.vectors, prototypes(train, clients), clients) == owner).astype(float)
     correct = mean_draws(right, np.array([index[client] for client in owner]), counts)
     # The held-out texts stand in the place of a run's outputs.
-    items = test.frame.rename(columns={"item": "prompt_id"}).assign(passed=True, text_item=test.frame["item"])
+    items = test.frame.rename(columns={"item": "prompt_id"}).assign(passed=True, sample=0, text_item=test.frame["item"])
     pairs = source_pairs(test.vectors, Run(0, SOURCE, items), train, same_topic=False)
     left = np.array([index[client] for client in pairs.left])
     separated = auc_draws(pairs.scores, pairs.positive, left, counts)

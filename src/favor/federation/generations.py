@@ -1,0 +1,17 @@
+"""Continuations as people and judges are shown them: one per run and prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
+
+
+def first_samples(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Return the table ``generations`` of several runs, of every prompt its first sample only."""
+    found = pd.concat([read_parquet(path, GENERATIONS) for path in paths], ignore_index=True)
+    return found[found["sample"] == 0].reset_index(drop=True)
