@@ -91,6 +91,17 @@ def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated
     assert not jobs(planner, "blogtext", study)["train_shared"] > jobs(planner, "blogtext")["train_shared"]
 
 
+@pytest.mark.parametrize("corpus", ["blogtext", "blogtext_small"])
+def test_matched_budgets_stand_beside_the_released_ones(plan, corpus):
+    study = corpus.replace("blogtext", "matched_budget")
+    planner = plan((f"config/{corpus}.yaml", f"config/studies/{study}.yaml"))
+    released, matched = (planner.config.experiments[name] for name in (corpus, study))
+    assert (released.budget, matched.budget) == ("released", "matched")
+    assert set(matched.tables) == {"voice-kept", "distinct-faithful"} <= set(released.tables)
+    assert set(matched.methods) <= set(released.methods)
+    assert jobs(planner, study)["generate"] == len(matched.seeds) * len(matched.methods)
+
+
 def test_the_scale_stress_test(plan):
     planner = plan(("config/blogtext.yaml", "config/studies/scale.yaml"))
     found = jobs(planner, "k100")

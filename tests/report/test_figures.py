@@ -24,6 +24,7 @@ from favor.report.drawing import drawing
 from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
+from favor.report.figures.distinct_faithful import draw_distinct_faithful
 from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
 from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
 from favor.report.figures.last_participation import draw_last_participation
@@ -88,8 +89,30 @@ def participation_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "last_round", "clients", "outputs", "correct"])
 
 
+def voice_table(method: str = "favor") -> pd.DataFrame:
+    ends = {"score": 0.6, "score_low": 0.5, "score_high": 0.65}
+    rows = [
+        (0, name, "asce_a", f"kept_{metric}", variant, value, 48, "")
+        for name in (method, "gold", "shuffled")
+        for metric in ("generated_auc", "author_accuracy")
+        for variant, value in ends.items()
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 Draw = Callable[..., None]
-DRAWN = ["workflow", "pipeline", "allocation", "curves", "retention", "map", "coordinates", "energy", "participation"]
+DRAWN = [
+    "faithful",
+    "workflow",
+    "pipeline",
+    "allocation",
+    "curves",
+    "retention",
+    "map",
+    "coordinates",
+    "energy",
+    "participation",
+]
 
 
 @pytest.fixture(params=DRAWN)
@@ -102,6 +125,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "curves": lambda *paths: draw_training_curves({"favor": training_log(), "fedavg": training_log(1)}, *paths),
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
         "map": generation_map,
+        "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
         "participation": lambda *paths: draw_last_participation(participation_table(), ["fedavg", "favor"], *paths),
@@ -137,6 +161,16 @@ def test_empty_logs_are_named(tmp_path: Path) -> None:
 def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
     draw_retention_utility(scores, "no_such_encoder", ["favor"], tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
+
+
+def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
+    lost = voice_table()
+    lost.loc[lost["method"] == "favor", "value"] = np.nan
+    draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", ["favor"], tmp_path / "nobody.svg")
+    assert written[-1].startswith("No method has both values")
+    for name, scores in (("all", voice_table()), ("human", lost)):
+        draw_distinct_faithful(scores, "asce_a", ["favor"], tmp_path / f"{name}.svg")
+    assert (tmp_path / "all.svg").stat().st_size > (tmp_path / "human.svg").stat().st_size
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ def test_by_hand() -> None:
     assert found.share == pytest.approx(0.5)
     # draws .25 and .75: the percentiles 2.5 and 97.5 lie between them
     assert (found.low, found.high) == (pytest.approx(0.2625), pytest.approx(0.7375))
+    assert (found.score_low, found.score_high) == (pytest.approx(0.205), pytest.approx(0.395))
     assert (found.score, found.floor, found.ceiling, found.reason) == (0.3, 0.1, 0.5, "")
 
 

@@ -47,9 +47,10 @@ DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 2000, "seed": 2026}
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the shares of every method and control in every encoder, with what they are made of.
 
-    The variant "" is the share, ``low`` and ``high`` are the ends of its 95 % interval; ``score``, ``floor`` and
-    ``ceiling`` are the means behind it. ``over_base``, ``over_base_low`` and ``over_base_high`` are the same with the
-    base model as floor. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap.
+    The variant "" is the share; ``low`` and ``high`` are the ends of its 95 % interval. ``score`` (with ``score_low``
+    and ``score_high``), ``floor`` and ``ceiling`` are the means behind it. ``over_base``, ``over_base_low`` and
+    ``over_base_high`` are the share with the base model as floor. Settings: ``encoders`` (None: all), ``draws`` and
+    ``seed`` of the bootstrap.
     """
     checked = read_settings("voice_kept", settings, DEFAULTS)
     counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
@@ -110,7 +111,10 @@ def _rows(method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray
 
 def _values(variant: str, share: KeptShare) -> dict[str, float]:
     values = {variant: share.share, f"{variant}_low".strip("_"): share.low, f"{variant}_high".strip("_"): share.high}
-    return values if variant else {**values, "score": share.score, "floor": share.floor, "ceiling": share.ceiling}
+    if variant:
+        return values
+    ends = {"score_low": share.score_low, "score_high": share.score_high}
+    return {**values, "score": share.score, **ends, "floor": share.floor, "ceiling": share.ceiling}
 
 
 def _note(share: KeptShare, value: float) -> str:

@@ -11,15 +11,17 @@ from favor.statistics.bootstrap import interval
 
 @dataclass(frozen=True)
 class KeptShare:
-    """(score - floor) / (ceiling - floor) with its 95 % interval.
+    """(score - floor) / (ceiling - floor) with its 95 % interval, and the score with its own.
 
-    ``reason`` says why there is none; share and interval are NaN then.
+    ``reason`` says why there is no share; it and its interval are NaN then.
     """
 
     share: float
     low: float
     high: float
     score: float
+    score_low: float
+    score_high: float
     floor: float
     ceiling: float
     reason: str = ""
@@ -32,7 +34,8 @@ def kept_share(score: np.ndarray, floor: np.ndarray, ceiling: np.ndarray) -> Kep
     nothing. The few draws in which the ceiling does not exceed the floor are left out of the interval.
     """
     nan = float("nan")
-    seen = float(score[0]), float(floor[0]), float(ceiling[0])
+    ends = interval(score[1:]) if np.isfinite(score[1:]).any() else (nan, nan)
+    seen = float(score[0]), *ends, float(floor[0]), float(ceiling[0])
     if not np.isfinite(seen).all():
         return KeptShare(nan, nan, nan, *seen, reason="score, floor or ceiling has no value")
     span = ceiling - floor

@@ -1,0 +1,83 @@
+"""How distinct a method's authors are against how faithful they are: human text, shuffled authors and every method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from favor.paper.names import method_name
+from favor.report.drawing import BLACK, GREY, MARKERS, PALETTE, drawing, save, say
+from favor.report.figure_specs import FigureSpec
+
+AXES = {"x": "kept_generated_auc", "y": "kept_author_accuracy"}
+HUMAN = {"gold": ("own continuations", BLACK, "*"), "shuffled": ("shuffled authors", GREY, "x")}
+
+
+def draw_distinct_faithful(
+    scores: pd.DataFrame,
+    style_encoder: str,
+    methods: Sequence[str],
+    *paths: str | Path,
+    display: Mapping[str, str] | None = None,
+    references: Sequence[str] = (),
+) -> None:
+    """Draw the ``scores`` of the family ``voice_kept`` in the style encoder's space to each of ``paths``.
+
+    ``references``: methods that do not federate, drawn with open marks. Methods without both values are left out.
+    """
+    styled = scores[scores["encoder"] == style_encoder]
+    values = styled.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
+    places = {axis: [(metric, variant) for variant in _VARIANTS] for axis, metric in AXES.items()}
+    wanted = [place for axis in places.values() for place in axis]
+    values = values.reindex(columns=pd.MultiIndex.from_tuples(wanted)).dropna()
+    with drawing(6.6, 4.2) as (figure, axes):
+        axis = axes[0]
+        shown = [method for method in (*methods, *HUMAN) if method in values.index]
+        if not shown:
+            say(axis, "No method has both values:\nno output passed the filter.")
+        for number, method in enumerate(shown):
+            label, color, marker = HUMAN.get(method) or (
+                method_name(method, display),
+                PALETTE[number % len(PALETTE)],
+                MARKERS[number % len(MARKERS)],
+            )
+            own = values.loc[method]
+            found = {side: own[places[side]].to_numpy() for side in AXES}
+            axis.errorbar(
+                found["x"][0],
+                found["y"][0],
+                **{
+                    f"{side}err": [[max(0.0, mean - low)], [max(0.0, high - mean)]]
+                    for side, (mean, low, high) in found.items()
+                },
+                marker=marker,
+                markersize=11 if method in HUMAN else 7,
+                markerfacecolor="white" if method in references else color,
+                color=color,
+                linestyle="none",
+                elinewidth=0.6,
+                label=label,
+            )
+        axis.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
+        axis.set(xlabel="Distinct: verification AUC among outputs (0.5: chance)", ylabel="Faithful: author accuracy")
+        axis.grid()
+        if shown:
+            figure.legend(loc="outside right upper")
+        save(figure, *paths)
+
+
+_VARIANTS = ("score", "score_low", "score_high")
+
+FIGURE = FigureSpec(
+    title="Distinct against faithful",
+    caption="To the right a method's authors are told from each other; above they are told to be the right ones. Bars "
+    "are 95 % intervals of a bootstrap over authors. A method to the right of the human text and below it writes in "
+    "voices that differ and are not the authors'.",
+    scores=("voice_kept",),
+    place=2,
+    draw=lambda data, *paths: draw_distinct_faithful(
+        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+    ),
+)
