@@ -7,18 +7,27 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install demo demo-all test test-faults test-slurm lint clean
+.PHONY: install lock demo demo-all test test-faults test-slurm lint clean
 
 install: $(INSTALLED)
 
-# torch first: the other packages resolve beside it (a CPU or CUDA build, whichever the machine's index offers).
+# torch first and without a hash: which build it is, CPU or CUDA, and what libraries come with it, is the machine's affair.
+# Everything else is pinned by version and hash, so pip resolves nothing.
 $(INSTALLED): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "$$(grep '^torch==' requirements.lock)"
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet "$$(sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)"
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
+
+# Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
+# environments of conda follow. Then run "make test": docs/dependencies.md says which tests prove an upgrade.
+lock: install
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes \
+		--no-emit-package torch --custom-compile-command "make lock" --quiet $(UPGRADE) --output-file requirements.lock
+	$(BIN)/python envs/write.py
 
 demo: install
 	$(BIN)/snakemake --cores $(CORES)

@@ -333,10 +333,10 @@ def test_the_configuration_keeps_names_and_loses_places():
 
 
 def test_versions_are_those_of_the_lock_as_installed():
-    versions = installed_versions("# comment\nnumpy==0.0.1\nno-such-package==1.0\n")
+    versions = installed_versions("# comment\nnumpy==0.0.1 \\\n    --hash=sha256:00\nno-such-package==1.0\n")
     assert versions["numpy"] == np.__version__
     assert versions["no-such-package"] == ""
-    assert set(versions) == {"python", "numpy", "no-such-package"}
+    assert set(versions) == {"python", "torch", "numpy", "no-such-package"}
 
 
 def test_the_projects_own_files_pass(repository, tmp_path):

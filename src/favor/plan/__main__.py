@@ -15,7 +15,7 @@ from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.estimate import estimate
 
-ROOT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
@@ -34,21 +34,30 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     return [f"{name.ljust(width)}  {value:>14}" for name, value in rows]
 
 
-def main() -> None:
-    """Plan the configuration of the named files, later ones over earlier ones, and print its estimate."""
-    parser = argparse.ArgumentParser(prog="python -m favor.plan", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `print_estimate` reads."""
     parser.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
     parser.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    arguments = parser.parse_args()
+
+
+def print_estimate(arguments: argparse.Namespace) -> None:
+    """Plan the configuration of the named files and print its estimate. Raises ``UserError`` where it is wrong."""
+    config = read_files(arguments.configfile)
+    if arguments.corpus_path:
+        config["corpus_path"] = arguments.corpus_path
+    found = estimate(Planner(resolve(config), CHECKOUT))
+    print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines(found)))
+
+
+def main() -> None:
+    """Print the estimate, or one line that says what is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m favor.plan", description=__doc__)
+    add_arguments(parser)
     try:
-        config = read_files(arguments.configfile)
-        if arguments.corpus_path:
-            config["corpus_path"] = arguments.corpus_path
-        found = estimate(Planner(resolve(config), ROOT))
+        print_estimate(parser.parse_args())
     except UserError as error:
         sys.exit(f"error: {error}")
-    print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines(found)))
 
 
 if __name__ == "__main__":

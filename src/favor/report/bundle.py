@@ -76,8 +76,8 @@ def table_columns() -> dict[str, Any]:
 
 
 def installed_versions(lock: str) -> dict[str, str]:
-    """Return Python's version and those of the lock file's packages as they are installed ("" where one is not)."""
-    names = [line.split("==")[0] for line in lock.splitlines() if "==" in line and not line.startswith("#")]
+    """Return the installed versions of Python, torch and the lock file's packages ("" where one is not installed)."""
+    names = ["torch", *re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)]
     found = {"python": platform.python_version()}
     for name in names:
         try:

@@ -1,0 +1,61 @@
+"""The command ``favor`` over the demo's configuration."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from favor import cli
+
+
+def run(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["favor", *arguments])
+    cli.main()
+    return capsys.readouterr().out
+
+
+def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys):
+    found = json.loads(run(monkeypatch, capsys, "plan", str(repository / "config" / "config.yaml"), "--json"))
+    assert found["jobs"]["train_shared"] > 0
+    assert found["final_gib"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "targets"),
+    [
+        (["check"], ["check"]),
+        (["run", "--dry-run"], ["all"]),
+        (["report", "--results", "elsewhere"], ["elsewhere/report.html"]),
+    ],
+)
+def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
+    repository, monkeypatch, tmp_path, arguments, targets
+):
+    started = []
+    monkeypatch.chdir(repository / "docs")
+    monkeypatch.setenv("PATH", str(tmp_path))  # no LaTeX, so the report is a page alone
+    monkeypatch.setattr(sys, "argv", ["favor", *arguments])
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, check: started.append(command) or subprocess.CompletedProcess(command, 3)
+    )
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    (command,) = started
+    assert command[:5] == [sys.executable, "-m", "snakemake", "--snakefile", str(repository / "Snakefile")]
+    assert command[command.index("--") + 1 :] == targets
+    assert ("--dry-run" in command) == ("--dry-run" in arguments)
+    assert stopped.value.code == 3
+
+
+def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sys, "argv", ["favor", "plan", str(tmp_path / "none.yaml")])
+    with pytest.raises(SystemExit, match=r"^error: .*none\.yaml"):
+        cli.main()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["favor", "check"])
+    with pytest.raises(SystemExit, match="no Snakefile here"):
+        cli.main()
