@@ -234,5 +234,5 @@ def test_row_groups_stream_and_totals(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_digest_is_by_text() -> None:
-    assert text_digest("a") == text_digest("a") != text_digest("b")
-    assert len(text_digest("a")) == 16
+    assert text_digest(b"a") == text_digest(b"a") != text_digest(b"b")
+    assert len(text_digest(b"a")) == 16

@@ -12,7 +12,7 @@ from favor.corpora.building import build_documents
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.reading import open_reader
-from favor.corpora.scripts import letters_by_script
+from favor.corpora.scripts import letters_beyond_ascii
 from favor.corpora.tables import DOCUMENTS, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
@@ -46,10 +46,10 @@ def build(folder: Path, texts: list[str], words: str = "paper") -> tuple[pd.Data
     return read_parquet(outputs[0], DOCUMENTS), read_parquet(outputs[2], SCRIPTS)
 
 
-def test_letters_by_script_by_hand() -> None:
-    assert letters_by_script("ab, c 1") == {"Latin": 3}
-    assert letters_by_script("é ж 東か1") == {"Latin": 1, "Cyrillic": 1, "Han": 1, "Hiragana": 1}
-    assert letters_by_script("22 :)") == {}
+def test_letters_beyond_ascii_by_hand() -> None:
+    assert letters_beyond_ascii("ab, c 1") == {}
+    assert letters_beyond_ascii("é ж 東か1") == {"Latin": 1, "Cyrillic": 1, "Han": 1, "Hiragana": 1}
+    assert letters_beyond_ascii("22 :)") == {}
 
 
 def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path: Path) -> None:

@@ -7,18 +7,20 @@ order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs a few hundr
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from array import array
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from favor.corpora.cleaning import CleaningSettings, clean_text
 from favor.corpora.documents import DocumentWriter, text_digest
+from favor.corpora.letter_counts import count_letters_and_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
 from favor.corpora.scripts import ScriptCounts
 from favor.corpora.shared_authors import shared_author_groups
@@ -36,6 +38,8 @@ RARE_REASONS = {
     "excluded_text": "their text is one of the corpus key 'excluded_texts'",
     "unreadable": "neither UTF-8 nor plausible text in the corpus key 'encoding'",
 }
+
+BATCH_CHARACTERS = 2_000_000  # of posts whose words are counted at once
 
 
 def build_documents(
@@ -97,6 +101,16 @@ def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{reason} {rows:,}" for reason, rows in counts.items() if rows)
 
 
+class _Cleaned(NamedTuple):
+    """A post whose words are to be counted."""
+
+    author: int
+    number: int
+    topic: str
+    prompt: str
+    text: str
+
+
 class _Index:
     """What memory keeps of every post that is not dropped on sight."""
 
@@ -108,61 +122,84 @@ class _Index:
         self.author, self.topic, self.number, self.words = array("i"), array("i"), array("q"), array("i")
         self.offset, self.prompt_bytes, self.text_bytes = array("q"), array("i"), array("i")
         self.digest = bytearray()
+        self._spilled = 0  # bytes
         self.dropped = {"empty": 0, "too_short": 0}
         self.scripts = ScriptCounts()
         self.first: dict[str, str] = {}  # of every rare reason, the first row dropped for it
 
     def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
         """Take every post in, yielding after each."""
-        count = document_words(settings.words).count
-        offset = 0
+        waiting: list[_Cleaned] = []
+        characters = 0
         for post in posts:
             yield
-            name = post.author.strip()
-            if not name:
-                raise UserError(f"{path}: {post.row_label}: the author is empty; fill it in or remove the row")
-            if name in self._excluded_authors:
-                self._drop("excluded_author", post)
+            cleaned = self._clean(post, settings, path)
+            if cleaned is None:
                 continue
-            if not _has_utf8(name):
-                raise UserError(
-                    f"{path}: {post.row_label}: the author {name!r} holds half of a surrogate pair, which is not a "
-                    "character; correct it or remove the row"
-                )
-            author = self.authors.setdefault(name, len(self.authors))
-            if author == len(self.rows_of_author):
-                self.rows_of_author.append(0)
-            self.rows_of_author[author] += 1
-            if post.unreadable:
-                self._drop("unreadable", post)
-                continue
-            text = clean_text(post.text, settings.keep_line_breaks)
-            if not text:
-                self.dropped["empty"] += 1
-                continue
-            if text in self._excluded_texts:
-                self._drop("excluded_text", post)
-                continue
-            words = count(text)
-            self.scripts.add(text, words < settings.minimum_words)
-            if words < settings.minimum_words:
+            waiting.append(cleaned)
+            characters += len(cleaned.text)
+            if characters > BATCH_CHARACTERS:
+                self._keep(waiting, settings, spill)
+                waiting, characters = [], 0
+        self._keep(waiting, settings, spill)
+        spill.flush()
+
+    def _clean(self, post: RawPost, settings: CleaningSettings, path: Path) -> _Cleaned | None:
+        """Return the post as far as it can be told without counting its words; None where it is dropped."""
+        name = post.author.strip()
+        if not name:
+            raise UserError(f"{path}: {post.row_label}: the author is empty; fill it in or remove the row")
+        if name in self._excluded_authors:
+            self._drop("excluded_author", post)
+            return None
+        if not _has_utf8(name):
+            raise UserError(
+                f"{path}: {post.row_label}: the author {name!r} holds half of a surrogate pair, which is not a "
+                "character; correct it or remove the row"
+            )
+        author = self.authors.setdefault(name, len(self.authors))
+        if author == len(self.rows_of_author):
+            self.rows_of_author.append(0)
+        self.rows_of_author[author] += 1
+        if post.unreadable:
+            self._drop("unreadable", post)
+            return None
+        text = clean_text(post.text, settings.keep_line_breaks)
+        if not text:
+            self.dropped["empty"] += 1
+            return None
+        if text in self._excluded_texts:
+            self._drop("excluded_text", post)
+            return None
+        prompt = clean_text(post.prompt, settings.keep_line_breaks) if post.prompt else ""
+        return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text)
+
+    def _keep(self, posts: list[_Cleaned], settings: CleaningSettings, spill: BinaryIO) -> None:
+        """Keep those of the posts that have enough words."""
+        contents = [_encode(post.text) for post in posts]
+        letters, words = count_letters_and_words(contents)
+        if settings.words != "paper":
+            words = [document_words(settings.words).count(post.text) for post in posts]
+        for post, text, plain, count in zip(posts, contents, letters, words, strict=True):
+            short = count < settings.minimum_words
+            self.scripts.add(post.text, plain, short)
+            if short:
                 self.dropped["too_short"] += 1
                 continue
-            prompt_bytes = _encode(clean_text(post.prompt, settings.keep_line_breaks)) if post.prompt else b""
-            text_bytes = _encode(text)
-            spill.write(prompt_bytes + text_bytes)
+            prompt = _encode(post.prompt)
             topic = _encode(post.topic.strip()).decode() or UNKNOWN_TOPIC
-            self.author.append(author)
+            self.author.append(post.author)
             self.topic.append(self.topics.setdefault(topic, len(self.topics)))
-            self.number.append(self.rows_of_author[author])
-            self.words.append(words)
-            self.offset.append(offset)
-            self.prompt_bytes.append(len(prompt_bytes))
-            self.text_bytes.append(len(text_bytes))
+            self.number.append(post.number)
+            self.words.append(count)
+            self.offset.append(self._spilled)
+            self.prompt_bytes.append(len(prompt))
+            self.text_bytes.append(len(text))
             self.digest += text_digest(text)
-            offset += len(prompt_bytes) + len(text_bytes)
+            self._spilled += spill.write(prompt + text)
 
     def _drop(self, reason: str, post: RawPost) -> None:
+        """Count a post that is dropped for a rare reason."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
         self.first.setdefault(reason, post.row_label)
 
@@ -233,12 +270,10 @@ def _write(index: _Index, columns: _Columns, spill: BinaryIO, path: Path) -> Non
     rows = rows[np.lexsort((columns.number[rows], rank[columns.author[rows]]))]
     width = max(5, len(str(columns.number.max())))  # one width, so that ids sort as their numbers do
     writer = DocumentWriter(path)
-    for row in rows.tolist():
-        spill.seek(index.offset[row])
-        content = spill.read(index.prompt_bytes[row] + index.text_bytes[row])
-        prompt, text = content[: index.prompt_bytes[row]], content[index.prompt_bytes[row] :]
-        author = names[columns.author[row]]
-        document_id = f"{author}-{columns.number[row]:0{width}d}"
-        topic = topics[index.topic[row]]
-        writer.write(author, document_id, topic, prompt.decode(), text.decode(), index.words[row])
+    authors, numbers = columns.author[rows].tolist(), columns.number[rows].tolist()
+    for row, author, number in zip(rows.tolist(), authors, numbers, strict=True):
+        split = index.prompt_bytes[row]
+        content = os.pread(spill.fileno(), split + index.text_bytes[row], index.offset[row])
+        name, topic = names[author], topics[index.topic[row]]
+        writer.write(name, f"{name}-{number:0{width}d}", topic, content[:split], content[split:], index.words[row])
     writer.close()

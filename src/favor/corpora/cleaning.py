@@ -11,6 +11,8 @@ LINK_MARKER = "urlLink"  # stands in the corpus where a post had a link
 # Control characters other than tab and line ends, and invisible marks that split words or start files.
 INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
 
+SPACES = re.compile("  +")
+
 
 @dataclass(frozen=True)
 class CleaningSettings:
@@ -47,8 +49,11 @@ def clean_text(text: str, keep_line_breaks: bool = True) -> str:
         text = html.unescape(text)
     if LINK_MARKER in text:
         text = text.replace(LINK_MARKER, " ")
-    if not text.isascii() or not text.isprintable():
+    text = text.strip(" \t\r\n")
+    if not text.isprintable():  # of white space, a printable text has spaces alone
         text = INVISIBLE.sub(_visible, text)
+    else:
+        return SPACES.sub(" ", text)
     if keep_line_breaks and ("\n" in text or "\r" in text):
         lines = [" ".join(line.split()) for line in text.replace("\r", "\n").split("\n")]
         return "\n".join([line for line in lines if line])

@@ -14,28 +14,30 @@ from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError
 
 
-def text_digest(text: str) -> bytes:
-    """Return the 16-byte BLAKE2b digest by which two documents count as identical."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def text_digest(text: bytes) -> bytes:
+    """Return the 16-byte BLAKE2b digest of a document in UTF-8, by which two documents count as identical."""
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 class DocumentWriter:
     """Writes rows of the ``documents`` table, given in the table's order, a row group at a time."""
 
-    GROUP_CHARACTERS = 16_000_000
+    GROUP_BYTES = 16_000_000
     GROUP_ROWS = 20_000
 
     def __init__(self, path: Path) -> None:
         self._schema = DOCUMENTS.schema
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
-        self._rows: list[tuple[str, str, str, str, str, int]] = []
-        self._characters = 0
+        self._rows: list[tuple[str, str, str, str | bytes, str | bytes, int]] = []
+        self._bytes = 0
 
-    def write(self, author: str, document_id: str, topic: str, prompt: str, text: str, words: int) -> None:
-        """Add one document."""
+    def write(
+        self, author: str, document_id: str, topic: str, prompt: str | bytes, text: str | bytes, words: int
+    ) -> None:
+        """Add one document; bytes are UTF-8."""
         self._rows.append((author, document_id, topic, prompt, text, words))
-        self._characters += len(text) + len(prompt)
-        if self._characters >= self.GROUP_CHARACTERS or len(self._rows) >= self.GROUP_ROWS:
+        self._bytes += len(text) + len(prompt)
+        if self._bytes >= self.GROUP_BYTES or len(self._rows) >= self.GROUP_ROWS:
             self._flush()
 
     def close(self) -> None:
@@ -50,7 +52,7 @@ class DocumentWriter:
                 for values, field in zip(zip(*self._rows, strict=True), self._schema, strict=True)
             ]
             self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
-        self._rows, self._characters = [], 0
+        self._rows, self._bytes = [], 0
 
 
 def stream_documents(path: Path, columns: Sequence[str], rows: int = 8192) -> Iterator[pd.DataFrame]:

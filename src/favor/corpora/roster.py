@@ -191,7 +191,7 @@ def measure_overlap(roster: pd.DataFrame, documents: Path) -> pd.DataFrame:
     for batch in stream_documents(documents, ("author", "text")):
         for author, text in batch.itertuples(index=False, name=None):
             if author in role_of:
-                texts[role_of[author]].add(text_digest(text))
+                texts[role_of[author]].add(text_digest(text.encode()))
     rows = [
         (left, right, len(authors[left] & authors[right]), len(texts[left] & texts[right]))
         for left, right in combinations(sorted(ROLES), 2)

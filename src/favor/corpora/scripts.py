@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from functools import cache
 
@@ -14,7 +13,6 @@ from favor.corpora.tables import SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.words import UNSPACED
 
-_NO_LETTERS = bytes(sorted(set(range(256)) - set(string.ascii_letters.encode())))
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 NONE = "none"  # of posts without a letter
 
@@ -25,20 +23,13 @@ def _script(character: str) -> str:
     return scripts.script_name(scripts.script(character)) if character.isalpha() else ""
 
 
-def letters_by_script(text: str) -> Counter[str]:
-    """Return the number of letters of ``text`` by the Unicode name of their script."""
-    plain = plain_letters(text)
-    found = Counter(Latin=plain) if plain else Counter[str]()
-    if not text.isascii():
-        for character, count in Counter(_BEYOND_ASCII.findall(text)).items():
-            if name := _script(character):
-                found[name] += count
+def letters_beyond_ascii(text: str) -> Counter[str]:
+    """Return the number of letters of ``text`` but A to Z by the Unicode name of their script."""
+    found = Counter[str]()
+    for character, count in Counter(_BEYOND_ASCII.findall(text)).items():
+        if name := _script(character):
+            found[name] += count
     return found
-
-
-def plain_letters(text: str) -> int:
-    """Return the number of letters A to Z of ``text``."""
-    return len(text.encode("utf-8", "replace").translate(None, _NO_LETTERS))
 
 
 class ScriptCounts:
@@ -50,12 +41,14 @@ class ScriptCounts:
         self.posts: Counter[str] = Counter()
         self.wordless: Counter[str] = Counter()
 
-    def add(self, text: str, dropped: bool) -> None:
-        """Count a cleaned post; ``dropped``: too few words were found in it."""
-        letters = letters_by_script(text)
+    def add(self, text: str, plain: int, dropped: bool) -> None:
+        """Count a cleaned post of ``plain`` letters A to Z; ``dropped``: too few words were found in it."""
+        self.plain += plain
+        letters = {"Latin": plain} if plain else {}
+        if not text.isascii():
+            letters = Counter(letters) + letters_beyond_ascii(text)
         for name, count in letters.items():
             self.letters[name] += count
-        self.plain += letters["Latin"] if text.isascii() else plain_letters(text)
         main = max(sorted(letters), key=letters.__getitem__) if letters else NONE
         self.posts[main] += 1
         self.wordless[main] += dropped

@@ -64,22 +64,6 @@ class _Matches(Words):
         return len(self.pattern.findall(text))
 
 
-# Bytes as "a" for a letter of the paper's words, "'" for an apostrophe and a space for everything else.
-_SHAPES = bytes(
-    ord("a") if chr(byte).isalpha() and byte < 128 else byte if byte == ord("'") else ord(" ") for byte in range(256)
-)
-
-
-class _PaperWords(_Matches):
-    """The paper's words, counted without being found: their number is what takes longest to learn of a corpus."""
-
-    def count(self, text: str) -> int:
-        shape = text.encode("utf-8", "replace").translate(_SHAPES)
-        # An apostrophe between letters is inside a word. Matches do not overlap, so "a'a'a" needs a second pass.
-        joined = shape.replace(b"a'a", b"aaa").replace(b"a'a", b"aaa") if b"'" in shape else shape
-        return joined.startswith(b"a") + joined.count(b" a") + joined.count(b"'a")
-
-
 def document_words(kind: str) -> Words:
     """Return how the words of a corpus's documents are counted, by the corpus's key ``words``.
 
@@ -103,8 +87,7 @@ def _words(kind: str) -> Words:
     if kind == "segmented":
         return Words(_segments)
     pattern = _PATTERNS[kind]
-    made = _PaperWords if kind == "latin" else _Matches
-    return made(lambda text: (match.span() for match in pattern.finditer(text)), pattern)
+    return _Matches(lambda text: (match.span() for match in pattern.finditer(text)), pattern)
 
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
