@@ -25,6 +25,7 @@ EXEMPT = {
     "favor.running.clock": "times of files, put right before any job starts",
     "favor.running.devices": "which GPU a job uses, not what it computes there",
     "favor.running.environment": "variables of the processes, set before any job starts",
+    "favor.running.imports": "imports that no job uses, put off",
     "favor.running.job": "log and last words of a job; hands over the rule's own parameters as they are",
     "favor.running.leftovers": "what killed jobs left, removed before any job starts",
     "favor.running.occupancy": "locks of the results folder",
