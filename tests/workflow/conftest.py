@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from favor.running.source_index import modules_below
+from tests.warm_snakemake import run_snakemake
 
 TRACING = Path(__file__).parent / "tracing"
 COPIED = (
@@ -53,21 +55,12 @@ class Project:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
         environment = dict(os.environ)
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
             path = os.pathsep.join(filter(None, (str(TRACING), os.environ.get("PYTHONPATH"))))
             environment |= {"PYTHONPATH": path, "FAVOR_TRACE": str(self.folder / "trace")}
-        done = subprocess.run(
-            command,
-            env=environment,
-            cwd=self.folder,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        done = run_snakemake(["--cores", "2", *arguments], self.folder, environment)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
         return done
@@ -106,8 +99,9 @@ def planned_jobs(output: str) -> dict[str, int]:
 
 
 def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED, traced: bool = False) -> Project:
-    """Copy the parts of the project that a run needs."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    """Copy the parts of the project that a run needs, and what was compiled and indexed of them before."""
+    ignored = shutil.ignore_patterns("*.egg-info")
+    modules_below(repository / "src")
     for name in only:
         source = repository / name
         if source.is_dir():

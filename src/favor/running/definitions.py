@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from favor.foundation.errors import UserError
@@ -41,7 +42,8 @@ class Definition:
 
     ``imported`` are the modules that these imports may run, ``loaded`` those that it loads by a literal name.
     ``described`` holds the texts of the units and of the meanings of the columns that it declares; ``describes`` says
-    which of the two it reads of columns.
+    which of the two it reads of columns. ``strings`` are the texts of a constant that can name a
+    module.
     """
 
     text: str = ""
@@ -51,13 +53,37 @@ class Definition:
     loaded: set[str] = field(default_factory=set)
     described: dict[str, list[str]] = field(default_factory=dict)
     describes: set[str] = field(default_factory=set)
+    strings: list[str] = field(default_factory=list)
 
 
+@dataclass
 class Module:
-    """The index of one file: which statements bind a name, what it imports, and what importing it does."""
+    """One file: what each of its ``definitions`` says, what it imports, and "", what importing it does."""
+
+    name: str
+    definitions: dict[str, Definition]
+    imports: dict[str, list[Import]]
+    imported: set[str]
+    stars: set[str]
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that the file binds."""
+        return frozenset(self.definitions) - {""}
+
+    @classmethod
+    def read(cls, name: str, path: Path) -> Module:
+        """Read a file. Raises ``UserError`` for broken syntax or a relative import."""
+        index = _Index(name, path)
+        definitions = {bound: index.definition(bound) for bound in ("", *index.bound)}
+        return cls(name, definitions, index.imports, index.imported, index.stars)
+
+
+class _Index:
+    """Which statements of a file bind a name, what it imports, and what importing it does."""
 
     def __init__(self, name: str, path: Path) -> None:
-        self.name = name
+        self._name = name
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except SyntaxError as error:
@@ -67,7 +93,6 @@ class Module:
         self.effects: list[ast.stmt] = []
         self.stars: set[str] = set()
         self.imported: set[str] = set()
-        self._definitions: dict[str, Definition] = {}
         for statement in tree.body[1:] if tree.body and _is_text(tree.body[0]) else tree.body:
             self._index(statement)
 
@@ -113,21 +138,21 @@ class Module:
 
     def definition(self, name: str) -> Definition:
         """Return the definition that ``name`` is bound to; "" is what importing the module does."""
-        if name not in self._definitions:
-            reader = _Reader(self)
-            for statement in self.bound[name] if name else self.effects:
-                reader.read(statement, frozenset())
-            self._definitions[name] = reader.finished()
-        return self._definitions[name]
-
-    def strings(self, name: str) -> list[str]:
-        """Return the texts written in the definition that ``name`` is bound to, in order."""
-        nodes = [node for statement in self.bound[name] for node in ast.walk(statement)]
-        return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        reader, statements = _Reader(self), self.bound[name] if name else self.effects
+        for statement in statements:
+            reader.read(statement, frozenset())
+        found = reader.finished()
+        constants = [
+            statement for statement in statements if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        ]
+        nodes = [node for statement in constants for node in ast.walk(statement)]
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        found.strings = [text for text in texts if text.isidentifier()]
+        return found
 
     def declares_columns(self, name: str) -> bool:
         """Whether ``name`` is the class of declared table columns here."""
-        here = (self.name, name) == COLUMN
+        here = (self._name, name) == COLUMN
         return here or any((target.module, target.name) == COLUMN for target in self.imports.get(name, ()))
 
 
@@ -149,7 +174,7 @@ def imports_of(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Im
 class _Reader:
     """Collects a definition's text and names. Names bound inside a function are its own and not looked up outside."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: _Index) -> None:
         self._module = module
         self._parts: list[str] = []
         self._found = Definition()

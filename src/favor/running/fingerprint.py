@@ -10,12 +10,13 @@ rule that loads them, as "module" or, where the loader reads one name of it, "mo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
 from favor.running.definitions import PACKAGE, Definition, Import, Module, Name
+from favor.running.source_index import modules_below
 
 # Modules that cannot change a result, each with its reason.
 EXEMPT = {
@@ -52,20 +53,21 @@ _STEPS = 3
 class SourceCode:
     """The first-party code under ``root``, as it was when each file was first looked at.
 
-    ``taken`` says what each fingerprint was taken of: the script, and the modules that it loads by name.
+    ``modules`` are those that were read before. ``taken`` says what each fingerprint was taken of: the script, and the
+    modules that it loads by name.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, modules: Mapping[str, Module] | None = None) -> None:
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._root = root
-        self._modules: dict[str, Module | None] = {}
+        self._modules: dict[str, Module | None] = dict(modules or {})
         self._uses_of: dict[Node, frozenset[Use]] = {}
         self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
 
     def replaced(self, module: str, path: Path) -> SourceCode:
         """Return the same code with the file at ``path`` in the place of ``module``."""
         other = SourceCode(self._root)
-        other._modules = {**self._modules, module: Module(module, path)}
+        other._modules = {**self._modules, module: Module.read(module, path)}
         return other
 
     def fingerprint(self, script: Path, modules: Sequence[str] = ()) -> str:
@@ -92,7 +94,7 @@ class SourceCode:
         Raises as :meth:`reached`.
         """
         own = f"{_SCRIPT} {script.stem}"
-        self._modules.setdefault(own, Module(own, script))
+        self._modules.setdefault(own, Module.read(own, script))
         found: set[Node] = set()
         waiting = [(own, _IMPORTED), *map(self._entry, modules)]
         while waiting:
@@ -121,7 +123,7 @@ class SourceCode:
             base = self._root.joinpath(*name.split("."))
             candidates = [base.with_suffix(".py"), base / "__init__.py"] if name.split(".")[0] == PACKAGE else []
             path = next((path for path in candidates if path.is_file()), None)
-            self._modules[name] = None if path is None or name in EXEMPT else Module(name, path)
+            self._modules[name] = None if path is None or name in EXEMPT else Module.read(name, path)
         return self._modules[name]
 
     def _known(self, name: str) -> Module:
@@ -130,7 +132,7 @@ class SourceCode:
         return module
 
     def _definition(self, node: Node) -> Definition:
-        return self._known(node[0]).definition(node[1])
+        return self._known(node[0]).definitions[node[1]]
 
     def _digest(self, node: Node, steps: int, describes: frozenset[str]) -> str:
         """A digest of a definition, of what the definitions it names say, and so on for ``steps`` steps."""
@@ -168,13 +170,13 @@ class SourceCode:
         if part == _WHOLE:
             yield from ((_WHOLE, (name, defined)) for defined in module.bound)
             return
-        definition = module.definition(part)
+        definition = module.definitions[part]
         for imported in definition.imported | (module.imported if part == _IMPORTED else set()):
             yield from (("", ran) for ran in self._run_by_importing(imported))
         for whole in definition.loaded | module.stars:
             yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
         package, read = NAMING.get(_title(node), ("", ""))
-        for named in module.strings(part) if package else ():
+        for named in definition.strings if package else ():
             yield from ((named, target) for target in self._resolved(f"{package}.{named}", (read,)))
         for path in definition.names:
             targets = [node for bound in definition.imports.get(path[0], ()) for node in self._followed(bound, path)]
@@ -229,8 +231,8 @@ def _title(node: Node) -> str:
 
 @cache
 def source_code(root: Path) -> SourceCode:
-    """Return the code under ``root``; every file is read once per process."""
-    return SourceCode(root)
+    """Return the code under ``root``; a file is read again where it has changed."""
+    return SourceCode(root, {name: module for name, module in modules_below(root).items() if name not in EXEMPT})
 
 
 def fingerprint(script: Path, source_root: Path, modules: Sequence[str] = ()) -> str:

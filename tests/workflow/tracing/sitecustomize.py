@@ -9,6 +9,7 @@ import ast
 import atexit
 import builtins
 import json
+import marshal
 import os
 import sys
 from importlib.machinery import PathFinder, SourceFileLoader
@@ -49,15 +50,22 @@ def marked(body, file, line, name):
 
 class MarkingLoader(SourceFileLoader):
     def get_code(self, fullname):
-        # From the source every time: compiled files beside it have no marks and get none.
+        # Compiled files beside the source have no marks and get none; those with marks are kept with the traces.
         path = self.get_filename(fullname)
+        kept = Path(FOLDER, f"{fullname}-{os.stat(path).st_mtime_ns}.marked")
+        if kept.is_file():
+            return marshal.loads(kept.read_bytes())
         tree = ast.parse(self.get_data(path), path)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 node.body = marked(node.body, path, line, node.name)
         tree.body = marked(tree.body, path, 1, IMPORTED)
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(marshal.dumps(code))
+        partial.rename(kept)
+        return code
 
 
 class MarkingFinder:

@@ -1,0 +1,73 @@
+"""Runs of Snakemake whose imports are already done: this process imports it once and forks for every run.
+
+Start it as a program. It reads a line of JSON per run (``arguments``, ``folder``, ``environment``, ``output``: a file
+for what is printed) and answers with the exit status. Nothing of the project is imported before the fork, so that a
+run takes the code of its own folder and ends as ``python -m snakemake`` does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(server.communicate)  # it ends where its input does
+    return server
+
+
+def run_snakemake(arguments: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake in ``folder`` with the whole ``environment``; return its status and all that it printed."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with TemporaryDirectory() as scratch:
+        output = Path(scratch, "output")
+        request = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "environment": environment,
+            "output": str(output),
+        }
+        server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        status = int(server.stdout.readline())
+        return subprocess.CompletedProcess(arguments, status, output.read_text())
+
+
+def _serve() -> None:
+    """Fork for every line that comes in; return in the child, ready to run."""
+    for line in iter(sys.stdin.readline, ""):
+        request = json.loads(line)
+        child = os.fork()
+        if child:
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            print(status, flush=True)
+            continue
+        output = os.open(request["output"], os.O_WRONLY | os.O_CREAT, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for source, target in ((nothing, 0), (output, 1), (output, 2)):
+            os.dup2(source, target)
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        sys.path[0] = request["folder"]  # as "python -m" does
+        sys.argv = ["snakemake", *request["arguments"]]
+        return
+    sys.exit()
+
+
+if __name__ == "__main__":
+    from snakemake.cli import main
+
+    assert "favor" not in sys.modules
+    _serve()
+    main()
