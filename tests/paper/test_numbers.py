@@ -96,7 +96,7 @@ def test_ranks_shares_and_units_by_hand() -> None:
                 ("FAVoR", "Gen→Src EER"): 0.3,
                 ("Ditto", "Gen→Src EER"): 0.2,
                 ("FedDPA†", "Gen→Src EER"): 0.3,
-                ("Own continuations (upper bound)", "Gen→Src EER"): 0.1,
+                ("Reference: own continuations", "Gen→Src EER"): 0.1,
             }
         ),
         "phase1-ablation-external-paired": cells(

@@ -26,7 +26,7 @@ from tests.plan.conftest import Planning
             "'Fed Avg' is also",
         ),
         ({"again": {"method": "favor", "title": "FedDPA†"}}, {}, "'FedDPA' is also"),
-        ({"favor": {"title": "Own continuations (upper bound)"}}, {}, "the printed name of a control of every table"),
+        ({"favor": {"title": "Reference: own continuations"}}, {}, "the printed name of a control of every table"),
         ({"favor": {"title": "FAVoR · ASCE"}}, {}, "give it words without '·'"),
         ({"favor": {"title": " "}}, {}, "cannot be printed as a name"),
         ({}, {"minilm": {"title": "Stylometry"}}, "'encoders.minilm'; change one"),

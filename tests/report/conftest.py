@@ -84,7 +84,7 @@ def scores() -> pd.DataFrame:
 def context() -> Context:
     """The experiment behind ``scores``."""
     roles = {"style": "asce_a", "independent": "asce_b"}
-    return Context("demo", METHODS, "Demo blogs", "BlogText", roles, seeds=SEEDS)
+    return Context("demo", METHODS, "Demo blogs", "BlogText", roles, seeds=SEEDS, marks="paper")
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ def table(
 
 
 def context(*methods: str, **others: object) -> Context:
-    return Context("trial", methods, encoders={"style": "asce_a"}, **others)  # type: ignore[arg-type]
+    return Context("trial", methods, encoders={"style": "asce_a"}, marks="paper", **others)  # type: ignore[arg-type]
 
 
 def cell(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
@@ -100,10 +100,10 @@ def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> 
         "FedAvg": "second",
         "FAVoR": "best",
         "Local-only (ref.)": "",
-        "Own continuations (upper bound)": "",
-        "Shuffled authors (lower bound)": "",
+        "Reference: own continuations": "",
+        "Reference: shuffled authors": "",
     }
-    assert cell(cells, "Own continuations (upper bound)", "Author Acc.")["value"] == 0.9
+    assert cell(cells, "Reference: own continuations", "Author Acc.")["value"] == 0.9
 
 
 def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score: Callable[..., dict]) -> None:
@@ -258,7 +258,7 @@ def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Call
     cells = build_table(printed_spec("phase1-external-evaluator-details"), scores, context("favor"))
     rows = cells[cells["column"] == "Gen→Gen AUC"]
     assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces
-    name = "Shuffled authors (lower bound) · MiniLM"
+    name = "Reference: shuffled authors · MiniLM"
     assert is_control(name)
     assert cell(cells, name, "Gen→Gen AUC")["text"] == "0.100"
     assert (rows["mark"] == "").all()
@@ -285,7 +285,7 @@ def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> No
     assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
     assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
     assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
-    assert cell(cells, "Own continuations (upper bound)", "ASCE align.")["reason"] == "a bound is no configuration"
+    assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference is no configuration"
 
 
 def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:

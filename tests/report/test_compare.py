@@ -34,7 +34,7 @@ def test_rank_correlations_by_hand() -> None:
 
 def test_missing_values_and_controls_are_left_out() -> None:
     frame = cells([0.1, float("nan"), 0.3, 0.4, 0.9], [0.1, 0.2, 0.3, float("nan"), 0.1])
-    frame.loc[4, "row"] = "Own continuations (upper bound)"
+    frame.loc[4, "row"] = "Reference: own continuations"
     found = agreement(SPEC, frame).iloc[0]
     assert (found["n"], found["note"]) == (2, "fewer than three rows in common")
     assert math.isnan(found["spearman"])

@@ -12,7 +12,7 @@ from favor.report.context import Context
 from favor.report.derived import agreement
 from favor.report.labels import printed_spec
 
-CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"})
+CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, marks="paper")
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.scores.metric import SOURCE, Score, scores_frame
 
-CONTEXT = Context("trial", ["favor", "mine"], display={"mine": "Mine"}, encoder_titles={"e2": "My space"}, seeds=(1,))
+CONTEXT = Context(
+    "trial", ["favor", "mine"], display={"mine": "Mine"}, encoder_titles={"e2": "My space"}, seeds=(1,), marks="paper"
+)
 SCORES = scores_frame(
     [
         Score(1, "favor", "asce_a", "author_accuracy", "", 0.75, 4),
@@ -41,7 +43,7 @@ def test_every_default_value_is_printed_once() -> None:
         ("Efficiency", "FAVoR", "Upload + broadcast per seed"): "1.0 MiB",
         ("Prototypes, ASCE-A", "FAVoR", "Author Acc."): "0.750",
         ("Prototypes, ASCE-A", "Mine", "Author Acc."): "0.500",
-        ("Prototypes, ASCE-A", "Own continuations (upper bound)", "Author Acc."): "1.000",
+        ("Prototypes, ASCE-A", "Reference: own continuations", "Author Acc."): "1.000",
         ("Topics", "Human texts", "Evaluation authors"): "8.0",
     }
     missing = cells[cells["value"].isna()].set_index(["panel", "row"])["reason"]

@@ -78,7 +78,7 @@ def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
     assert '<u>0.320</u><span class="hidden"> (second-best)</span>' in text
     # ours 0.400 against the paper's 0.403 (favor.tex L492)
     assert '<span class="beside">paper 0.403 (−0.003)</span>' in text
-    assert re.search(r'<tr class="rule control"><th scope="row">Own continuations', text)
+    assert re.search(r'<tr class="rule control"><th scope="row">Reference: own continuations', text)
     assert text.count("<caption") == 1
 
 

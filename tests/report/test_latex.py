@@ -37,8 +37,8 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
     assert "Best of the ranked rows in bold" in source
     assert r"(a): does not apply to this method." in source
     assert r"(b): assistant\_score was not computed in experiment demo." in source
-    assert "Own continuations" not in source
-    assert "Own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
+    assert "own continuations" not in source
+    assert "own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
 
 
 def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:

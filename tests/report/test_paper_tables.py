@@ -62,7 +62,7 @@ def test_the_papers_values_get_the_papers_marks(label: str) -> None:
     spec, values = printed_spec(label), load_paper_values(label)
     otherwise = set()
     for section in ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",):
-        context = Context("paper", list(METHODS), section, section or "BlogText", seeds=(1,))
+        context = Context("paper", list(METHODS), section, section or "BlogText", seeds=(1,), marks="paper")
         cells = build_table(spec, papers_scores(spec, section), context, values)
         keys = ["panel", "row", "column"]
         printed = values[values["section"] == section].assign(row=values["row"].str.replace("†", ""))
@@ -81,7 +81,7 @@ def test_components_as_the_default_methods_run_are_the_papers(label: str) -> Non
     for row in spec.rows:
         module, plan, values = load_method(row.method, {}, paper)
         settings[row.method] = run_check(plan, paper, module, values)
-    context = Context("paper", list(METHODS), paper_dataset="BlogText", settings=settings)
+    context = Context("paper", list(METHODS), paper_dataset="BlogText", settings=settings, marks="paper")
     scores = pd.DataFrame(columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
     cells = build_table(spec, scores, context, load_paper_values(label))
     printed = cells[cells["paper_text"].isin(["✓", "✗"])]

@@ -32,7 +32,9 @@ POINTS = points_of(
 def contexts(**methods: tuple[str, ...]) -> dict[str, Context]:
     roles = {"style": "asce_a"}
     return {
-        name: Context(name, methods.get(name, ("ditto", "favor")), "Blogs", "BlogText", roles, seeds=(1, 2))
+        name: Context(
+            name, methods.get(name, ("ditto", "favor")), "Blogs", "BlogText", roles, seeds=(1, 2), marks="paper"
+        )
         for name in ("balanced", "strong")
     }
 

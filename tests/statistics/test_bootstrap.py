@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import f1_score, roc_auc_score
 
 from favor.scores.verification import equal_error_rate
 from favor.statistics.bootstrap import (
@@ -14,6 +14,7 @@ from favor.statistics.bootstrap import (
     compare,
     eer_draws,
     interval,
+    macro_f1_draws,
     mean_draws,
     observed,
     pair_auc_draws,
@@ -132,3 +133,19 @@ def test_auc_of_pairs_equals_the_loop_over_resampled_pairs() -> None:
     nobody = np.zeros((1, 6))
     nobody[0, 2] = 6.0
     assert np.isnan(pair_auc_draws(scores, left, right, nobody)).all()  # one author: no negatives
+
+
+def test_macro_f1_of_the_data_and_of_a_draw() -> None:
+    """Author 0: two of three right, one as author 1. Author 1: one right, one as 0. Author 2 wrote nothing.
+
+    F1_0 = 4 / (4 + 1 + 1) = 2/3 and F1_1 = 2 / (2 + 1 + 1) = 1/2; drawn twice, author 0 brings its mistake twice:
+    F1_1 = 2 / (2 + 2 + 1) = 0.4, F1_0 without author 1 = 4 / 5.
+    """
+    true, predicted = np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 0])
+    counts = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
+    drawn = macro_f1_draws(true, predicted, counts)
+    assert drawn[0] == pytest.approx(f1_score(true, predicted, average="macro"))
+    assert drawn[0] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert drawn[1] == pytest.approx((2 * 2 / 3 + 0.4) / 3)
+    assert drawn[2] == pytest.approx(4 / 5)
+    assert np.isnan(drawn[3])

@@ -21,6 +21,7 @@ TRACED = {
         "build_documents",
         "check",
         "check_corpus",
+        "compare_all",
         "count_tokens",
         "draw_figure",
         "draw_overview",

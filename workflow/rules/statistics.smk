@@ -28,6 +28,33 @@ rule compare_methods:
         "../scripts/compare_methods.py"
 
 
+rule compare_all:
+    input:
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        sources=evaluation.sources,
+        golds=evaluation.golds,
+        embeddings=evaluation.embeddings,
+        utility=paths.utility,
+        assistant=evaluation.assistant_scores,
+    output:
+        evidence=paths.evidence,
+    log:
+        paths.log("compare_all"),
+    benchmark:
+        paths.benchmark("compare_all")
+    conda:
+        "../../envs/models.yaml"
+    threads: threads.scoring
+    resources:
+        **asks("compare_all"),
+    params:
+        cfg=evaluation.evidence_settings,
+        code=code("compare_all"),
+    script:
+        "../scripts/compare_all.py"
+
+
 rule measure_allocation:
     input:
         packs=evaluation.energy_bundles,

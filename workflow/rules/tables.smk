@@ -7,6 +7,7 @@ rule make_table:
     input:
         scores=or_stop(tables.scores),
         comparisons=tables.comparisons,
+        evidence=tables.evidence,
         paper=tables.paper_values,
         prompts=tables.prompts,
     output:

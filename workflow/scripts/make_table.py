@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from favor.analysis.tables import COMPARISONS
+from favor.analysis.tables import COMPARISONS, EVIDENCE
 from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -33,8 +33,9 @@ with job(snakemake) as cfg:
         spec = replace(spec, panels=panels_of_scores(scores, context))
     prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]
     posts = EvaluationPosts.of(dict(zip(context.seeds, prompts, strict=True)), context.prompts)
-    spec = with_remarks(spec, posts, context.remarks)
-    cells = build_table(spec, scores, context, paper, *comparisons)
+    spec = with_remarks(spec, posts, context.remarks, context.clients)
+    evidence = [read_parquet(path, EVIDENCE) for path in snakemake.input.evidence]
+    cells = build_table(spec, scores, context, paper, next(iter(comparisons), None), next(iter(evidence), None))
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

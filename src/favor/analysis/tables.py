@@ -68,3 +68,21 @@ PARTICIPATION = Table(
     ),
     ("seed", "method", "last_round"),
 )
+
+EVIDENCE = Table(
+    "evidence",
+    (
+        Column("encoder", STRING, "", "encoder key; empty where none is used"),
+        Column("metric", STRING, "", "metric name"),
+        Column("left_method", STRING, "", "method key or control that a positive difference favours"),
+        Column("right_method", STRING, "", "method key or control it is compared with"),
+        Column("left", FLOAT, "", "mean over seeds of the left row"),
+        Column("right", FLOAT, "", "mean over seeds of the right row"),
+        Column("delta", FLOAT, "", "difference, signed so that positive favours the left row"),
+        Column("low", FLOAT, "", "lower end of the 95 % percentile interval of the difference"),
+        Column("high", FLOAT, "", "upper end of that interval"),
+        Column("p", FLOAT, "", "two-sided bootstrap tail probability"),
+        Column("draws", INT64, "draws", "draws of authors in which both values exist"),
+    ),
+    ("encoder", "metric", "left_method", "right_method"),
+)

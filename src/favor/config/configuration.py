@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
@@ -26,6 +26,17 @@ class Release(Section):
     """The publication bundle (docs/exports.md)."""
 
     exempt: list[str] = key([], "Words of published files that equal an author's identifier by chance, as a count may.")
+
+
+class Report(Section):
+    """What tables and the report show."""
+
+    marks: Literal["evidence", "paper"] = key(
+        "evidence",
+        "What bold numbers rest on: paired tests against the best row (`evidence`), or printed means alone, with the "
+        "second-best underlined (`paper`, for tables beside the paper's).",
+    )
+    unranked: Names = key([], "Rows that are printed and take no place, as an audit of another row.")
 
 
 class Configuration(Section):
@@ -53,6 +64,7 @@ class Configuration(Section):
         [],
         "Stages (names of rules) whose results are kept although their code or configuration changed; one or a list.",
     )
+    report: Report = section(Report, "What tables and the report show.")
     release: Release = section(Release, "The publication bundle (`snakemake release`).")
     threads: Threads = section(Threads, "CPU threads per job, by kind of work.")
     cluster: Cluster = section(Cluster, "What jobs ask of Slurm.")

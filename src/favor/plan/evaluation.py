@@ -136,7 +136,7 @@ class Evaluation:
     def score_settings(self, key: OfFamily) -> dict[str, Any]:
         """Return what the scores of a metric family depend on."""
         experiment = self.project.experiment(key)
-        evaluation, limits = experiment.evaluation, ("minimum_words", "minimum_distinct_bigram_ratio")
+        evaluation = experiment.evaluation
         settings = evaluation.scores.get(key.family, {})
         if key.family == "utility":
             settings = {"bertscore": pick(evaluation.bertscore, "model", "layer"), **settings}
@@ -146,9 +146,13 @@ class Evaluation:
             style_encoder=experiment.style_encoder,
             seeds=experiment.seeds,
             settings=settings,
-            quality_limits=list(pick(experiment.generation, *limits).values()),
+            quality_limits=self._quality_limits(key),
             words=self.project.words(key),
         )
+
+    def _quality_limits(self, key: InExperiment) -> list[Any]:
+        limits = ("minimum_words", "minimum_distinct_bigram_ratio")
+        return list(pick(self.project.experiment(key).generation, *limits).values())
 
     def efficiency_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
@@ -204,6 +208,17 @@ class Evaluation:
             seeds=experiment.seeds,
             bootstrap=experiment.evaluation.bootstrap,
             **self._compared(key),
+        )
+
+    def evidence_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the comparison of all pairs of rows depends on."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            encoders=self.project.encoders_of(key.experiment),
+            seeds=experiment.seeds,
+            quality_limits=self._quality_limits(key),
+            words=self.project.words(key),
+            bootstrap=experiment.evaluation.bootstrap,
         )
 
     # Diagnostics

@@ -48,6 +48,7 @@ JOBS = {
         (
             *("allocate_texts", "record_boundary", "record_settings", "measure_assistant", "measure_utility"),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
+            "compare_all",
             *("distil_sheets", "score_transfer", "prepare_2afc", "score_2afc"),
             *("prepare_judgements", "judge", "score_judges", "make_excerpts"),
         ),
@@ -143,6 +144,7 @@ class Paths:
         # Scores, paired tests, diagnostics
         self.scores = at("{experiment}/scores/{family}.parquet")
         self.comparisons = at("{experiment}/statistics/{label}.parquet")
+        self.evidence = at("{experiment}/evidence.parquet")
         self.adapter_energy = at("{experiment}/diagnostics/adapter_energy.parquet")
         self.coordinate_effects = at("{experiment}/diagnostics/coordinate_effects.parquet")
         self.participation = at("{experiment}/diagnostics/participation.parquet")

@@ -79,6 +79,9 @@ class Tables:
             "absences": absent_encoders(self.project.config.encoders, places=False),
             "references": self._references(experiment),
             "remarks": self.remarks(experiment),
+            "clients": section.clients,
+            "marks": self.project.config.report.marks,
+            "unranked": [row for row in section.methods if row in self.project.config.report.unranked],
             "prompts": section.clients * section.prompts.per_client,
         }
 
@@ -112,6 +115,12 @@ class Tables:
             "the server's adapter at the start of its last participation, which for "
             f"{', '.join(initial)} of {section.clients} clients is the untrained initial adapter"
         )
+
+    def evidence(self, key: OfLabel) -> list[str]:
+        """Return the comparison of all rows, on which the marks of a table of scores rest."""
+        spec = self.specs[key.label]
+        marked = spec.comparisons is None and bool(spec.sources or spec.every_metric)
+        return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
 
     def prompts(self, key: OfLabel) -> list[str]:
         """Return the prompts of every seed, whose posts a table counts."""

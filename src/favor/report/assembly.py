@@ -102,7 +102,7 @@ def _experiment(
     )
     tables = []
     for label in values["tables"]:
-        spec = with_remarks(printed_spec(label), posts, values["remarks"])
+        spec = with_remarks(printed_spec(label), posts, values["remarks"], experiment["clients"])
         if not spec.publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)

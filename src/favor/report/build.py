@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Protocol
 
 import pandas as pd
@@ -16,6 +15,7 @@ from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
 from favor.report.context import Context
 from favor.report.every_metric import method_rows_of
+from favor.report.marks import Evidence, mark
 from favor.report.specs import Column, Panel, Row, TableSpec
 from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
@@ -28,7 +28,9 @@ _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rest
 
 
 class CellSource(Protocol):
-    """What gives the cells of one experiment's rows."""
+    """What gives the cells of one experiment's rows; ``evidence``: which of them differ."""
+
+    evidence: Evidence | None
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the unmarked cell of ``row`` and ``column``."""
@@ -45,28 +47,33 @@ def build_table(
     context: Context,
     paper: pd.DataFrame | None = None,
     comparisons: pd.DataFrame | None = None,
+    evidence: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return the ``table_cells`` of ``spec`` for one experiment.
 
     ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
     (:func:`favor.paper.values.load_paper_values`), or None. ``comparisons``: the table of that name, where the
     specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
+    ``evidence``: the table of that name, on which marks rest (:mod:`favor.report.marks`).
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
     seed). Rows of methods that the experiment does not run are left out; a cell without a value prints a dash and
-    keeps its reason. Best and second-best are decided among the ranked rows by the *printed* means, so two rows that
-    print the same number share a mark and no reader sees one of two equal numbers in bold; the next printed number
-    is second. Where all ranked rows print the same number, or there is one only, nothing is marked.
+    keeps its reason.
     """
-    return fill(spec, rows_of(spec, scores, context, comparisons), context, paper)
+    return fill(spec, rows_of(spec, scores, context, comparisons, evidence), context, paper)
 
 
 def rows_of(
-    spec: TableSpec, scores: pd.DataFrame, context: Context, comparisons: pd.DataFrame | None = None
+    spec: TableSpec,
+    scores: pd.DataFrame,
+    context: Context,
+    comparisons: pd.DataFrame | None = None,
+    evidence: pd.DataFrame | None = None,
 ) -> list[tuple[Row, CellSource]]:
     """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
     index: _Index | ComparisonIndex
     index = _Index(scores, context) if comparisons is None else ComparisonIndex(comparisons, context)
+    index.evidence = None if evidence is None else Evidence(evidence, context.encoders)
     return [(_with_encoder(row, context), index) for row in _rows(spec, context, index)]
 
 
@@ -80,9 +87,9 @@ def fill(
         # A table of every metric has a panel per family, and no family scores every method.
         shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
         # By the row and not by its label: two rows with one label keep their own numbers.
-        lines = [(row, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
-        _mark(spec, panel, lines)
-        for row, cells in lines:
+        lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
+        marking = _mark(spec, panel, lines, context)
+        for row, _, cells in lines:
             for column, cell in zip(panel.columns, cells, strict=True):
                 records.append(
                     {
@@ -92,6 +99,7 @@ def fill(
                         "column": column.label,
                         "order": len(records),
                         **cell.__dict__,
+                        "marking": marking.get((column.label, _contest(spec, row)), "") if row.ranked else "",
                         **_paper_cell(spec, paper, context, panel, row, column),
                     }
                 )
@@ -99,7 +107,7 @@ def fill(
 
 
 def is_control(row: str) -> bool:
-    """Whether ``row`` is the printed name of a control (upper or lower bound)."""
+    """Whether ``row`` is the printed name of a control."""
     return row.split(SEPARATOR)[0] in CONTROLS.values()
 
 
@@ -174,6 +182,7 @@ class _Index:
     """The scores by (method, encoder, metric, variant), and why one of them may be missing."""
 
     def __init__(self, scores: pd.DataFrame, context: Context) -> None:
+        self.evidence: Evidence | None = None
         summary = seed_summary(scores).to_dict("records")
         self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
         self.seeds = scores.groupby("method")["seed"].nunique()
@@ -206,7 +215,7 @@ class _Index:
         if column.fixed:
             text = column.fixed.get(row.label, "")
             none = f"no configuration is declared for {row.label}"
-            none = "a bound is no configuration" if method in CONTROLS else none
+            none = "a reference is no configuration" if method in CONTROLS else none
             return Cell(text=text) if text else Cell(reason=none)
         setting = row.setting or column.setting
         if setting:
@@ -260,7 +269,8 @@ class _Index:
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            return Cell(reason="a bound is no configuration" if method in CONTROLS else "does not apply to this method")
+            absent = "a reference is no configuration" if method in CONTROLS else "does not apply to this method"
+            return Cell(reason=absent)
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
         if isinstance(value, str):
@@ -290,20 +300,29 @@ class _Index:
         return f"{metric} has no score for {row.label}"
 
 
-def _mark(spec: TableSpec, panel: Panel, lines: Sequence[tuple[Row, Sequence[Cell]]]) -> None:
-    for place, column in enumerate(panel.columns):
+def _mark(
+    spec: TableSpec, panel: Panel, lines: Sequence[tuple[Row, CellSource, Sequence[Cell]]], context: Context
+) -> dict[tuple[str, str], str]:
+    """Mark the cells of ``panel``; return what the marks rest on by (column, contest)."""
+    found = {}
+    for place, column in enumerate(panel.columns if spec.comparisons is None else ()):
         if not column.direction:
             continue
-        rivals: dict[str, list[tuple[Decimal, Cell]]] = {}
-        for row, cells in lines:
-            cell = cells[place]
-            if row.ranked and not math.isnan(cell.value):
-                group = {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
-                rivals.setdefault(group, []).append((Decimal(printed(cell.value, column.decimals)), cell))
-        for contest in rivals.values():
-            ranks = sorted({number for number, _ in contest}, reverse=column.direction == "up")
-            for number, cell in contest if len(ranks) > 1 else []:
-                cell.mark = {ranks[0]: "best", ranks[1]: "second"}.get(number, "")
+        contests: dict[str, list[tuple[Row, CellSource, Cell]]] = {}
+        for row, source, cells in lines:
+            if row.ranked and row.method not in context.unranked and not math.isnan(cells[place].value):
+                contests.setdefault(_contest(spec, row), []).append((row, source, cells[place]))
+        for name, entries in contests.items():
+            # No test spans the experiments of a sweep.
+            own = {id(source): source for _, source, _ in entries}
+            evidence = entries[0][1].evidence if len(own) == 1 else None
+            contest = [(row, cell) for row, _, cell in entries]
+            found[column.label, name] = mark(column, contest, context.marks, evidence)
+    return found
+
+
+def _contest(spec: TableSpec, row: Row) -> str:
+    return {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
 
 
 def _paper_cell(

@@ -15,6 +15,8 @@ from favor.report.specs import Column, Panel, Row, Unit
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
+    from favor.report.marks import Evidence
+
 DASH = "–"
 _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
     "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),
@@ -41,6 +43,7 @@ class ComparisonIndex:
 
     def __init__(self, comparisons: pd.DataFrame, context: Context) -> None:
         self.context = context
+        self.evidence: Evidence | None = None  # a table of tests marks nothing
         keys = ["clusters", "left_method", "right_method", "encoder", "metric"]
         self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from favor.paper.names import encoder_name
+
+Marks = Literal["paper", "evidence"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,9 @@ class Context:
     settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)  # as each method ran
     references: Sequence[str] = ()  # methods that do not federate
     remarks: Mapping[str, str] = field(default_factory=dict)  # sentences below a table, by the name of a row's method
+    clients: int = 0
+    marks: Marks = "evidence"
+    unranked: Sequence[str] = ()  # methods that are printed and take no place
     prompts: int = 0  # evaluation prompts that were asked for, per seed
 
     def encoder_name(self, role: str) -> str:

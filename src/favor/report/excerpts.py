@@ -73,6 +73,7 @@ def build_excerpts(
             "deviation": np.nan,
             "n": len(common),
             "mark": "",
+            "marking": "",
             "text": [text for _, text in rows],
             "reason": reason,
             "paper_value": np.nan,

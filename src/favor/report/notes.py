@@ -7,9 +7,14 @@ from string import ascii_lowercase
 import pandas as pd
 
 from favor.paper.names import SEPARATOR, method_notes
+from favor.report.marks import BY_EVIDENCE, BY_MEANS, LEVEL
 from favor.report.specs import TableSpec
 
-MARKS = "Best of the ranked rows in bold, second-best underlined; equal printed numbers share a mark."
+MARKS = {
+    BY_MEANS: "Best of the ranked rows in bold, second-best underlined, by printed means; equal numbers share a mark.",
+    BY_EVIDENCE: "In bold: the best of the ranked rows, and every row whose difference to it is not significant "
+    f"(paired bootstrap over authors, Holm over the column, p ≥ {LEVEL:g}).",
+}
 
 
 def footnotes(cells: pd.DataFrame) -> dict[str, int]:
@@ -37,5 +42,27 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
 
 
 def mark_notes(cells: pd.DataFrame) -> list[str]:
-    """Return the sentence about bold and underlined numbers, if any cell has a mark."""
-    return [MARKS] if (cells["mark"] != "").any() else []
+    """Return what bold and underlined numbers rest on, and which columns have none, and why."""
+    ranked = cells[cells["marking"] != ""]
+    notes = [text for name, text in MARKS.items() if (ranked["marking"] == name).any()]
+    whole = ranked["column"].nunique()
+    for reason, rows in ranked[~ranked["marking"].isin(list(MARKS))].groupby("marking", sort=False):
+        names = _columns(rows, ranked)
+        where = "Nothing is marked" if len(names) == whole else f"Nothing is marked in {', '.join(names)}"
+        notes.append(f"{where}: {reason}.")
+    return notes
+
+
+def _columns(rows: pd.DataFrame, ranked: pd.DataFrame) -> list[str]:
+    """Name the columns of ``rows``, with their panel or encoder where other contests of that column do differ."""
+    names = []
+    for column, own in rows.groupby("column", sort=False):
+        others = ranked[ranked["column"] == column]
+        places = [key for key in ("panel", "section") if others[key].nunique() > 1]
+        parts = {tuple(own[key].iloc[at] for key in places) for at in range(len(own))}
+        stubs = own["row"].str.split(SEPARATOR, n=1).str[1].dropna().unique()
+        if len(own) < len(others) and len(parts) == 1 and len(stubs):
+            parts = {(*next(iter(parts)), stub) for stub in stubs}
+        detail = sorted(", ".join(filter(None, part)) for part in parts) if len(own) < len(others) else []
+        names.append(f"{column} ({'; '.join(detail)})" if any(detail) else str(column))
+    return names

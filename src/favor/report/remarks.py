@@ -50,15 +50,28 @@ class EvaluationPosts:
         return f"Fewer prompts than asked for, as test posts are too short: {', '.join(fewer)}." if fewer else ""
 
 
-def with_remarks(spec: TableSpec, posts: EvaluationPosts, remarks: Mapping[str, str]) -> TableSpec:
+def chance(spec: TableSpec, clients: int) -> str:
+    """Return the sentence on what guessing scores in the columns of ``spec``; "" where no column has such a score."""
+    metrics = {column.metric for panel in spec.panels for column in panel.columns}
+    parts = []
+    if clients and metrics & {"author_accuracy", "author_macro_f1"}:
+        parts.append(f"accuracy 1/{clients} = {1 / clients:.3f}")
+    if any(metric.endswith(("_auc", "_eer")) and not metric.startswith("kept_") for metric in metrics):
+        parts.append("AUC and EER 0.5")
+    return f"Chance: {'; '.join(parts)}." if parts and spec.comparisons is None else ""
+
+
+def with_remarks(spec: TableSpec, posts: EvaluationPosts, remarks: Mapping[str, str], clients: int = 0) -> TableSpec:
     """Return ``spec`` with what is to be said below it; ``remarks``: sentences by the printed name of a row's method.
+
+    ``clients``: of the experiment, for what guessing scores.
 
     Where seeds share posts, clusters of seed and author are not independent: the interval over authors goes before
     that over clusters.
     """
     if spec.sources == ("efficiency",):  # counts no outputs
         return replace(spec, remarks={**remarks})
-    found = {"": posts.shortfall, **remarks}
+    found = {"": " ".join(filter(None, (chance(spec, clients), posts.shortfall))), **remarks}
     if spec.comparisons is None or not posts.sharing:
         return replace(spec, remarks=found)
     found[""] = f"{found['']} {posts.sharing}: read the interval over authors first.".strip()

@@ -12,7 +12,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 if TYPE_CHECKING:  # tables name metrics while the workflow is parsed
     import pandas as pd
 
-CONTROLS = ("gold", "shuffled")  # upper bound: the authors' own continuations; lower bound: another author's
+CONTROLS = ("gold", "shuffled")  # references: the authors' own continuations, and those of other authors
 SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
 ALL_SEEDS = 0  # the seed of a score that pools all of them
 

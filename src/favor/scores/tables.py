@@ -7,7 +7,7 @@ from favor.foundation.tables import FLOAT, INT64, STRING, Column, Table
 
 _SCORE_COLUMNS = (
     SEED,
-    Column("method", STRING, "", "method key, or a control: gold (upper bound), shuffled (lower bound)"),
+    Column("method", STRING, "", "method key, or a control: gold (own continuations), shuffled (other authors)"),
     Column("encoder", STRING, "", "encoder key of the configuration; empty where none is used"),
     Column("metric", STRING, "", "metric name"),
     Column("variant", STRING, "", "variant of the metric; empty for the default"),

@@ -99,6 +99,25 @@ def pair_auc_draws(scores: np.ndarray, left: np.ndarray, right: np.ndarray, coun
     return np.concatenate(drawn)
 
 
+def macro_f1_draws(true: np.ndarray, predicted: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Macro-F1 in every draw of authors: the mean of F1_a = 2 TP_a / (2 TP_a + FP_a + FN_a) over the authors drawn.
+
+    ``true`` and ``predicted`` [n] are author indices. With C[a, b] the outputs of a predicted as b and m the counts,
+    TP_a = C[a, a], FN_a = sum_b!=a C[a, b] and FP_a = sum_b!=a m_b C[b, a]: a copy of an author keeps its own hits.
+    Authors without an output are no class; NaN for a draw without any.
+    """
+    clusters = counts.shape[1]
+    confusion = np.zeros((clusters, clusters))
+    np.add.at(confusion, (true, predicted), 1.0)
+    hits = np.diag(confusion).copy()
+    missed = confusion.sum(axis=1) - hits
+    np.fill_diagonal(confusion, 0.0)
+    classes = np.flatnonzero(hits + missed)
+    score = 2 * hits[classes] / (2 * hits[classes] + (counts @ confusion)[:, classes] + missed[classes])
+    weights = counts[:, classes]
+    return _ratio((weights * score).sum(axis=1), weights.sum(axis=1))
+
+
 def auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Area under the ROC curve: the exact rank statistic P(s+ > s-) + P(s+ = s-) / 2. NaN without both classes."""
     return float(auc_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1))[0])

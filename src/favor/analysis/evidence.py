@@ -1,0 +1,101 @@
+"""Paired differences between all rows of an experiment, by one bootstrap over authors.
+
+Where the tables of paired tests compare the pairs that the paper chose, this compares every pair, so that a mark in a
+table and an interval in a figure rest on a test of the printed means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from favor.analysis.tables import EVIDENCE
+from favor.scores import assistant, prototypes, utility, verification
+from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.metric import CONTROLS
+from favor.scores.voice_kept import measure_draws
+from favor.statistics.bootstrap import (
+    compare,
+    eer_draws,
+    macro_f1_draws,
+    mean_draws,
+    observed,
+    resample_counts,
+)
+
+_DECLARED = {
+    metric.name: metric
+    for metrics in (prototypes.METRICS, verification.METRICS, utility.METRICS, assistant.METRICS)
+    for metric in metrics
+}
+Measure = tuple[str, str]  # encoder ("" for none), metric
+
+
+def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
+    """Return the table ``evidence``: every pair of rows and controls, in every metric that both have a value of.
+
+    A value is the mean over seeds, as tables print it. A draw takes authors with replacement, who bring their outputs
+    of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap.
+    """
+    counts = resample_counts(len(inputs.clients), seed, draws)
+    counts = np.concatenate([observed(len(inputs.clients)), counts])
+    values: dict[Measure, dict[str, list[np.ndarray]]] = {}
+    for run in inputs.runs:
+        for measure, drawn in _run_draws(inputs, run, counts):
+            values.setdefault(measure, {}).setdefault(run.method, []).append(drawn)
+    records = []
+    for (encoder, metric), by_method in sorted(values.items()):
+        means = {method: np.mean(seeds, axis=0) for method, seeds in by_method.items()}
+        known = [method for method, drawn in means.items() if np.isfinite(drawn[0])]
+        higher = _DECLARED[metric].direction != "lower"
+        for left, right in combinations(known, 2):
+            first, second = means[left], means[right]
+            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], higher)
+            records.append((encoder, metric, left, right, *vars(result).values()))
+    return pd.DataFrame(records, columns=EVIDENCE.names)
+
+
+def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tuple[Measure, np.ndarray]]:
+    """Yield every measure of one run with its value in every draw of authors, the data itself first."""
+    survivors = run.survivors
+    if survivors.empty:
+        return
+    authors = survivors["client"].to_numpy(dtype=object)
+    places = np.searchsorted(inputs.clients, authors.astype(str))
+    for encoder in inputs.encoders:
+        for metric, drawn in measure_draws(inputs, encoder, run, counts).items():
+            yield (encoder, metric), drawn
+        vectors = inputs.vectors(encoder, run)
+        prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
+        predicted = prototypes.predict(vectors, prototype, inputs.clients).astype(str)
+        yield (
+            (encoder, "author_macro_f1"),
+            macro_f1_draws(places, np.searchsorted(inputs.clients, predicted), counts),
+        )
+        source = verification.source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
+        left = np.searchsorted(inputs.clients, source.left.astype(str))
+        yield (encoder, "generated_source_eer"), eer_draws(source.scores, source.positive, left, counts)
+    for metric, numbers in _output_numbers(inputs, run):
+        yield ("", metric), mean_draws(numbers, places, counts)
+
+
+def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield (metric, value of every surviving output) of what needs no space."""
+    survivors = run.survivors
+    if inputs.utility is not None:
+        table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
+        rows = survivors[["client", "prompt_id"]].merge(table, on=["client", "prompt_id"], how="left")
+        for metric in utility.METRICS:
+            # A human continuation is compared with itself.
+            own = np.ones(len(survivors)) if run.method == "gold" else rows[metric.name].to_numpy(dtype=float)
+            yield metric.name, own
+    if inputs.assistant is not None:
+        control = run.method in CONTROLS
+        table = inputs.assistant
+        table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
+        scored = table.set_index("prompt_id")["assistant_score"]
+        texts = survivors["text_item" if control else "prompt_id"]
+        yield "assistant_score", scored.loc[texts].to_numpy(dtype=float)

@@ -1,0 +1,48 @@
+"""All pairs of rows by one bootstrap over authors: the values are the families' own, the differences are paired."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.analysis.test_comparisons import inputs as made_inputs
+
+from favor.analysis.evidence import all_pairs
+from favor.scores import prototypes, verification
+from favor.scores.inputs import ScoreInputs
+
+inputs = made_inputs
+
+
+@pytest.fixture(scope="module")
+def table(inputs: ScoreInputs) -> pd.DataFrame:
+    return all_pairs(inputs, 3, 500)
+
+
+def test_values_are_those_that_tables_print(inputs: ScoreInputs, table: pd.DataFrame) -> None:
+    scores = pd.concat([prototypes.score(inputs, {}), verification.score(inputs, {})])
+    printed = scores[scores["variant"] == ""].groupby(["encoder", "metric", "method"])["value"].mean()
+    compared = table[table["encoder"] != ""]
+    metrics = {"author_accuracy", "author_macro_f1", "target_similarity", "generated_auc", "generated_source_auc"}
+    assert set(compared["metric"]) == {*metrics, "generated_source_eer"}
+    for row in compared.itertuples():
+        for side, method in ((row.left, row.left_method), (row.right, row.right_method)):
+            assert side == pytest.approx(printed[row.encoder, row.metric, method], abs=1e-9)
+
+
+def test_positive_favours_the_left_row(table: pd.DataFrame) -> None:
+    for metric, sign in (("author_accuracy", 1), ("generated_source_eer", -1)):
+        found = table[(table["metric"] == metric) & (table["right_method"] == "near") & (table["left_method"] == "far")]
+        row = found.iloc[0]
+        assert row["delta"] == pytest.approx(sign * (row["left"] - row["right"]))
+        assert row["delta"] < 0  # "near" lies closer to its authors
+        assert row["low"] <= row["delta"] <= row["high"]
+
+
+def test_every_pair_stands_once(table: pd.DataFrame) -> None:
+    accuracy = table[table["metric"] == "author_accuracy"]
+    pairs = [frozenset(pair) for pair in zip(accuracy["left_method"], accuracy["right_method"], strict=True)]
+    assert len(set(pairs)) == len(pairs) == 6  # far, near, gold, shuffled
+    utility = table[table["encoder"] == ""]
+    assert set(utility["metric"]) == {"bertscore_f1", "semantic_similarity"}
+    assert np.isfinite(table[["low", "high", "p"]]).all(axis=None)
