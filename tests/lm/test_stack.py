@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from favor.lm.dropout import DropoutMasks, MaskEntry, draw_mask
+from favor.lm.dropout import DropoutMasks, MaskEntry, draw_mask, split_mix
+from favor.lm.grouped import Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, LoraStack
 
@@ -66,7 +68,7 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model):
     clients, rows, length = 3, 6, 4
     flat, other = random_flat(stack, clients, 1), random_flat(stack, clients, 2)
     gates = torch.rand(rows)
-    masks = {index: (torch.rand(clients, 2 * length, size) > 0.3).float() for index, size in ((0, 5), (1, 4))}
+    masks = {index: (torch.rand(rows * length, size) > 0.3).to(torch.int8) for index, size in ((0, 5), (1, 4))}
     source = torch.randn(rows, length, 5, requires_grad=True)
 
     def run(through_stack):
@@ -88,6 +90,24 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model):
 
     for left, right in zip(run(True), run(False), strict=True):
         torch.testing.assert_close(left, right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [(6, 1, 9), (4, 4, 4), (7,)])
+@pytest.mark.parametrize("grouped", [False, True], ids=["client by client", "torch's grouped product"])
+def test_products_of_runs(lengths, grouped, monkeypatch):
+    """Also by the function that a GPU takes, which torch has for a processor too."""
+    monkeypatch.setattr("favor.lm.grouped._groupable", lambda one, other: grouped)
+    runs, clients, tokens = Runs(lengths, torch.device("cpu")), len(lengths), sum(lengths)
+    rows, factors, base = torch.randn(tokens, 8), torch.randn(clients, 8, 16), torch.randn(tokens, 16)
+    parts = list(zip(rows.split(lengths), base.split(lengths), factors, strict=True))
+    product = torch.cat([part @ factor for part, _, factor in parts])
+    torch.testing.assert_close(grouped_product(rows, factors, runs), product, rtol=1e-5, atol=1e-5)
+    outer = torch.stack([part.T @ other for part, other, _ in parts])
+    torch.testing.assert_close(grouped_outer(rows, base, clients, runs), outer, rtol=1e-5, atol=1e-5)
+    expected = base + 0.5 * product
+    torch.testing.assert_close(grouped_sum(base, rows, factors, runs, 0.5, False), expected, rtol=1e-5, atol=1e-5)
+    grouped_sum(base, rows, factors, runs, 0.5, True)
+    torch.testing.assert_close(base, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_detached_model_is_as_before(model):
@@ -115,19 +135,28 @@ def test_layout_round_trip(model):
         stack.layout.flatten({**state, name: torch.ones(1, 1)}, torch.device("cpu"))
 
 
-@pytest.mark.parametrize("route", ["on_processor", "on_accelerator"])
-def test_masks_ignore_padding_and_stacking(route):
+def test_random_bits_are_those_published_for_splitmix64():
+    # The first outputs for seed 1234567, from the reference implementation (Vigna, splitmix64.c).
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
+    counters = np.uint64(1234567) + np.arange(1, 5, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    assert split_mix(counters).tolist() == published
+
+
+@pytest.mark.parametrize("inputs", [6, 8])
+def test_masks_depend_on_no_device_packing_or_cut(inputs):
     device = torch.device("cpu")
-    entry = MaskEntry(stage_seed=7, counter=3, first_row=0, lengths=(5, 2))
-    alone = DropoutMasks([entry], rows=2, length=5, clients=1, rate=0.4, device=device)
-    others = [MaskEntry(8, 3, 0, (9, 8)), MaskEntry(7, 3, 3, (5, 2))]
-    stacked = DropoutMasks(others, rows=6, length=9, clients=2, rate=0.4, device=device)
-    left, right = getattr(alone, route)(1, 6), getattr(stacked, route)(1, 6)
-    assert torch.equal(left, right[3:5, :5])
-    assert 0.3 < right[:2, :8].float().mean() < 0.9
-    # Padding and empty rows are masked out.
-    for padding in (right[1, 8:], right[2], right[3, 5:], right[4, 2:], right[5]):
-        assert not padding.any()
+    alone = DropoutMasks([MaskEntry(7, 3, 0, (5, 2, 4))], 11, 0.4, device).on_processor(1, inputs)
+    # The same micro-batch behind another and before padding; and its last two rows alone.
+    packed = DropoutMasks([MaskEntry(8, 3, 0, (9, 8)), MaskEntry(7, 3, 20, (5, 2, 4))], 32, 0.4, device)
+    cut = DropoutMasks([MaskEntry(7, 3, 0, (5, 2, 4), slice(1, 3))], 6, 0.4, device)
+    whole = packed.on_processor(1, inputs)
+    assert torch.equal(whole[20:31], alone)
+    assert torch.equal(cut.on_processor(1, inputs), alone[5:])
+    assert 0.4 < whole[:17].float().mean() < 0.8
+    assert not whole[17:20].any()
+    assert not whole[31:].any()
+    for masks in (packed, cut):
+        assert torch.equal(masks.on_accelerator(1, inputs), masks.on_processor(1, inputs))
 
 
 def test_streams_of_masks_differ():

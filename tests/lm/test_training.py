@@ -135,9 +135,7 @@ def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces):
     assert all(row["alignment_loss"] == pytest.approx(1 - row["cosine"], abs=1e-6) for row in log)
     # Alignment sends no gradient while kappa is 0, and a share of it afterwards.
     assert log[0]["alignment_gradient_share"] == 0
-    assert 0 < log[1]["alignment_gradient_share"] < 1
-    assert 0 < log[4]["alignment_gradient_share"] < 1
-    assert all(math.isnan(log[step]["alignment_gradient_share"]) for step in (2, 3, 5, 6, 7))
+    assert all(0 < row["alignment_gradient_share"] < 1 for row in log[1:])
     supervised = sum(len(piece) - piece.response_start for piece in task.pieces)
     assert sum(row["supervised_tokens"] for row in log) == 2 * supervised
     unaligned = train(base, lora, [replace(task, target=None)], SETTINGS)[0].log
@@ -199,8 +197,8 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
     run_pass, rows = training.run_pass, []
 
     def short_of_memory(base, stack, cohort, batch, *rest):
-        rows.append(len(batch.tokens))
-        if len(batch.tokens) > 2:
+        rows.append(batch.rows)
+        if batch.rows > 2:
             raise torch.cuda.OutOfMemoryError("no room")
         run_pass(base, stack, cohort, batch, *rest)
 
@@ -210,7 +208,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
     for name in expected.state:
         torch.testing.assert_close(result.state[name], expected.state[name], rtol=1e-4, atol=2e-5)
 
-    def no_memory(*_):
+    def no_memory(*_, **__):
         raise torch.cuda.OutOfMemoryError("no room")
 
     monkeypatch.setattr(BaseModel, "final_states", no_memory)

@@ -5,7 +5,9 @@ There is no GPU here, so the decoder raises CUDA's error for more rows than a li
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,10 +21,11 @@ from favor.foundation.errors import UserError
 from favor.lm import cohort
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory, Widths
-from favor.running.devices import WIDTHS
+from favor.running.devices import SHARE, WIDTHS
 from favor.running.gpu_memory import attempt
 from favor.running.progress import Progress
 
@@ -31,6 +34,8 @@ SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=4, accumulation=2, m
 ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.25, ramp_fraction=0.3)
 # Float32 sums in another order, carried through Adam's division by a root.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
+
+COLLECT = gc.collect
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +50,11 @@ def memory_for(base, rows, every=1):
     seen = []
 
     def refuse(module, arguments, options):
-        seen.append(len(options["input_ids"]))
+        tokens = options["input_ids"]
+        if "packing" in options:  # Pieces in one row, and padding of zeros.
+            seen.append(sum(bool(piece.any()) for piece in tokens[0].split(options["packing"].lengths)))
+        else:
+            seen.append(len(tokens))
         wide = sum(count > rows for count in seen)
         if seen[-1] > rows and wide % every == 0:
             raise torch.cuda.OutOfMemoryError("no room")
@@ -214,3 +223,32 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys):
         memory.recall()
     monkeypatch.delenv(WIDTHS)
     assert WidthMemory(base, {"stage": "shared"}).recall() == Widths()
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces, monkeypatch, clients):
+    """Neither a failed pass's, which retries would wait for, nor those of the pass before."""
+    made, alive, factors = [], [], FlatLayout.factors
+
+    def watched(*arguments, **options):
+        alive.append(sum(reference() is not None for reference in made))
+        pairs = factors(*arguments, **options)
+        made.extend(weakref.ref(leaf) for pair in pairs for leaf in pair)
+        return pairs
+
+    monkeypatch.setattr("favor.running.gpu_memory.gc.collect", COLLECT)
+    monkeypatch.setattr(FlatLayout, "factors", watched)
+    with memory_for(base, 4):
+        train(base, LORA, tasks(random_state, random_pieces, clients), SETTINGS, ALIGNMENT)
+    assert len(alive) > 3
+    assert set(alive) == {0}
+
+
+def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch):
+    monkeypatch.setenv(WIDTHS, str(tmp_path))
+    many, one = (WidthMemory(base, {"clients": clients}) for clients in (50, 1))
+    many.remember(Widths(8, 6))
+    assert (many.recall(), one.recall()) == (Widths(8, 6), Widths())
+    # Nor are those of jobs that share a device those of a job that has it alone.
+    monkeypatch.setenv(SHARE, "2")
+    assert WidthMemory(base, {"clients": 50}).recall() == Widths()

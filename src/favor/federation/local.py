@@ -113,6 +113,7 @@ def run_stage(
         base,
         {
             "stage": name,
+            "clients": len(tasks),
             "parts": {"aligned": alignment is not None, "residual": residual, "mixed": mixture is not None},
             "lora": cfg["lora"],
             **{key: cfg["training"][key] for key in ("micro_batch", "max_length", "gradient_checkpointing")},

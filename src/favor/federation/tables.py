@@ -89,7 +89,12 @@ TRAINING_LOG = Table(
         Column("cosine", FLOAT, "", "cosine to the style target; NaN without alignment"),
         Column("kappa", FLOAT, "", "warm-up coefficient of the alignment loss"),
         Column("gradient_norm", FLOAT, "", "norm of the client's gradient before clipping"),
-        Column("alignment_gradient_share", FLOAT, "", "|g_align| / (|g_align| + |g_task|) on the LoRA factors"),
+        Column(
+            "alignment_gradient_share",
+            FLOAT,
+            "",
+            "|g_align| / (|g_align| + |g_task|), gradients of the two losses by the final hidden states",
+        ),
         Column("supervised_tokens", INT32, "tokens", "supervised tokens of the step"),
     ),
     ("stage", "round", "client", "step"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -74,7 +73,6 @@ class Cohort:
             raise ValueError("inner steps need an anchor")
         self._flat.clear()
         self.gradients = torch.zeros_like(self.values)
-        self.alignment_gradients: torch.Tensor | None = None
         self.optimisers = [
             AdamW(width, self.device, settings.beta1, settings.beta2, settings.epsilon, settings.weight_decay)
             for _ in tasks
@@ -89,15 +87,9 @@ class Cohort:
             self._flat[id(state)] = self.stack.layout.flatten(state, self.device)
         return self._flat[id(state)]
 
-    def zero_gradients(self, measured: bool) -> None:
-        """Clear the gradients; with ``measured`` keep alignment's apart."""
+    def zero_gradients(self) -> None:
+        """Clear the gradients."""
         self.gradients.zero_()
-        if not measured:
-            self.alignment_gradients = None
-        elif self.alignment_gradients is None:
-            self.alignment_gradients = torch.zeros(len(self.tasks), self.size, device=self.device)
-        else:
-            self.alignment_gradients.zero_()
 
     def select(self, flat: torch.Tensor, positions: Sequence[int]) -> torch.Tensor:
         """Return the rows of ``flat`` at sorted ``positions``: a view where they adjoin, else a copy."""
@@ -111,20 +103,12 @@ class Cohort:
         factors: Factors = self.stack.layout.factors(self.select(self.companions, positions))
         return Component(factors, gates)
 
-    def step(self, position: int, rate: float) -> tuple[float, float, float]:
+    def step(self, position: int, rate: float) -> tuple[float, float]:
         """Add the proximal gradient, clip and update one client.
 
-        Returns the gradient's norm before clipping, the proximal loss, and alignment's share of the gradient that
-        reaches the adapter, ||g_align|| / (||g_task|| + ||g_align||), NaN where it was not measured.
+        Returns the gradient's norm before clipping and the proximal loss.
         """
         gradient, task = self.gradients[position], self.tasks[position]
-        share = math.nan
-        if self.alignment_gradients is not None:
-            apart = self.alignment_gradients[position]
-            aligning = float(torch.linalg.vector_norm(apart))
-            learning = float(torch.linalg.vector_norm(gradient[: self.size]))
-            share = aligning / (learning + aligning) if learning + aligning > 0 else math.nan
-            gradient[: self.size] += apart
         proximal = 0.0
         anchor = self.anchors[position]
         if anchor is not None and task.proximal:
@@ -141,7 +125,7 @@ class Cohort:
         if displacement is not None and anchor is not None and self.optimisers[position].steps % task.inner_steps == 0:
             moved = self._reference(position, anchor)
             displacement.add_(self.values[position, : self.size] - moved, alpha=task.outer_rate)
-        return norm, proximal, share
+        return norm, proximal
 
     def _reference(self, position: int, anchor: torch.Tensor) -> torch.Tensor:
         """Return where a client's proximal term pulls: the anchor, moved by pFedMe's outer steps."""

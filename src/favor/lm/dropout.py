@@ -1,9 +1,15 @@
-"""Dropout masks of LoRA inputs that do not depend on how clients are stacked, padded or recomputed."""
+"""Dropout masks of LoRA inputs that depend on no device and on no way to stack, pack, cut or recompute.
+
+Draws are counter-based: SplitMix64 (Steele, Lea and Flood, 2014), whose n-th output is a mixture of seed + n * gamma.
+Any part of a stream is drawn alone, in any order, anywhere. The steps are whole-number arithmetic modulo 2^64, which
+every processor and card does alike.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -11,91 +17,131 @@ import torch
 from favor.foundation.seeds import derive_seed
 
 _PURPOSE = "adapter dropout"
+_GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+# 64-bit draws mixed at a time on a processor, so that they stay in its cache.
+_BLOCK = 1 << 14
+
+
+def split_mix(counters: np.ndarray) -> np.ndarray:
+    """Mix ``counters`` (uint64, contiguous: seed + n * gamma) in place and return them: SplitMix64's outputs."""
+    flat = counters.reshape(-1)
+    shifted = np.empty(min(_BLOCK, len(flat)), dtype=np.uint64)
+    for start in range(0, len(flat), _BLOCK):
+        block = flat[start : start + _BLOCK]
+        moved = shifted[: len(block)]
+        for shift, factor in ((30, _FIRST), (27, _SECOND), (31, 1)):
+            np.right_shift(block, np.uint64(shift), out=moved)
+            np.bitwise_xor(block, moved, out=block)
+            if factor != 1:
+                np.multiply(block, np.uint64(factor), out=block)
+    return counters
+
+
+def _split_mix_on_device(counters: torch.Tensor) -> torch.Tensor:
+    """Do the same for an int64 tensor, whose arithmetic wraps around and whose shifts keep the sign."""
+    for shift, factor in ((30, _FIRST), (27, _SECOND), (31, 1)):
+        counters ^= (counters >> shift) & ((1 << (64 - shift)) - 1)
+        if factor != 1:
+            counters *= _signed(factor)
+    return counters
+
+
+def _signed(value: int) -> int:
+    """Return the int64 with the bits of an uint64."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _words(inputs: int) -> int:
+    """Return how many 64-bit draws decide a token's inputs, four each."""
+    return -(-inputs // 4)
 
 
 @dataclass(frozen=True)
 class MaskEntry:
-    """One micro-batch of one client in a forward pass: its stream, its first row, and its rows' own lengths.
+    """One micro-batch of one client in a forward pass: its stream, its first token there, and its rows' lengths.
 
     ``part``: the rows that run here, where the micro-batch is cut; their masks are those they have in the whole.
     """
 
     stage_seed: int
     counter: int
-    first_row: int
+    first: int
     lengths: tuple[int, ...]
     part: slice = field(default_factory=lambda: slice(None))
 
-    def rows(self) -> list[tuple[int, int]]:
-        """Return (tokens of the micro-batch before it, its own tokens) of every row that runs here."""
-        return [(sum(self.lengths[:number]), self.lengths[number]) for number in range(len(self.lengths))[self.part]]
+    @property
+    def before(self) -> int:
+        """Tokens of the micro-batch in rows before those that run here."""
+        return sum(self.lengths[: self.part.start or 0])
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the rows that run here."""
+        return sum(self.lengths[self.part])
 
 
-def draw_mask(stage_seed: int, counter: int, module: int, tokens: int, inputs: int, rate: float) -> torch.Tensor:
-    """Return the boolean CPU mask [tokens, inputs] for the unpadded tokens of one micro-batch, row after row.
+def draw_mask(
+    stage_seed: int, counter: int, module: int, tokens: int, inputs: int, rate: float, before: int = 0
+) -> torch.Tensor:
+    """Return the boolean CPU mask [tokens, inputs] for tokens of one micro-batch, row after row without padding.
 
-    The stream is named by (stage seed of the client, number of the micro-batch in the stage, module), so the same
-    mask comes back in any stack, at any padding and in a recomputation. 16 random bits decide an entry, so ``rate``
-    is met to 1/65536.
+    The stream is named by (stage seed of the client, number of the micro-batch in the stage, module). The first token
+    has ``before`` tokens of the micro-batch before it. 16 random bits decide an entry, so ``rate`` is met to 1/65536.
     """
-    count = tokens * inputs
-    bits = np.random.SFC64(derive_seed(stage_seed, _PURPOSE, counter, module))
-    draws = bits.random_raw((count + 3) // 4).view(np.uint16)[:count]
-    return torch.from_numpy(draws >= round(rate * 65536)).view(tokens, inputs)
+    words = _words(inputs)
+    first = derive_seed(stage_seed, _PURPOSE, counter, module) + (before * words + 1) * _GAMMA
+    draws = np.arange(tokens * words, dtype=np.uint64)
+    draws *= np.uint64(_GAMMA)
+    draws += np.uint64(first % (1 << 64))
+    kept = split_mix(draws).view(np.int16) >= _threshold(rate)
+    return torch.from_numpy(kept).view(tokens, 4 * words)[:, :inputs]
+
+
+def _threshold(rate: float) -> int:
+    """Return the smallest 16 bits, as a signed number, that keep an entry."""
+    return round(rate * 65536) - 32768
 
 
 class DropoutMasks:
-    """The masks of one forward pass over rows [rows, length] of K clients: a ``MaskSource`` of the stack."""
+    """The masks of one forward pass over a packed row of ``tokens``: a ``MaskSource`` of the stack."""
 
-    def __init__(
-        self, entries: Sequence[MaskEntry], rows: int, length: int, clients: int, rate: float, device: torch.device
-    ) -> None:
-        self.entries, self.rows, self.length, self.clients = entries, rows, length, clients
-        self.rate, self.device = rate, device
-        self._places: torch.Tensor | None = None
+    def __init__(self, entries: Sequence[MaskEntry], tokens: int, rate: float, device: torch.device) -> None:
+        self.entries, self.tokens, self.rate, self.device = entries, tokens, rate, device
 
     def __call__(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask [K, rows / K * length, inputs] of a module; padding is masked out.
-
-        It is float32 on a CPU, where that is fastest to multiply by, and boolean on a GPU.
-        """
-        mask = self.on_processor(module, inputs) if self.device.type == "cpu" else self.on_accelerator(module, inputs)
-        return mask.view(self.clients, -1, inputs)
+        """Return the mask [tokens, inputs] of a module, int8; tokens of no entry are masked out."""
+        return (self.on_processor if self.device.type == "cpu" else self.on_accelerator)(module, inputs)
 
     def on_processor(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask [rows, length, inputs] of :func:`draw_mask`'s streams, every entry written once."""
-        mask = torch.empty(self.rows, self.length, inputs)
+        """Return the mask from :func:`draw_mask`."""
+        mask = torch.empty(self.tokens, inputs, dtype=torch.int8)
         filled = 0
         for entry in self.entries:
-            tokens = sum(entry.lengths)
-            draws = draw_mask(entry.stage_seed, entry.counter, module, tokens, inputs, self.rate)
-            for row, (start, length) in enumerate(entry.rows(), start=entry.first_row):
-                mask[filled:row] = 0
-                mask[row, :length] = draws[start : start + length]
-                mask[row, length:] = 0
-                filled = row + 1
+            mask[filled : entry.first] = 0
+            filled = entry.first + entry.tokens
+            mask[entry.first : filled] = draw_mask(
+                entry.stage_seed, entry.counter, module, entry.tokens, inputs, self.rate, entry.before
+            ).view(torch.int8)
         mask[filled:] = 0
         return mask
 
     def on_accelerator(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask [rows, length, inputs] of the same streams drawn by torch, in few kernel launches."""
-        if self._places is None:
-            places = [
-                np.arange(length) + row * self.length
-                for entry in self.entries
-                for row, (_, length) in enumerate(entry.rows(), start=entry.first_row)
-            ]
-            self._places = torch.from_numpy(np.concatenate(places)).to(self.device)
-        draws = torch.empty(len(self._places), inputs, device=self.device)
-        generator = torch.Generator(self.device)
-        start = 0
-        for entry in self.entries:
-            generator.manual_seed(derive_seed(entry.stage_seed, _PURPOSE, entry.counter, module))
-            # Drawn for the whole micro-batch, for a GPU's stream is not that of a longer one cut short.
-            whole = torch.empty(sum(entry.lengths), inputs, device=self.device).uniform_(generator=generator)
-            rows = entry.rows()
-            end = start + sum(length for _, length in rows)
-            draws[start:end] = whole[rows[0][0] : rows[-1][0] + rows[-1][1]]
-            start = end
-        mask = torch.zeros(self.rows * self.length, inputs, dtype=torch.bool, device=self.device)
-        return mask.index_copy_(0, self._places, draws >= self.rate).view(self.rows, self.length, inputs)
+        """Return the same mask, bit for bit, drawn by torch on the device for all entries at once."""
+        words = _words(inputs)
+        entry, before = self._places
+        streams = [derive_seed(entry.stage_seed, _PURPOSE, entry.counter, module) for entry in self.entries]
+        seeds = torch.from_numpy(np.array([0, *streams])).to(self.device)
+        starts = seeds.index_select(0, entry) + before * _signed(words * _GAMMA % (1 << 64))
+        draws = starts.unsqueeze(1) + torch.arange(1, words + 1, device=self.device) * _signed(_GAMMA)
+        kept = _split_mix_on_device(draws).view(torch.int16) >= _threshold(self.rate)
+        return (kept[:, :inputs] & (entry > 0).unsqueeze(1)).view(torch.int8)
+
+    @cached_property
+    def _places(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Each token's entry, counted from 1, or 0 for none, and the tokens of its micro-batch before it."""
+        owner, before = (np.zeros(self.tokens, dtype=np.int64) for _ in range(2))
+        for number, entry in enumerate(self.entries, start=1):
+            own = slice(entry.first, entry.first + entry.tokens)
+            owner[own] = number
+            before[own] = entry.before + np.arange(entry.tokens)
+        return torch.from_numpy(owner).to(self.device), torch.from_numpy(before).to(self.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,11 +10,14 @@ import torch
 
 from favor.lm.alignment import head_dropout, pooling_scales
 from favor.lm.dropout import DropoutMasks, MaskEntry
+from favor.lm.grouped import Runs
 from favor.lm.optimiser import micro_batch_ramp, ramp
+from favor.lm.packing import Packing
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
-_LENGTH_MULTIPLE = 16
+# Tokens: a client's run in a pass is a multiple of them.
+_RUN_MULTIPLE = 16
 
 
 @dataclass
@@ -36,24 +40,29 @@ class Share:
 
 @dataclass
 class Batch:
-    """Tensors of a forward pass; K clients with the same number of rows each, padded on the right.
+    """Tensors of a forward pass: the pieces of K clients packed into one row, client after client.
 
-    - ``tokens`` [rows, length]; ``predicting`` and ``labels`` [tokens]: flat positions whose states predict a label;
-      ``token_weights`` [tokens] = 1 / the supervised tokens of the client's whole step; ``owner`` [tokens] in 0..K-1.
-    - ``pooling`` [K, states, rows per state * length]: 1 at the positions pooled into a style state, or None;
+    - ``tokens`` [1, T]; ``packing``: its pieces; ``runs``: the tokens of each client; ``positions`` [K]: the clients'
+      positions in the stack.
+    - ``predicting`` and ``labels`` [tokens]: places in the row whose states predict a label, client after client;
+      ``counts`` [K]: how many are whose; ``token_weights`` [tokens] = 1 / the supervised tokens of the client's step.
+    - ``pooling`` [K * states, T]: 1 at the tokens pooled into a style state, or None;
       ``scales`` [K, states]: 1 / their number;
       ``state_weights`` [K, states]: weight of each state's 1 - cos in the client's alignment loss of the step;
       ``kappas`` [K, states]: the warm-up coefficient of each state;
       ``head_masks`` [K, states, hidden] or None.
-    - ``gates`` [rows] or None.
+    - ``gates`` [T] or None.
     """
 
     shares: list[Share]
     tokens: torch.Tensor
+    packing: Packing
+    runs: Runs
+    positions: torch.Tensor
     predicting: torch.Tensor
     labels: torch.Tensor
     token_weights: torch.Tensor
-    owner: torch.Tensor
+    counts: torch.Tensor
     masks: DropoutMasks | None
     pooling: torch.Tensor | None = None
     scales: torch.Tensor | None = None
@@ -61,6 +70,11 @@ class Batch:
     kappas: torch.Tensor | None = None
     head_masks: torch.Tensor | None = None
     gates: torch.Tensor | None = None
+
+    @property
+    def rows(self) -> int:
+        """Pieces in the pass."""
+        return sum(len(share.indices(group)) for share in self.shares for group in share.groups)
 
 
 def kappa_of(share: Share, group: Group, alignment: AlignmentSettings) -> float:
@@ -78,84 +92,98 @@ def build_batch(
     dropout: float,
     device: torch.device,
 ) -> Batch:
-    """Lay out the micro-batches of ``shares`` (as many for each client) as one padded batch.
+    """Pack the micro-batches of ``shares`` into one row.
 
-    Padding stands to the right of causal rows, so no attention mask is needed: no real token sees it. A micro-batch
-    that is smaller than the largest leaves empty rows.
+    Each client's run is filled up with a piece of padding, which nothing predicts and no style state holds.
     """
-    per_group = max(len(share.indices(group)) for share in shares for group in share.groups)
-    per_client = per_group * len(shares[0].groups)
-    rows = per_client * len(shares)
-    longest = max(
-        len(share.plan.task.pieces[i]) for share in shares for group in share.groups for i in share.indices(group)
-    )
-    # Rounded up, so that few shapes occur: oneDNN and cuBLAS prepare (and keep) code for every new one.
-    length = -(-longest // _LENGTH_MULTIPLE) * _LENGTH_MULTIPLE
-    tokens = np.zeros((rows, length), dtype=np.int64)
-    gates = np.zeros(rows, dtype=np.float32)
+    tokens: list[np.ndarray] = []
+    lengths: list[int] = []
     predicting: list[np.ndarray] = []
     labels: list[np.ndarray] = []
-    counts: list[int] = []
-    weights: list[float] = []
+    gates: list[np.ndarray] = []
     entries: list[MaskEntry] = []
-    for k, share in enumerate(shares):
-        task = share.plan.task
-        count = 0
-        for g, group in enumerate(share.groups):
-            first_row = k * per_client + g * per_group
-            for row, index in enumerate(share.indices(group), start=first_row):
+    runs: list[int] = []
+    counts: list[int] = []
+    place = 0
+    for share in shares:
+        task, first, count = share.plan.task, place, 0
+        for group in share.groups:
+            entries.append(
+                MaskEntry(
+                    task.stage_seed,
+                    group.counter,
+                    place,
+                    tuple(len(task.pieces[index]) for index in group.indices),
+                    share.part,
+                )
+            )
+            for index in share.indices(group):
                 piece = task.pieces[index]
-                size = len(piece)
-                tokens[row, :size] = piece.tokens
-                predicted = predicted_tokens(piece, settings)
-                predicting.append(np.arange(size - predicted - 1, size - 1) + row * length)
-                labels.append(piece.tokens[size - predicted :].astype(np.int64))
-                count += predicted
+                size, predicted = len(piece), predicted_tokens(piece, settings)
+                tokens.append(piece.tokens)
+                lengths.append(size)
+                predicting.append(np.arange(size - predicted - 1, size - 1) + place)
+                labels.append(piece.tokens[size - predicted :])
                 if task.gates is not None:
-                    gates[row] = task.gates[index]
-            lengths = tuple(len(task.pieces[index]) for index in group.indices)
-            entries.append(MaskEntry(task.stage_seed, group.counter, first_row, lengths, share.part))
+                    gates.append(np.full(size, task.gates[index], dtype=np.float32))
+                count += predicted
+                place += size
+        # Filled up, so that few shapes occur: oneDNN and cuBLAS prepare (and keep) code for every new one.
+        padding = -(place - first) % _RUN_MULTIPLE
+        if padding:
+            tokens.append(np.zeros(padding, dtype=np.int32))
+            gates.append(np.zeros(padding, dtype=np.float32))
+            lengths.append(padding)
+            place += padding
+        runs.append(place - first)
         counts.append(count)
-        weights.append(1.0 / share.plan.supervised_tokens[share.step])
+    weights = [1.0 / share.plan.supervised_tokens[share.step] for share in shares]
+
+    def tensor(parts: Sequence[np.ndarray], dtype: type) -> torch.Tensor:
+        return torch.from_numpy(np.concatenate(parts).astype(dtype)).to(device)
+
     batch = Batch(
         shares=shares,
-        tokens=torch.from_numpy(tokens).to(device),
-        predicting=torch.from_numpy(np.concatenate(predicting)).to(device),
-        labels=torch.from_numpy(np.concatenate(labels)).to(device),
+        tokens=tensor(tokens, np.int64).unsqueeze(0),
+        packing=Packing(tuple(lengths), device),
+        runs=Runs(runs, device),
+        positions=torch.tensor([share.position for share in shares], device=device),
+        predicting=tensor(predicting, np.int64),
+        labels=tensor(labels, np.int64),
         token_weights=torch.from_numpy(np.repeat(np.asarray(weights, dtype=np.float32), counts)).to(device),
-        owner=torch.from_numpy(np.repeat(np.arange(len(shares)), counts)).to(device),
-        masks=DropoutMasks(entries, rows, length, len(shares), dropout, device) if dropout else None,
-        gates=torch.from_numpy(gates).to(device) if shares[0].plan.task.gates is not None else None,
+        counts=torch.tensor(counts, device=device),
+        masks=DropoutMasks(entries, place, dropout, device) if dropout else None,
+        gates=tensor(gates, np.float32) if shares[0].plan.task.gates is not None else None,
     )
     if alignment is not None:
-        _add_alignment(batch, settings, alignment, per_group, length, device)
+        _add_alignment(batch, entries, settings, alignment, device)
     return batch
 
 
 def _add_alignment(
     batch: Batch,
+    entries: Sequence[MaskEntry],
     settings: TrainingSettings,
     alignment: AlignmentSettings,
-    per_group: int,
-    length: int,
     device: torch.device,
 ) -> None:
     """Add what pools the states of labelled positions: the state at each position whose own label is not ignored.
 
-    Of a micro-batch that is cut, each part pools its own positions into the one state of the minibatch, whose scale,
-    weight and mask are those of the whole.
+    A client with fewer states than another has empty ones of weight 0. Of a micro-batch that is cut, each part pools
+    its own positions into the one state of the minibatch, whose scale, weight and mask are those of the whole.
     """
-    groups = len(batch.shares[0].groups)
     whole = alignment.pooling == "minibatch"
-    states = groups if whole else groups * per_group
-    pooling = np.zeros((len(batch.shares), groups, per_group, length), dtype=np.float32)
-    shape = (len(batch.shares), groups, 1 if whole else per_group)
+    per_client = [sum(1 if whole else len(share.indices(group)) for group in share.groups) for share in batch.shares]
+    shape = (len(batch.shares), max(per_client))
+    pooling = np.zeros((*shape, batch.tokens.shape[1]), dtype=np.float32)
     scales, state_weights, kappas = (np.zeros(shape, dtype=np.float32) for _ in range(3))
     head_masks = torch.zeros(*shape, alignment.hidden)
+    places = iter(entry.first for entry in entries)
     for k, share in enumerate(batch.shares):
         task = share.plan.task
         micro_batches = len(share.plan.steps[share.step])
-        for g, group in enumerate(share.groups):
+        state = 0
+        for group in share.groups:
             starts = [response_start(task.pieces[index], settings) for index in group.indices]
             sizes = [len(task.pieces[index]) for index in group.indices]
             supervised = [size - start for size, start in zip(sizes, starts, strict=True)]
@@ -163,18 +191,20 @@ def _add_alignment(
             # The step's alignment loss is the mean over its micro-batches, each the mean over its valid states.
             weight = valid / max(int(valid.sum()), 1) / micro_batches
             own = slice(None) if whole else share.part
-            count = len(scale[own])
-            scales[k, g, :count] = scale[own]
-            state_weights[k, g, :count] = weight[own]
-            kappas[k, g] = kappa_of(share, group, alignment)
+            states = slice(state, state + len(scale[own]))
+            scales[k, states] = scale[own]
+            state_weights[k, states] = weight[own]
+            kappas[k, states] = kappa_of(share, group, alignment)
+            place = next(places)
             for row, (start, size) in enumerate(zip(starts[share.part], sizes[share.part], strict=True)):
-                pooling[k, g, row, start:size] = 1.0
+                pooling[k, state if whole else state + row, place + start : place + size] = 1.0
+                place += size
             if alignment.dropout:
-                drawn = head_dropout(task.stage_seed, group.counter, len(valid), alignment)
-                head_masks[k, g, :count] = drawn[own]
-    batch.pooling = torch.from_numpy(pooling.reshape(len(batch.shares), states, -1)).to(device)
-    batch.scales = torch.from_numpy(scales.reshape(len(batch.shares), states)).to(device)
-    batch.kappas = torch.from_numpy(kappas.reshape(len(batch.shares), states)).to(device)
-    batch.state_weights = torch.from_numpy(state_weights.reshape(len(batch.shares), states)).to(device)
+                head_masks[k, states] = head_dropout(task.stage_seed, group.counter, len(valid), alignment)[own]
+            state = states.stop
+    batch.pooling = torch.from_numpy(pooling.reshape(-1, pooling.shape[-1])).to(device)
+    batch.scales = torch.from_numpy(scales).to(device)
+    batch.kappas = torch.from_numpy(kappas).to(device)
+    batch.state_weights = torch.from_numpy(state_weights).to(device)
     if alignment.dropout:
-        batch.head_masks = head_masks.reshape(len(batch.shares), states, -1).to(device)
+        batch.head_masks = head_masks.to(device)

@@ -1,8 +1,8 @@
 """Many LoRA adapters over one frozen base: K clients' factors as batched tensors, one forward pass for all rows.
 
-Rows are grouped by client, the same number each. While a stack is attached, every adapted linear layer (plain or
-4-bit) also adds ``(alpha / r) B_k A_k dropout(x)`` to the rows of client k; its weights stay untouched. Running clients
-one after another is the same code with K = 1.
+Rows are grouped by client: the same number each, or a run of tokens of any length each. While a stack is attached,
+every adapted linear layer (plain or 4-bit) also adds ``(alpha / r) B_k A_k dropout(x)`` to the rows of client k; its
+weights stay untouched. Running clients one after another is the same code with K = 1.
 
 A forward pass may add several adapter sets ("components"), each with an optional weight per row, such as FedDPA's
 ``g * global + (1 - g) * local``.
@@ -21,10 +21,11 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from favor.lm.arithmetic import fast_products
+from favor.lm.grouped import Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import LoraSettings
 
-# (module index, inputs of the module) -> mask [K, tokens, inputs] of 0 and 1, or None.
+# (module index, inputs of the module) -> mask [tokens, inputs] of 0 and 1, or None.
 MaskSource = Callable[[int, int], "torch.Tensor | None"]
 Factors = list[tuple[torch.Tensor, torch.Tensor]]
 
@@ -75,12 +76,17 @@ class FlatLayout:
             pairs.append((a.requires_grad_(trainable), b.requires_grad_(trainable)))
         return pairs
 
-    def collect(self, factors: Factors, gradients: torch.Tensor, positions: torch.Tensor) -> None:
-        """Move the gradients of leaf ``factors`` into the rows ``positions`` of ``gradients`` [clients, size]."""
+    def collect(self, factors: Factors, gradients: torch.Tensor, positions: Sequence[int]) -> None:
+        """Move the gradients of leaf ``factors`` into the rows ``positions`` of ``gradients`` [clients, size].
+
+        The positions are sorted.
+        """
+        adjoin = positions[-1] - positions[0] == len(positions) - 1
+        rows = slice(positions[0], positions[-1] + 1) if adjoin else list(positions)
         for path, pair in zip(self.modules, factors, strict=True):
             for factor, leaf in zip(("A", "B"), pair, strict=True):
                 if leaf.grad is not None:
-                    self._view(gradients, path, factor).index_add_(0, positions, leaf.grad)
+                    self._view(gradients, path, factor)[rows] += leaf.grad
                     leaf.grad = None
 
     def _view(self, flat: torch.Tensor, path: str, factor: str) -> torch.Tensor:
@@ -90,7 +96,7 @@ class FlatLayout:
 
 @dataclass
 class Component:
-    """One set of K adapters in a forward pass: factors per module, and a weight per row [rows] or None for 1.
+    """One set of K adapters in a forward pass: factors per module, and a weight per row (packed: per token) or None.
 
     ``dropout`` says whether the pass's dropout masks apply to its input.
     """
@@ -105,6 +111,7 @@ class _Pass:
     components: Sequence[Component] = ()
     masks: MaskSource | None = None
     keep: float = 1.0
+    runs: Runs | None = None
 
 
 @dataclass
@@ -144,9 +151,26 @@ class LoraStack:
                 del layer.forward
             self._pass = _Pass()
 
-    def set(self, components: Sequence[Component], masks: MaskSource | None = None, dropout: float = 0.0) -> None:
-        """Set what forward passes add from now on: ``components``, with dropout ``masks`` at rate ``dropout``."""
-        self._pass = _Pass(components, masks, 1.0 - dropout)
+    def set(
+        self,
+        components: Sequence[Component],
+        masks: MaskSource | None = None,
+        dropout: float = 0.0,
+        runs: Runs | None = None,
+    ) -> None:
+        """Set what forward passes add from now on: ``components``, with dropout ``masks`` at rate ``dropout``.
+
+        ``runs`` says which tokens are whose, client after client; None: as many rows for each client.
+        """
+        self._pass = _Pass(components, masks, 1.0 - dropout, runs)
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Let go of a pass's factors, with their gradients, and masks at the end of the context, however it ends."""
+        try:
+            yield
+        finally:
+            self._pass = _Pass()
 
     def _plain(self, index: int, layer: nn.Linear, source: torch.Tensor) -> torch.Tensor:
         components = self._pass.components
@@ -169,45 +193,56 @@ class LoraStack:
             mask = self._pass.masks(index, source.shape[-1])
             # The 1 / keep of dropout goes into the scaling: the masks stay 0 and 1.
             scaling /= self._pass.keep
-        return factor_a, factor_b, scaling, mask, component.weight
+        return factor_a, factor_b, scaling, mask, component.weight, self._pass.runs
 
 
-# A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [K, tokens, d_in] of 0 and 1, weight per row [rows].
-_Terms = tuple["torch.Tensor | None", "torch.Tensor | None", float, "torch.Tensor | None", "torch.Tensor | None"]
-_NO_TERMS: _Terms = (None, None, 1.0, None, None)
+# A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in] of 0 and 1, weight per row [rows], runs.
+_Terms = tuple[
+    "torch.Tensor | None", "torch.Tensor | None", float, "torch.Tensor | None", "torch.Tensor | None", "Runs | None"
+]
+_NO_TERMS: _Terms = (None, None, 1.0, None, None, None)
 
 
-def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return (mask * x [K, tokens, d_in], weight * A_k (mask * x) [K, tokens, r], weight per token or None)."""
-    factor_a, _, _, mask, weight = terms
+def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return (weight * A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
+    factor_a, _, _, mask, weight, runs = terms
     assert factor_a is not None
-    kept = source.reshape(factor_a.shape[0], -1, source.shape[-1])
-    if mask is not None:
-        kept = kept * mask
-    low = torch.bmm(kept, factor_a.to(source.dtype).transpose(1, 2))
+    rows = source.reshape(-1, source.shape[-1])
+    kept = rows if mask is None else rows * mask
+    low = grouped_product(kept, factor_a.to(source.dtype).transpose(1, 2), runs)
     if weight is not None:
-        tokens = source[..., 0].numel() // weight.numel()
-        weight = weight.to(source.dtype).repeat_interleave(tokens).view(low.shape[0], -1, 1)
+        weight = weight.to(source.dtype).repeat_interleave(len(rows) // weight.numel()).unsqueeze(1)
         low = low * weight
-    return kept, low, weight
+    return low, weight
 
 
 def _adapter_gradients(
-    saved: Sequence[Any], scaling: float, gradient: torch.Tensor, source_needed: bool, factors_needed: bool
+    saved: Sequence[Any],
+    scaling: float,
+    runs: Runs | None,
+    gradient: torch.Tensor,
+    source_needed: bool,
+    factors_needed: bool,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
-    """Return the gradients of the adapters' term: (source [K, tokens, d_in], A, B)."""
-    kept, factor_a, factor_b, mask, weight, low = saved
-    gradient = gradient.reshape(factor_a.shape[0], -1, gradient.shape[-1])
+    """Return the gradients of the adapters' term: (source [tokens, d_in], A, B).
+
+    mask * x is made again from the layer's input, which layers with the same input save once.
+    """
+    source, factor_a, factor_b, mask, weight, low = saved
+    clients = factor_a.shape[0]
+    gradient = gradient.reshape(-1, gradient.shape[-1])
     # The scaling goes onto the low-rank side, the smallest tensors at hand.
-    gradient_low = torch.bmm(gradient, factor_b.to(gradient.dtype)) * scaling
+    gradient_low = grouped_product(gradient, factor_b.to(gradient.dtype), runs) * scaling
     gradient_source = gradient_a = gradient_b = None
     if weight is not None:
         gradient_low = gradient_low * weight
     if factors_needed:
-        gradient_b = torch.bmm(gradient.transpose(1, 2), low * scaling).to(factor_b.dtype)
-        gradient_a = torch.bmm(gradient_low.transpose(1, 2), kept).to(factor_a.dtype)
+        gradient_b = grouped_outer(gradient, low * scaling, clients, runs).to(factor_b.dtype)
+        rows = source.reshape(-1, source.shape[-1])
+        kept = rows if mask is None else rows * mask
+        gradient_a = grouped_outer(gradient_low, kept, clients, runs).to(factor_a.dtype)
     if source_needed:
-        gradient_source = torch.bmm(gradient_low, factor_a.to(gradient.dtype))
+        gradient_source = grouped_product(gradient_low, factor_a.to(gradient.dtype), runs)
         if mask is not None:
             gradient_source.mul_(mask)
     return gradient_source, gradient_a, gradient_b
@@ -224,18 +259,18 @@ class _AdaptedLinear(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx: Any, source: torch.Tensor, frozen: torch.Tensor, bias: torch.Tensor | None, *terms: Any
     ) -> torch.Tensor:
-        factor_a, factor_b, scaling, mask, _ = terms
+        factor_a, factor_b, scaling, mask, _, runs = terms
         with fast_products():
             output = nn.functional.linear(source, frozen, bias)
             ctx.adapted = factor_a is not None
             if factor_a is None:
                 ctx.save_for_backward(frozen)
                 return output
-            kept, low, weight = _low_rank(source, terms)
-            flat = output.view(factor_a.shape[0], -1, output.shape[-1])
-            flat.baddbmm_(low, factor_b.to(source.dtype).transpose(1, 2), alpha=scaling)
-        ctx.scaling = scaling
-        ctx.save_for_backward(frozen, kept, factor_a, factor_b, mask, weight, low)
+            low, weight = _low_rank(source, terms)
+            up = factor_b.to(source.dtype).transpose(1, 2)
+            grouped_sum(output.view(-1, output.shape[-1]), low, up, runs, scaling, in_place=True)
+        ctx.scaling, ctx.runs = scaling, runs
+        ctx.save_for_backward(frozen, source, factor_a, factor_b, mask, weight, low)
         return output
 
     @staticmethod
@@ -247,11 +282,11 @@ class _AdaptedLinear(torch.autograd.Function):
                 gradient_source = gradient @ frozen
             if ctx.adapted:
                 through, gradient_a, gradient_b = _adapter_gradients(
-                    saved, ctx.scaling, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
+                    saved, ctx.scaling, ctx.runs, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
                 )
                 if through is not None and gradient_source is not None:
                     gradient_source += through.view(gradient_source.shape)
-        return gradient_source, None, None, gradient_a, gradient_b, None, None, None
+        return gradient_source, None, None, gradient_a, gradient_b, None, None, None, None
 
 
 class _AddAdapters(torch.autograd.Function):
@@ -259,18 +294,18 @@ class _AddAdapters(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
-        factor_a, factor_b, scaling, mask, _ = terms
-        kept, low, weight = _low_rank(source, terms)
-        ctx.scaling = scaling
-        ctx.save_for_backward(kept, factor_a, factor_b, mask, weight, low)
-        flat = base.reshape(factor_a.shape[0], -1, base.shape[-1])
+        factor_a, factor_b, scaling, mask, _, runs = terms
+        low, weight = _low_rank(source, terms)
+        ctx.scaling, ctx.runs = scaling, runs
+        ctx.save_for_backward(source, factor_a, factor_b, mask, weight, low)
         up = factor_b.to(source.dtype).transpose(1, 2)
-        return torch.baddbmm(flat, low, up, alpha=scaling).view(base.shape)
+        flat = base.reshape(-1, base.shape[-1])
+        return grouped_sum(flat, low, up, runs, scaling, in_place=False).view(base.shape)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
         through, gradient_a, gradient_b = _adapter_gradients(
-            ctx.saved_tensors, ctx.scaling, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
+            ctx.saved_tensors, ctx.scaling, ctx.runs, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
         )
         source = None if through is None else through.view(*gradient.shape[:-1], through.shape[-1])
-        return gradient, source, gradient_a, gradient_b, None, None, None
+        return gradient, source, gradient_a, gradient_b, None, None, None, None

@@ -11,8 +11,9 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import torch
 
@@ -20,10 +21,12 @@ from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.lm.batches import stage_steps
 from favor.lm.cohort import Cohort
+from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
-from favor.lm.passes import StepFigures, run_parts, run_pass
+from favor.lm.packing import packed_attention
+from favor.lm.passes import run_parts, run_pass
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
@@ -31,12 +34,9 @@ from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt
 from favor.running.progress import Progress
 
-# Padded tokens of one forward pass where the caller sets no number of rows.
+# Tokens of one forward pass where the caller sets no number of rows.
 _TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}
 _LARGE_MODEL = 1_000_000_000
-# Steps at which alignment's share of the gradient is measured: it costs a second backward pass. They do not depend on
-# the number of steps, so that a client's log is the same in any stack and stacked clients are measured together.
-_MEASURED_STEPS = frozenset({0, *(4**power for power in range(10))})
 
 
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
@@ -83,7 +83,7 @@ def train(
     stack = LoraStack(base.model, lora)
     widths = widths or Widths()
     results: dict[str, ClientResult] = {}
-    with stack.attached(), _checkpointing(base, settings):
+    with stack.attached(), packed_attention(base.model), _checkpointing(base, settings):
         # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
         for waiting in _alike(plans):
             while waiting:
@@ -158,6 +158,15 @@ def _checkpointing(base: BaseModel, settings: TrainingSettings) -> Iterator[None
             layer.training = False
 
 
+@dataclass(frozen=True)
+class _Running:
+    """The pass at work, for whoever has to cut it: its rows, its size and the size wanted of one."""
+
+    rows: int = 0
+    size: int = 0
+    wanted: int = 0
+
+
 class _StackRun:
     """The training of one stack of clients of one kind, from first to last step."""
 
@@ -176,97 +185,102 @@ class _StackRun:
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
         self.max_rows, self.widths = max_rows, widths
-        self.running = (0, 0)
+        self.running = _Running()
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
     def train(self, progress: Progress | None) -> list[ClientResult]:
         """Run all steps and return the clients' results."""
         for step in range(max(len(plan.steps) for plan in self.plans)):
             active = [position for position, plan in enumerate(self.plans) if step < len(plan.steps)]
-            # At step 0 of a ramp alignment has no weight yet: its share is 0 without measuring.
-            measured = (
-                self.alignment is not None
-                and step in _MEASURED_STEPS
-                and (step > 0 or self.alignment.ramp_fraction == 0 or self.alignment.ramp_counts == "micro_batches")
-            )
-            figures = self._gradients(step, active, measured)
+            figures = self._gradients(step, active)
             for position in active:
-                row = self._update(position, step, figures[position])
+                row = self._update(position, step, figures)
                 if progress is not None:
                     progress.update(1, int(row["supervised_tokens"]), loss=float(row["task_loss"]))
             self.cohort.refresh(active)
         return self.cohort.results(self.plans)
 
-    def _gradients(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
+    def _gradients(self, step: int, active: list[int]) -> StepFigures:
         """Leave the clients' gradients of the step in the cohort and return its figures.
 
         Raises ``torch.cuda.OutOfMemoryError`` where only a smaller stack can help.
         """
         while True:
-            figures = attempt(partial(self._all_passes, step, active, measured))
+            figures = attempt(partial(self._all_passes, step, active))
             if figures is not None:
                 return figures
-            rows, wanted = self.running
+            running = self.running
             # A stack is halved before a micro-batch is cut, which costs aligned stages a second forward pass.
-            stacked = len(self.plans) > 1 and rows <= self.settings.micro_batch
-            if stacked or not self.widths.narrow(wanted, rows):
-                raise torch.cuda.OutOfMemoryError(f"{rows} rows of {len(self.plans)} clients")
-            print(f"GPU memory is short: fewer than {rows} rows at once from here on", file=sys.stderr, flush=True)
+            stacked = len(self.plans) > 1 and running.rows <= self.settings.micro_batch
+            if stacked or running.rows <= 1 or not self.widths.narrow(running.wanted, running.size):
+                raise torch.cuda.OutOfMemoryError(f"{running.rows} rows of {len(self.plans)} clients")
+            print(
+                f"GPU memory is short: fewer than {running.rows} rows at once from here on", file=sys.stderr, flush=True
+            )
 
-    def _all_passes(self, step: int, active: list[int], measured: bool) -> dict[int, StepFigures]:
-        """Do the step's forward and backward passes from cleared gradients.
-
-        ``running`` is the (rows, rows wanted) of the pass at work, for whoever has to cut them.
-        """
-        self.running = (0, 0)
-        self.cohort.zero_gradients(measured)
-        figures = {position: StepFigures() for position in active}
+    def _all_passes(self, step: int, active: list[int]) -> StepFigures:
+        """Do the step's forward and backward passes from cleared gradients."""
+        self.running = _Running()
+        self.cohort.zero_gradients()
+        figures = StepFigures(len(self.plans), self.base.device)
         dropout, device = self.stack.settings.dropout, self.base.device
         for parts in self._passes(step, active):
             batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
-            rows, length = batches[0].tokens.shape
-            self.running = rows, self._wanted_rows(length)
-            common = (self.alignment, measured, figures)
+            sizes = [self._size(share, group) for shares in parts for share in shares for group in share.groups]
+            size = max(sizes) if len(parts) > 1 else sum(sizes)
+            self.running = _Running(max(batch.rows for batch in batches), size, self._wanted(max(sizes)))
             if len(batches) == 1:
-                run_pass(self.base, self.stack, self.cohort, batches[0], *common)
+                run_pass(self.base, self.stack, self.cohort, batches[0], self.alignment, figures)
             else:
-                run_parts(self.base, self.stack, self.cohort, batches, *common)
+                run_parts(self.base, self.stack, self.cohort, batches, self.alignment, figures)
         return figures
 
-    def _wanted_rows(self, length: int) -> int:
-        """Return the rows of a forward pass while memory suffices; a whole micro-batch unless the caller wants less."""
-        return self.max_rows or max(self.settings.micro_batch, _TOKENS_PER_FORWARD[self.base.device.type] // length)
+    def _size(self, share: Share, group: Group) -> int:
+        """Return what a micro-batch, or its part, takes of a pass: rows where the caller limits rows, else tokens."""
+        indices = share.indices(group)
+        return len(indices) if self.max_rows else sum(len(share.plan.task.pieces[index]) for index in indices)
+
+    def _wanted(self, size: int) -> int:
+        """Return how much one pass holds while memory suffices: a whole micro-batch unless the caller wants less."""
+        return self.max_rows or max(size, _TOKENS_PER_FORWARD[self.base.device.type])
 
     def _passes(self, step: int, active: list[int]) -> Iterator[list[list[Share]]]:
-        """Yield what runs together: for each of some clients the same number of its next micro-batches.
+        """Yield what runs together: micro-batches of one client after another, as many as a pass holds.
 
-        Micro-batches run longest first, and clients whose next ones are longest go together, to pad little. Where not
-        even one fits, its parts are yielded, all of them at once; else there is one part.
+        Where a pass does not even hold one, its parts are yielded, all of them at once; else there is one part.
         """
+        shares: list[Share] = []
+        filled = 0
+        for position in active:
+            plan = self.plans[position]
+            for group in plan.steps[step]:
+                alone = Share(position, plan, step, [group])
+                size = self._size(alone, group)
+                room = self.widths.rows(self._wanted(size))
+                if shares and filled + size > room:
+                    yield [shares]
+                    shares, filled = [], 0
+                if size > room:
+                    yield [[part] for part in self._parts(alone, room)]
+                    continue
+                if shares and shares[-1].position == position:
+                    shares[-1].groups.append(group)
+                else:
+                    shares.append(alone)
+                filled += size
+        if shares:
+            yield [shares]
 
-        def longest(position: int, group: Group) -> int:
-            return max(len(self.plans[position].task.pieces[index]) for index in group.indices)
-
-        waiting = {
-            position: sorted(self.plans[position].steps[step], key=lambda group: -longest(position, group))
-            for position in active
-        }
-        while waiting:
-            order = sorted(waiting, key=lambda position: -longest(position, waiting[position][0]))
-            rows = self.widths.rows(self._wanted_rows(longest(order[0], waiting[order[0]][0])))
-            room = max(1, rows // self.settings.micro_batch)
-            chosen = sorted(order[:room])
-            number = max(1, min(room // len(chosen), *(len(waiting[position]) for position in chosen)))
-            shares = [Share(position, self.plans[position], step, waiting[position][:number]) for position in chosen]
-            if rows < self.settings.micro_batch:
-                size = len(shares[0].groups[0].indices)
-                yield [[replace(shares[0], part=slice(start, start + rows))] for start in range(0, size, rows)]
-            else:
-                yield [shares]
-            for position in chosen:
-                del waiting[position][:number]
-                if not waiting[position]:
-                    del waiting[position]
+    def _parts(self, share: Share, room: int) -> list[Share]:
+        """Cut a share of one micro-batch into parts that take at most ``room``, or are one row."""
+        (group,) = share.groups
+        bounds = [0]
+        for end in range(1, len(group.indices) + 1):
+            part = replace(share, part=slice(bounds[-1], end))
+            if end - bounds[-1] > 1 and self._size(part, group) > room:
+                bounds.append(end - 1)
+        bounds.append(len(group.indices))
+        return [replace(share, part=slice(start, end)) for start, end in pairwise(bounds)]
 
     def _update(self, position: int, step: int, figures: StepFigures) -> dict[str, float | int | str]:
         """Clip, step the optimiser and log, for one client."""
@@ -280,8 +294,9 @@ class _StackRun:
         rate = settings.learning_rate * linear_schedule(
             step, steps, settings.warmup_fraction, settings.warmup_counts_from
         )
-        norm, proximal, share = self.cohort.step(position, rate)
-        if not all(math.isfinite(value) for value in (norm, figures.task_loss, proximal)):
+        norm, proximal = self.cohort.step(position, rate)
+        task_loss = figures.of("task_loss", position)
+        if not all(math.isfinite(value) for value in (norm, task_loss, proximal)):
             raise UserError(
                 f"{plan.task.name}: the loss is not finite at step {step + 1} of {steps}; lower the learning rate"
             )
@@ -289,13 +304,13 @@ class _StackRun:
             "client": plan.task.name,
             "step": step,
             "learning_rate": rate,
-            "task_loss": figures.task_loss,
+            "task_loss": task_loss,
             "proximal": proximal,
-            "alignment_loss": figures.alignment_loss if self.alignment is not None else math.nan,
-            "cosine": figures.cosine if self.alignment is not None else math.nan,
+            "alignment_loss": figures.of("alignment_loss", position) if self.alignment is not None else math.nan,
+            "cosine": figures.cosine(position),
             "kappa": kappa,
             "gradient_norm": norm,
-            "alignment_gradient_share": 0.0 if kappa == 0 else share,
+            "alignment_gradient_share": figures.alignment_share(position) if self.alignment is not None else math.nan,
             "supervised_tokens": plan.supervised_tokens[step],
         }
         self.cohort.logs[position].append(row)

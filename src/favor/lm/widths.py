@@ -18,22 +18,25 @@ import torch
 
 from favor.foundation.files import read_json, write_json
 from favor.lm.base import BaseModel
-from favor.running.devices import WIDTHS
+from favor.running.devices import SHARE, WIDTHS
 
 
 @dataclass
 class Widths:
-    """What a job's width is cut to: its rows are divided by ``divisor``, a stack holds at most ``clients``."""
+    """What a job's width is cut to: the size of a pass is divided by ``divisor``, a stack holds at most ``clients``.
+
+    The size is in rows where the job counts rows, else in tokens.
+    """
 
     divisor: int = 1
     clients: int | None = None
 
     def rows(self, wanted: int) -> int:
-        """Return how many of the ``wanted`` rows run at once: at least one."""
+        """Return how much of the ``wanted`` size runs at once: at least one."""
         return max(1, wanted // self.divisor)
 
     def narrow(self, wanted: int, failed: int) -> bool:
-        """Divide further, until fewer rows run than the ``failed`` ones of ``wanted``; False where one row failed."""
+        """Divide further, until less of ``wanted`` runs than the size that ``failed``; False where that is one."""
         if failed <= 1:
             return False
         self.divisor *= 2
@@ -55,6 +58,8 @@ class WidthMemory:
             "device": torch.cuda.get_device_name(base.device) if cuda else base.device.type,
             "model": base.source,
             "dtype": str(base.dtype),
+            # Jobs that share a device hold less each than one that has it alone.
+            "sharing": os.environ.get(SHARE, "1"),
             **kind,
         }
         digest = hashlib.sha256(json.dumps(self.key, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,67 @@
+"""Products of each client's rows with its own factor, where clients hold contiguous runs of unequal lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class Runs:
+    """The contiguous runs of tokens that belong to each of K clients in a packed row: ``lengths`` in tokens."""
+
+    def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
+        self.lengths = tuple(lengths)
+        self.equal = len(set(self.lengths)) == 1
+        self.ends = torch.from_numpy(np.cumsum(self.lengths, dtype=np.int32)).to(device)
+
+
+def grouped_product(rows: torch.Tensor, factors: torch.Tensor, runs: Runs | None) -> torch.Tensor:
+    """Return each client's rows times its own factor: [tokens, n] and [K, n, m] give [tokens, m].
+
+    ``runs`` says which rows are whose; None: as many for each client.
+    """
+    clients, width = factors.shape[0], rows.shape[-1]
+    if clients == 1:
+        return rows @ factors[0]
+    if runs is None or runs.equal:
+        return torch.bmm(rows.view(clients, -1, width), factors).view(len(rows), -1)
+    if _groupable(rows, factors):
+        return nn.functional.grouped_mm(rows, factors, offs=runs.ends)
+    parts = rows.split(runs.lengths)
+    return torch.cat([part @ factor for part, factor in zip(parts, factors, strict=True)])
+
+
+def grouped_sum(
+    base: torch.Tensor, rows: torch.Tensor, factors: torch.Tensor, runs: Runs | None, scaling: float, in_place: bool
+) -> torch.Tensor:
+    """Return ``base`` [tokens, m] plus ``scaling`` times :func:`grouped_product`, ``in_place`` or as a new tensor."""
+    clients, out = factors.shape[0], base if in_place else None
+    if clients == 1:
+        return torch.addmm(base, rows, factors[0], alpha=scaling, out=out)
+    if runs is None or runs.equal:
+        one, other = base.view(clients, -1, base.shape[-1]), rows.view(clients, -1, rows.shape[-1])
+        out = one if in_place else None
+        return torch.baddbmm(one, other, factors, alpha=scaling, out=out).view(base.shape)
+    return torch.add(base, grouped_product(rows, factors, runs), alpha=scaling, out=out)
+
+
+def grouped_outer(left: torch.Tensor, right: torch.Tensor, clients: int, runs: Runs | None) -> torch.Tensor:
+    """Return each client's ``left^T right`` over its own rows: [tokens, n] and [tokens, m] give [K, n, m]."""
+    if clients == 1:
+        return (left.t() @ right).unsqueeze(0)
+    if runs is None or runs.equal:
+        one, other = (rows.view(clients, -1, rows.shape[-1]) for rows in (left, right))
+        return torch.bmm(one.transpose(1, 2), other)
+    if _groupable(left, right):
+        return nn.functional.grouped_mm(left.t(), right, offs=runs.ends)
+    parts = zip(left.split(runs.lengths), right.split(runs.lengths), strict=True)
+    return torch.stack([one.t() @ other for one, other in parts])
+
+
+def _groupable(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether torch's grouped product serves: on an accelerator, in bfloat16, rows of whole 16 bytes."""
+    widths = (one.shape[-1], other.shape[-1], *other.shape[-2:][: other.dim() - 2])
+    return one.device.type != "cpu" and one.dtype == torch.bfloat16 and all(width % 8 == 0 for width in widths)
