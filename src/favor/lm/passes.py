@@ -23,13 +23,16 @@ def run_pass(
     batch: Batch,
     alignment: AlignmentSettings | None,
     figures: StepFigures,
+    pulls: torch.Tensor | None = None,
 ) -> None:
-    """Add the pass's gradients to the cohort's and its figures to ``figures``."""
+    """Add the pass's gradients to the cohort's and its figures to ``figures``.
+
+    ``pulls``: alignment's gradient with respect to the sums of the style states, where it is known already.
+    """
     with stack.released():
         factors = _set_adapters(stack, cohort, batch)
         states = _final_states(base, batch)
-        pulls = None
-        if alignment is not None:
+        if alignment is not None and pulls is None:
             pulls = _pulls(cohort, batch, alignment, _pooled_sums(batch, states.detach()), figures)
         _backward(base, stack, cohort, batch, factors, states, pulls, figures)
 
@@ -59,9 +62,7 @@ def run_parts(
             sums += _pooled_sums(batch, _final_states(base, batch))
     pulls = _pulls(cohort, batches[0], alignment, sums, figures)
     for batch in batches:
-        with stack.released():
-            factors = _set_adapters(stack, cohort, batch)
-            _backward(base, stack, cohort, batch, factors, _final_states(base, batch), pulls, figures)
+        run_pass(base, stack, cohort, batch, alignment, figures, pulls)
 
 
 def _set_adapters(stack: LoraStack, cohort: Cohort, batch: Batch) -> Factors:
