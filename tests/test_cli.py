@@ -51,9 +51,12 @@ def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
 
 
 def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(sys, "argv", ["favor", "plan", str(tmp_path / "none.yaml")])
-    with pytest.raises(SystemExit, match=r"^error: .*none\.yaml"):
-        cli.main()
+    (tmp_path / "latin.yaml").write_bytes(b"results: caf\xe9\n")
+    for command in ("plan", "check", "run"):
+        for name, problem in (("none.yaml", "cannot be read"), ("latin.yaml", "not a text file in UTF-8")):
+            monkeypatch.setattr(sys, "argv", ["favor", command, str(tmp_path / name)])
+            with pytest.raises(SystemExit, match=rf"^error: .*{name}: {problem}"):
+                cli.main()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
     monkeypatch.setattr(sys, "argv", ["favor", "check"])

@@ -11,7 +11,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from favor.config.files import read_files
+from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner
@@ -40,6 +40,7 @@ def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow."""
     folder = checkout()
     files = arguments.configfile or [str(folder / "config" / "config.yaml")]
+    check_files(files)  # Snakemake itself ends in a traceback where one is missing
     named = {"corpus_path": arguments.corpus_path, "results": arguments.results}
     values = {key: value for key, value in named.items() if value}
     targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)

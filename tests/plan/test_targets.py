@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from favor.federation.method import needs_shared
+from favor.foundation.errors import UserError
 from favor.plan.keys import Run, SweepTable
 
 PLANNED = "tests/data/planned.yaml"
@@ -182,3 +183,25 @@ def test_the_report_prints_no_path_of_this_machine(plan, tmp_path):
     assert settings["order"] == ["blogtext"]
     # Coverage first: the 72 places of a seed reach all of the 50 clients.
     assert set(settings["experiments"]["blogtext"]["never_sampled"].values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("checkk", "no rule has this name or makes such a file; did you mean 'check'"),
+        ("results/report.htm", "did you mean 'results/report.html'"),
+        ("zz/qq", "snakemake --list-rules"),
+        ("results/micro/seed1/favr/generations.parquet", "experiment 'micro' has no row 'favr'; did you mean 'favor'"),
+        ("results/micro/seed999/favor/generations.parquet", "experiment 'micro' has no seed 999; its seeds are "),
+    ],
+)
+def test_a_target_that_nothing_makes_is_refused_with_the_nearest(plan, target, message):
+    planner = plan()
+
+    def find(path):
+        parts = path.split("/")
+        return {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]} if "seed" in path else None
+
+    planner.targets.check(["check", __file__, "results/micro/seed1/favor/generations.parquet"], ["check"], find)
+    with pytest.raises(UserError, match=message):
+        planner.targets.check([target], ["check", "score"], find)

@@ -33,6 +33,22 @@ def test_a_wrong_configuration_stops_before_any_job(project):
     assert not (project.folder / "results").exists()
 
 
+def test_a_wrong_target_is_one_line_with_the_nearest(project):
+    assert "error: target 'chekc': no rule has this name or makes such a file; did you mean 'check'?" in refused(
+        project, "-n", "--", "chekc"
+    )
+    assert "experiment 'micro' has no row 'favr'; did you mean 'favor'?" in refused(
+        project, "-n", "--", "results/micro/seed1/favr/generations.parquet"
+    )
+    assert "MissingRuleException" not in refused(project, "-n", "--", "results/none")
+
+
+def test_accept_takes_one_stage_as_text_or_a_list(project):
+    for given in ("generate", "[generate,score]"):
+        project.snakemake("-n", "--configfile", "micro.yaml", "--config", f"accept={given}", "--", "check")
+    assert "there is no stage 'generat'; did you mean 'generate'?" in refused(project, "--config", "accept=generat")
+
+
 def test_a_corpus_with_a_missing_column_is_named(project):
     (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
     project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # { authors:")

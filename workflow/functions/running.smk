@@ -1,7 +1,7 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running.announcing import announce_changes
+from favor.running.announcing import announce_changes, check_targets
 from favor.running.provenance import (
     record_in_jobs,
     record_outputs,
@@ -48,6 +48,7 @@ def finish_rules():
 if workflow.is_main_process:
     refuse_unrecorded(workflow, stop)
     announce_changes(workflow, changes, only_planning(sys.argv[1:]))
+    check_targets(workflow, targets, stop)
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

@@ -19,7 +19,7 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Names = Annotated[list[str], BeforeValidator(_as_list)]
+Names = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]
 
 
 class Release(Section):

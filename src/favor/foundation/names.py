@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def nearest(name: str, valid: Iterable[str]) -> str:
-    """Return a hint naming the nearest of the ``valid`` names, or listing them where none is near."""
+def nearest(name: str, valid: Iterable[str], otherwise: str = "") -> str:
+    """Return a hint naming the nearest of the ``valid`` names; where none is near, ``otherwise``, or all of them."""
     names = sorted(valid)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:
         return f"did you mean '{near[0]}'?"
-    return f"valid: {', '.join(names) if names else 'none are configured'}"
+    return otherwise or f"valid: {', '.join(names) if names else 'none are configured'}"
 
 
 def printable(text: str) -> str:

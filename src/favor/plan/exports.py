@@ -31,14 +31,7 @@ class Exports:
 
     def check_run(self, key: InRun) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
-        experiment = self.project.experiment(key)
-        if key.method not in experiment.methods:
-            raise UserError(
-                f"experiment '{key.experiment}' has no row '{key.method}'; {nearest(key.method, experiment.methods)}"
-            )
-        seeds = [str(seed) for seed in experiment.seeds]
-        if key.seed not in seeds:
-            raise UserError(f"experiment '{key.experiment}' has no seed {key.seed}; its seeds are {', '.join(seeds)}")
+        self.project.check_run(key.experiment, key.method, key.seed)
 
     def adapters(self, key: InRun) -> list[str]:
         """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""

@@ -17,6 +17,7 @@ from favor.config.section import refuse
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
@@ -109,6 +110,14 @@ class Project:
     def experiment(self, key: InExperiment) -> Experiment:
         """Return the experiment that a job or file belongs to."""
         return self.config.experiments[key.experiment]
+
+    def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
+        """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
+        methods, seeds = self.config.experiments[experiment].methods, self.config.experiments[experiment].seeds
+        if row is not None and row not in methods:
+            raise UserError(f"experiment '{experiment}' has no row '{row}'; {nearest(row, methods)}")
+        if seed is not None and seed not in map(str, seeds):
+            raise UserError(f"experiment '{experiment}' has no seed {seed}; its seeds are {', '.join(map(str, seeds))}")
 
     def plan(self, key: InRun) -> Plan:
         """Return the plan of a run's row."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Encoder, Run
 from favor.plan.project import Project, unique
@@ -33,6 +38,28 @@ class Targets:
         self.sweeps = sweeps
         self.publication = publication
         self.paths = project.paths
+
+    def check(
+        self, asked: Iterable[str], rules: Collection[str], find: Callable[[str], Mapping[str, str] | None]
+    ) -> None:
+        """Check what a command line asks for: rules, and files that are there or that a rule makes.
+
+        ``find`` returns the wildcards of a file that a rule makes. Raises ``UserError`` that names the nearest target,
+        or the seed or row that the experiment does not have.
+        """
+        for target in asked:
+            if target in rules:
+                continue
+            found = find(target if os.path.isabs(target) else os.path.relpath(target))
+            if found is not None:
+                if found.get("experiment") in self.project.config.experiments:
+                    self.project.check_run(found["experiment"], found.get("method"), found.get("seed"))
+            elif not os.path.exists(target):
+                known = self.everything() if "/" in target else rules
+                raise UserError(
+                    f"target '{target}': no rule has this name or makes such a file; "
+                    + nearest(target, known, "snakemake --list-rules names the rules")
+                )
 
     def everything(self, key: object = None) -> list[str]:
         """Return every target."""

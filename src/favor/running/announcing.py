@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from snakemake.logging import logger
@@ -16,6 +17,7 @@ from snakemake.persistence import NO_PARAMS_CHANGE, ParamsChange, PersistenceBas
 from snakemake.settings.enums import RerunTrigger
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from favor.foundation.errors import UserError
 from favor.running.changes import Changes, Difference
 
 
@@ -40,6 +42,27 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
     logger.addFilter(say)
     if not planning:
         atexit.register(changes.write_accepted)  # Snakemake lists no jobs where there are none
+
+
+def check_targets(workflow: Any, targets: Any, stop: Callable[[UserError], None]) -> None:
+    """Check what the command line asks for, once Snakemake has told the workflow, before it looks for jobs.
+
+    It does so after the Snakefile is read, and then logs; there is no other call between the two.
+    """
+
+    def find(path: str) -> Any:
+        return next((rule.get_wildcards(path) for rule in workflow.rules if rule.is_producer(path)), None)
+
+    def check(record: logging.LogRecord) -> bool:
+        if workflow.dag_settings is not None:
+            logger.removeFilter(check)
+            try:
+                targets.check(workflow.dag_settings.targets, [rule.name for rule in workflow.rules], find)
+            except UserError as error:
+                stop(error)
+        return True
+
+    logger.addFilter(check)
 
 
 def _say(workflow: Any, changes: Changes) -> None:
