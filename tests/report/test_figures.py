@@ -27,6 +27,7 @@ from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.distinct_faithful import draw_distinct_faithful
 from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
 from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
+from favor.report.figures.homogenisation import draw_homogenisation
 from favor.report.figures.last_participation import draw_last_participation
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
@@ -100,6 +101,19 @@ def voice_table(method: str = "favor") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+def drift_table() -> pd.DataFrame:
+    rows = [
+        (0, name, encoder, metric, variant, value + shift, 48, "")
+        for name, value in (("fedavg", 0.3), ("favor", 0.6), ("gold", 1.0), ("shuffled", 0.0))
+        for encoder, metric, ends in (
+            ("asce_a", "spread_left", {"": 0.0, "low": -0.1, "high": 0.2}),
+            ("", "habit_slope", {"": 0.0, "contractions": 0.1, "contractions_low": 0.0, "digits": 0.02}),
+        )
+        for variant, shift in ends.items()
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 Draw = Callable[..., None]
 DRAWN = [
     "faithful",
@@ -125,6 +139,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "curves": lambda *paths: draw_training_curves({"favor": training_log(), "fedavg": training_log(1)}, *paths),
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
         "map": generation_map,
+        "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
@@ -189,6 +204,18 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
+def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, written: list[str]) -> None:
+    draw_homogenisation(drift_table(), "asce_a", ["favor", "fedavg"], tmp_path / "ladder.svg")
+    # shuffled, FedAvg, FAVoR upwards; contractions before digits
+    assert written == ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]
+    silent = drift_table().assign(value=np.nan)
+    draw_homogenisation(silent, "asce_a", ["favor"], tmp_path / "silent.svg")
+    assert [text.split("\n")[0] for text in written[6:]] == [
+        "Authors' own continuations do not",
+        "No habit in which the authors' own",
+    ]
+
+
 def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, tmp_path: Path) -> None:
     mine = scores.replace({"method": {"fedavg": "mine"}})
     for name, references in (("federated", ()), ("reference", ("mine",))):
@@ -245,7 +272,7 @@ def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
         assert asked(name) == (spec.inputs, spec.scores)
         assert set(spec.inputs) <= set(get_args(FigureInput)) == set(TABLES)
         assert set(spec.scores) <= set(METRIC_FAMILIES.names())
-    assert figures_in_order()[0] == "retention_utility"
+    assert figures_in_order()[0] == "homogenisation"
     check = (
         "import sys; from favor.report.figure_specs import FIGURES, asked; [asked(name) for name in FIGURES.names()];"
         "print(sorted({'numpy', 'pandas', 'matplotlib'} & set(sys.modules)))"

@@ -18,6 +18,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
+from favor.foundation.words import output_words
 from favor.scores.metric import CONTROLS
 from favor.scores.tables import ASSISTANT, UTILITY
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
@@ -161,6 +162,15 @@ class ScoreInputs:
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
         return quality_columns(prompts["gold_text"].tolist(), *self.quality_limits, self.words).set_index(prompts.index)
+
+    @cached_property
+    def common_length(self) -> int:
+        """Words of the shortest human continuation that passes the filter, of all seeds; 1 where none does.
+
+        Measures that depend on length cut every text to it.
+        """
+        kept = self.prompts["gold_text"][self.gold_quality(self.prompts)["passed"]]
+        return min(map(output_words(self.words).count, kept), default=1)
 
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)

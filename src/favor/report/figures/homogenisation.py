@@ -1,0 +1,86 @@
+"""Homogenisation at a glance: how much of the spread between authors every method leaves, and which habits go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.readable_habits import HABITS
+from favor.paper.names import method_name
+from favor.report.cells import printed
+from favor.report.drawing import BLUE, GREY, drawing, save, say
+from favor.report.figure_specs import FigureSpec
+
+
+def draw_homogenisation(
+    scores: pd.DataFrame,
+    style_encoder: str,
+    methods: Sequence[str],
+    *paths: str | Path,
+    display: Mapping[str, str] | None = None,
+    references: Sequence[str] = (),
+) -> None:
+    """Draw the ``scores`` of the family ``drift`` to each of ``paths``: a ladder of methods, and their habits kept.
+
+    Methods without a spread are left out; ``references`` (methods that do not federate) have open marks. Habits in
+    which the authors' own continuations do not differ have no column.
+    """
+    spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
+    ladder = spread.pivot_table(index="method", columns="variant", values="value")
+    ladder = ladder[ladder.index.isin([*methods, "shuffled"])]
+    if len(ladder):
+        ladder = ladder.sort_values("", kind="stable")
+    slopes = scores[(scores["metric"] == "habit_slope") & scores["variant"].isin(list(HABITS))]
+    kept = slopes.pivot_table(index="method", columns="variant", values="value").reindex(ladder.index)
+    kept = kept.reindex(columns=[habit for habit in HABITS if habit in kept.columns])
+    names = ["shuffled authors" if method == "shuffled" else method_name(method, display) for method in ladder.index]
+    with drawing(8.2, 1.6 + 0.24 * max(len(ladder), 4), columns=2) as (figure, axes):
+        left, right = axes
+        if not len(ladder):
+            say(left, "Authors' own continuations do not\ndiffer measurably: no spread to lose.")
+        for place, method in enumerate(ladder.index):
+            mean, low, high = ladder.loc[method, ["", "low", "high"]]
+            color = GREY if method == "shuffled" else BLUE
+            face = "white" if method in references else color
+            left.plot([low, high], [place, place], color=color, linewidth=1.4, zorder=2)
+            left.plot(mean, place, marker="o", markersize=7, color=color, markerfacecolor=face, zorder=3)
+        for level, label in ((0.0, "all alike"), (1.0, "as human text")):
+            left.axvline(level, color=GREY, linestyle=":", linewidth=1)
+            left.annotate(label, (level, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", size=7.5)
+        left.set_yticks(range(len(names)), names)
+        left.set_ylim(-0.5, max(len(names), 1) - 0.5)  # the rows of the habits beside it
+        left.set(xlabel="Share of the spread between authors that is left")
+        left.grid(axis="x")
+        _habits(right, kept)
+        save(figure, *paths)
+
+
+def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  # matplotlib's axis
+    if kept.empty:
+        say(axis, "No habit in which the authors' own\ncontinuations differ measurably.")
+        return
+    values = kept.to_numpy(dtype=float)
+    axis.imshow(np.clip(values, 0, 1), cmap="Blues", vmin=0, vmax=1.2, aspect="auto", origin="lower")
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            axis.text(column, row, printed(value, 1).replace("-", "−"), ha="center", va="center", size=7,
+                      color="white" if value > 0.8 else "black")  # fmt: skip
+    axis.set_xticks(range(kept.shape[1]), kept.columns, rotation=40, ha="right")
+    axis.set_yticks([])
+    axis.set_title("Habits kept: 0 the group's mean, 1 the author's own", size=8.5)
+
+
+FIGURE = FigureSpec(
+    title="Homogenisation",
+    caption="Left: variance between authors' centres in the style space over that of their own continuations, without "
+    "the noise of few texts; bars are 95 % intervals of a bootstrap over authors. Right: the slope of each author's "
+    "habit on that of the training texts. Methods stand in one order, from those that write in one voice upwards.",
+    scores=("drift",),
+    place=0,
+    draw=lambda data, *paths: draw_homogenisation(
+        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+    ),
+)

@@ -1,0 +1,115 @@
+"""Diversity family: how varied a run's outputs are as a set, at equal length, beside human text on the same prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import output_words
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import Metric, Score, scores_frame
+from favor.statistics.diversity import (
+    compression_ratio,
+    ngram_kernel,
+    self_bleu,
+    self_repetition,
+    vendi_growth,
+    vendi_score,
+)
+
+_INFINITE = float("inf")
+METRICS = (
+    Metric("style_vendi", "Vendi (style)", 1.0, _INFINITE, "none", "Friedman and Dieng 2023; cosines of the encoder"),
+    Metric("ngram_vendi", "Vendi (n-grams)", 1.0, _INFINITE, "none", "Friedman and Dieng 2023; 1- and 2-grams"),
+    Metric(
+        "vendi_growth", "Growth with authors", -_INFINITE, _INFINITE, "none", "slope of ln Vendi (style) on ln authors"
+    ),
+    Metric("compression_ratio", "Compression ratio", 0.0, _INFINITE, "none", "Shaib et al. 2024; zlib, level 9"),
+    Metric("self_bleu", "Self-BLEU", 0.0, 1.0, "none", "Zhu et al. 2018; BLEU-4 against all other outputs"),
+    Metric("self_repetition", "Self-repetition", 0.0, _INFINITE, "none", "Salkar et al. 2022; 4-grams"),
+)
+TEXT_METRICS = tuple(metric.name for metric in METRICS[3:])
+DEFAULTS: dict[str, Any] = {"encoders": None, "words": 0, "subsets": 5}
+_NOTE = "fewer than two outputs of the common length, with a human continuation of it"
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every run and control: variant "" is the outputs' value, ``human`` that of the human continuations.
+
+    Both are of the same prompts, so both sets have one size; ``of_human`` is their ratio. Every text is cut to its
+    first ``words`` words, and a prompt whose output or human continuation is shorter is left out. Vectors are those of
+    whole outputs. Of several samples of a prompt the first one counts. The variants ``authors_2``, ``authors_4`` and so
+    on of ``style_vendi`` are its mean over ``subsets`` random sets of so many authors, ``human_authors_2`` and so on
+    those of human text; ``vendi_growth`` is the slope of that curve in logarithms.
+
+    Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that passes the
+    filter, of all seeds) and ``subsets``.
+    """
+    checked = read_settings("diversity", settings, DEFAULTS)
+    length = checked["words"] or inputs.common_length
+    encoders = read_encoders(inputs, checked["encoders"])
+    scores: list[Score] = []
+    for run in inputs.runs:
+        scores += _score_run(inputs, run, encoders, length, checked["subsets"])
+    return scores_frame(scores)
+
+
+def _score_run(inputs: ScoreInputs, run: Run, encoders: Sequence[str], length: int, subsets: int) -> Iterator[Score]:
+    split = output_words(inputs.words).split
+    gold = inputs.prompts[inputs.prompts["seed"] == run.seed].set_index("prompt_id")["gold_text"]
+    outputs = [split(text)[:length] for text in inputs.texts(run)]
+    human = [split(gold[prompt])[:length] for prompt in run.survivors["prompt_id"]]
+    first = (run.survivors["sample"] == 0).to_numpy()
+    keep = np.array([len(a) == len(b) == length for a, b in zip(outputs, human, strict=True)], dtype=bool) & first
+    rows, n = np.flatnonzero(keep), int(keep.sum())
+    authors = run.survivors["client"].to_numpy(dtype=object)[rows]
+    sets = {"": [outputs[row] for row in rows], "human": [human[row] for row in rows]}
+
+    def of(metric: str, encoder: str, values: Mapping[str, float]) -> Iterator[Score]:
+        found = {**values, "of_human": values[""] / values["human"] if values["human"] else float("nan")}
+        for variant, value in found.items():
+            note = "" if value == value else _NOTE if n < 2 else f"{metric} of human text is 0"
+            yield Score(run.seed, run.method, encoder, metric, variant, value, n, note)
+
+    if n < 2:
+        nan = {"": float("nan"), "human": float("nan")}
+        for metric in METRICS:
+            for encoder in encoders if metric.name in ("style_vendi", "vendi_growth") else [""]:
+                yield from of(metric.name, encoder, nan)
+        return
+    measured = {name: _of_texts(texts) for name, texts in sets.items()}
+    for metric_name in ("ngram_vendi", *TEXT_METRICS):
+        yield from of(metric_name, "", {name: values[metric_name] for name, values in measured.items()})
+    sizes = [size for size in (2**power for power in range(20)) if size < len(set(authors))] + [len(set(authors))]
+    for encoder in encoders:
+        vectors = {"": inputs.vectors(encoder, run)[rows], "human": inputs.gold_vectors(encoder, run)[rows]}
+        kernels = {name: own @ own.T for name, own in vectors.items()}
+        curves = {
+            name: vendi_growth(kernel, authors, sizes, numpy_generator(run.seed, "vendi growth"), subsets)
+            for name, kernel in kernels.items()
+        }
+        yield from of("style_vendi", encoder, {name: vendi_score(kernel) for name, kernel in kernels.items()})
+        for name, curve in curves.items():
+            for size, value in zip(sizes, curve, strict=True):
+                variant = f"{name}_authors_{size}".lstrip("_")
+                yield Score(run.seed, run.method, encoder, "style_vendi", variant, value, n)
+        if len(sizes) > 1:
+            slopes = {name: float(np.polyfit(np.log(sizes), np.log(curve), 1)[0]) for name, curve in curves.items()}
+        else:
+            slopes = dict.fromkeys(curves, float("nan"))
+        for variant, value in slopes.items():
+            note = "" if value == value else "needs two authors"
+            yield Score(run.seed, run.method, encoder, "vendi_growth", variant, value, n, note)
+
+
+def _of_texts(texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    return {
+        "ngram_vendi": vendi_score(ngram_kernel(texts)),
+        "compression_ratio": compression_ratio([" ".join(words) for words in texts]),
+        "self_bleu": self_bleu(texts),
+        "self_repetition": self_repetition(texts),
+    }

@@ -1,0 +1,135 @@
+"""Drift family: how far methods move authors towards the group's mean, in an encoder's space and habit by habit.
+
+All seeds stand together (seed ``ALL_SEEDS``), and intervals are those of a bootstrap over authors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.readable_habits import HABITS, habits_of
+from favor.foundation.errors import UserError
+from favor.foundation.words import output_words
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
+from favor.statistics.between_authors import author_means, between_variance, mean_slope
+from favor.statistics.bootstrap import interval, observed, resample_counts
+
+_INFINITE = float("inf")
+METRICS = (
+    Metric(
+        "spread_left", "Spread left", -_INFINITE, _INFINITE, "none",
+        "variance between authors' centres in the encoder's space over that of their own continuations, both without "
+        "the noise of few texts",
+    ),
+    Metric(
+        "habit_variance_left", "Habit variance left", -_INFINITE, _INFINITE, "none",
+        "variance between authors in a readable habit over that of their own continuations, both without the noise of "
+        "few texts; mean over habits, the variant names one",
+    ),
+    Metric(
+        "habit_slope", "Habits kept", -_INFINITE, _INFINITE, "none",
+        "slope of authors' habits on those of their training texts: 1 as far from the mean, 0 all at one place; mean "
+        "over habits, the variant names one",
+    ),
+)  # fmt: skip
+DEFAULTS: dict[str, Any] = {"encoders": None, "words": 0, "draws": 2000, "seed": 2026}
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every method and control; variants ``low`` and ``high`` (``{habit}_low``...) are 95 % intervals.
+
+    Habits are counted over the first ``words`` words of every text, training texts included; shorter texts are left
+    out. Only habits in which the authors' own continuations differ (their interval is above 0) have a value and count
+    in the mean. Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that
+    passes the filter), ``draws`` and ``seed`` of the bootstrap.
+    """
+    checked = read_settings("drift", settings, DEFAULTS)
+    if inputs.client_texts is None:
+        raise UserError("scores: family 'drift' needs the clients' texts; give the client_texts table")
+    clients = len(inputs.clients)
+    counts = np.concatenate([observed(clients), resample_counts(clients, checked["seed"], checked["draws"])])
+    runs: dict[str, list[Run]] = {}
+    for run in inputs.runs:
+        runs.setdefault(run.method, []).append(run)
+    scores: list[Score] = []
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        scores += _spreads(inputs, runs, encoder, counts)
+    scores += _habits(inputs, runs, checked["words"], counts)
+    return scores_frame(scores)
+
+
+def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, counts: np.ndarray) -> Iterator[Score]:
+    variances, numbers = {}, {}
+    for method, own in runs.items():
+        vectors = np.concatenate(
+            [inputs.vectors(encoder, run) for run in own if len(run.survivors)] or [np.zeros((0, 1))]
+        )
+        authors = np.concatenate([_places(inputs, run.survivors) for run in own])
+        variances[method] = between_variance(vectors, authors, counts).sum(axis=1)
+        numbers[method] = len(authors)
+    for method, variance in variances.items():
+        yield from _with_interval(
+            method, encoder, "spread_left", "", _ratio(variance, variances["gold"]), numbers[method]
+        )
+
+
+def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, counts: np.ndarray) -> Iterator[Score]:
+    cut, length = output_words(inputs.words), words or inputs.common_length
+    assert inputs.client_texts is not None
+    train = inputs.client_texts[inputs.client_texts["training_text"] != ""]
+    train = train[[cut.count(text) >= length for text in train["training_text"]]]
+    features = habits_of([cut.cut(text, length) for text in train["training_text"]])
+    reference, sizes = author_means(features, _places(inputs, train), len(inputs.clients))
+    counts = counts * (sizes > 0)  # an author without a training text of the length has no reference
+    reference = np.nan_to_num(reference)
+    variances, slopes, numbers = {}, {}, {}
+    for method, own in runs.items():
+        parts = []
+        for run in own:
+            frame = run.survivors.assign(text=inputs.texts(run))
+            parts.append(frame[[cut.count(text) >= length for text in frame["text"]]])
+        frame = pd.concat(parts)
+        values, authors = habits_of([cut.cut(text, length) for text in frame["text"]]), _places(inputs, frame)
+        variances[method] = between_variance(values, authors, counts)
+        slopes[method], numbers[method] = mean_slope(values, authors, reference, counts), len(frame)
+    human = variances["gold"]
+    differ = [_positive(human[:, place]) for place in range(len(HABITS))]
+    for method, n in numbers.items():
+        left = np.where(
+            differ, np.divide(variances[method], human, where=human > 0, out=np.full_like(human, np.nan)), np.nan
+        )
+        kept = np.where(differ, slopes[method], np.nan)
+        for metric, values in (("habit_variance_left", left), ("habit_slope", kept)):
+            mean = values[:, differ].mean(axis=1) if any(differ) else np.full(len(values), np.nan)
+            yield from _with_interval(method, "", metric, "", mean, n)
+            for place, habit in enumerate(HABITS):
+                yield from _with_interval(method, "", metric, habit, values[:, place], n)
+
+
+def _positive(variance: np.ndarray) -> bool:
+    known = variance[1:][np.isfinite(variance[1:])]
+    return bool(len(known) and variance[0] > 0 and interval(known)[0] > 0)
+
+
+def _ratio(variance: np.ndarray, human: np.ndarray) -> np.ndarray:
+    if not _positive(human):
+        return np.full(len(variance), np.nan)
+    return np.divide(variance, human, where=human > 0, out=np.full(len(variance), np.nan))
+
+
+def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
+    return np.searchsorted(inputs.clients, frame["client"].to_numpy(dtype=object).astype(str))
+
+
+def _with_interval(method: str, encoder: str, metric: str, variant: str, draws: np.ndarray, n: int) -> Iterator[Score]:
+    known = np.isfinite(draws[0]) and bool(np.isfinite(draws[1:]).any())
+    low, high = interval(draws[1:]) if known else (np.nan, np.nan)
+    values = {"": float(draws[0]) if known else np.nan, "low": low, "high": high}
+    note = "too few outputs, or the authors' own continuations do not differ measurably"
+    for end, value in values.items():
+        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), value, n, "" if known else note)

@@ -1,0 +1,63 @@
+"""Drift towards the group's mean: texts that go all, half or none of the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.scores.copied_voices import by_method, copied_voices
+
+from favor.corpora.readable_habits import HABITS, habits_of, readable_habits
+from favor.foundation.errors import UserError
+from favor.scores import drift
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return drift.score(copied_voices(one_voice=True), {"draws": 200})
+
+
+def test_one_text_for_all_leaves_nothing_between_authors(scores) -> None:
+    assert by_method(scores, "spread_left")["same"] == pytest.approx(0.0, abs=1e-9)
+    assert by_method(scores, "habit_variance_left")["same"] == pytest.approx(0.0, abs=1e-9)
+    assert by_method(scores, "habit_slope")["same"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_human_text_keeps_all(scores) -> None:
+    assert by_method(scores, "spread_left")["gold"] == 1.0
+    assert by_method(scores, "habit_variance_left")["gold"] == 1.0
+    assert by_method(scores, "habit_slope")["gold"] == pytest.approx(1.0, abs=0.25)
+
+
+def test_habits_rise_with_the_chance_of_the_own_voice_and_spread_does_not(scores) -> None:
+    slopes = by_method(scores, "habit_slope")
+    assert slopes["0.0"] < 0.3 < slopes["0.5"] < 0.75 < slopes["1.0"]
+    # everybody in the voice of one other author: as far apart as the authors are
+    for method in ("0.0", "1.0"):
+        low, high = (by_method(scores, "spread_left", end)[method] for end in ("low", "high"))
+        assert low < 1.0 < high
+    # half of one voice, half of another: nearer to the mean
+    assert by_method(scores, "spread_left", "high")["0.5"] < 1.0
+
+
+def test_an_interval_holds_its_value(scores) -> None:
+    for metric in ("spread_left", "habit_slope"):
+        low, high = (by_method(scores, metric, end)["0.5"] for end in ("low", "high"))
+        assert low < by_method(scores, metric)["0.5"] < high
+
+
+def test_habits_by_hand() -> None:
+    found = dict(zip(HABITS, readable_habits("i don't know... WOW! so it was 7 :)"), strict=True))
+    words = 7  # i don't know WOW so it was
+    assert found["contractions"] == pytest.approx(1 / words)
+    assert found["discourse markers"] == pytest.approx(1 / words)  # so
+    assert found["capitals"] == pytest.approx(1 / words)
+    assert found["emoticons"] == pytest.approx(1 / 35)
+    assert found["digits"] == pytest.approx(1 / 35)
+    assert found["exclamations"] == found["ellipses"] == pytest.approx(1 / 35)
+    assert habits_of([]).shape == (0, len(HABITS))
+    assert not np.isnan(readable_habits("")).any()
+
+
+def test_needs_the_clients_texts(three_authors) -> None:
+    with pytest.raises(UserError, match="family 'drift' needs the clients' texts"):
+        drift.score(three_authors, {})
