@@ -13,7 +13,7 @@ import yaml
 from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
-    "A method": ("src/favor/federation/methods/fedavg_finetuned.py",),
+    "A method": tuple(f"src/favor/federation/methods/{name}.py" for name in ("endpoint_tuned", "fedper_lora")),
     "A metric": ("src/favor/scores/length.py",),
     "A table": ("src/favor/report/tables/output_length.py",),
     "A figure": ("src/favor/report/figures/words_per_client.py",),
@@ -77,9 +77,10 @@ def run_python(project, code):
 def test_the_method_runs_on_the_track_it_shares(extended):
     planned = extended.planned()
     # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
-    assert planned["train_shared"] == 12
+    # FedPer's track is one of its own.
+    assert planned["train_shared"] == 16
     assert planned["train_personal"] == 12
-    assert planned["generate"] == 12
+    assert planned["generate"] == 14
 
 
 def test_what_is_added_is_planned(extended):

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import safetensors.numpy
 
 from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
+from favor.federation.factors import Factors
+from favor.federation.method import SharedStage, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.foundation.parquet import write_parquet
@@ -60,6 +63,7 @@ def run(tmp_path):
         "final": str(results / "x" / "round1" / "server" / "adapter.safetensors"),
         "recipients": ["client_003"],
         "pooled": False,
+        "stage": None,
     }
     return made, str(results)
 
@@ -87,6 +91,25 @@ def test_every_file_is_listed_in_its_direction(run):
     assert totals["traffic_bytes"] == 6 * size
     assert totals["final_broadcast_bytes"] == totals["residual_bytes"] == size
     assert totals["upload_round_bytes"] == 1.5 * size
+
+
+def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path):
+    made, results = run
+    stage = SharedStage(trains=Factors("B"))
+    adapter, uploads = tmp_path / "results" / "adapter.safetensors", tmp_path / "results" / "uploads.safetensors"
+    write_safetensors(STATE, adapter, {})
+    sent = {name: value for name, value in STATE.items() if stage.sends(name)}
+    assert list(sent) == ["m.lora_B.weight"]
+    write_pack(uploads, {"client_001": {"delta": sent}}, {})
+    frame = round_traffic(0, str(adapter), [str(uploads)], results, sent=stage.sends)
+    # B alone: 4 bytes for each of its 4 x 2 numbers, and a safetensors header.
+    header = len(safetensors.numpy.save(sent, {"format": "pt"})) - 4 * 8
+    assert frame["bytes"].tolist() == [4 * 8 + header] * 2
+    write_parquet(frame, made["traffic"][0], TRAFFIC)
+    made |= {"traffic": made["traffic"][:1], "final": str(adapter), "stage": plan_values(stage)}
+    texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["a"]})
+    record = run_boundary(made, texts, results)
+    assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
 
 
 def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path):

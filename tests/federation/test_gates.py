@@ -156,7 +156,7 @@ def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(rand
         made = client_adapters(files, ["client_001"], dataclasses.replace(plan(), global_half=half))["client_001"]
         assert np.array_equal(made.companion[name], expected[name])
         assert made.gate == parts["gate"]["value"][0]
-    with pytest.raises(ValueError, match="final global half"):
+    with pytest.raises(ValueError, match="final shared adapter"):
         client_adapters(files[:1], ["client_001"], dataclasses.replace(plan(), global_half="final"))
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
-from favor.federation.server import aggregate, delta, random_like
+from favor.federation.server import aggregate, delta, random_like, update
+from favor.federation.server_rule import ServerRule
 
 SHARED = {"A": np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32), "B": np.zeros((2, 1), dtype=np.float32)}
 
@@ -74,3 +76,68 @@ def test_a_random_adapter_has_the_norms_of_the_trained_one():
     assert abs(cosine) < 0.15
     np.testing.assert_array_equal(made["a"], random_like(shared, 7)["a"])
     assert not np.array_equal(made["a"], random_like(shared, 8)["a"])
+
+
+# Rules other than the mean: the equations themselves are in tests/oracles/test_rivals.py.
+
+
+def factors(a, b):
+    return {"m.lora_A.weight": np.array(a, dtype=np.float32), "m.lora_B.weight": np.array(b, dtype=np.float32)}
+
+
+def test_the_svd_rule_by_hand():
+    # B_x A_x = [[2, 0], [0, 0]] and B_y A_y = [[0, 0], [0, 1]]; half each: diag(1, 0.5), of rank 1 nearest diag(1, 0).
+    zero = factors([[0, 0]], [[0], [0]])
+    uploads = {"x": factors([[1, 0]], [[2], [0]]), "y": factors([[0, -1]], [[0], [-1]])}
+    made, memory = update(ServerRule("svd"), zero, {}, uploads, {"x": 1.0, "y": 1.0}, 1.0)
+    np.testing.assert_allclose(made["m.lora_A.weight"], [[1, 0]], atol=1e-7)
+    np.testing.assert_allclose(made["m.lora_B.weight"], [[1], [0]], atol=1e-7)
+    assert memory == {}
+    # Half a rate from diag(0, 3): diag(0.5, 0.25 + 1.5), nearest diag(0, 1.75).
+    old = factors([[0, 3]], [[0], [1]])
+    uploads = {name: {key: part[key] - old[key] for key in part} for name, part in uploads.items()}
+    made, _ = update(ServerRule("svd"), old, {}, uploads, {"x": 1.0, "y": 1.0}, 0.5)
+    np.testing.assert_allclose(made["m.lora_B.weight"] @ made["m.lora_A.weight"], [[0, 0], [0, 1.75]], atol=1e-6)
+
+
+def test_the_svd_rule_where_the_layer_is_narrower_than_the_rank():
+    generator = np.random.default_rng(2)
+    upload = factors(generator.normal(size=(3, 2)), generator.normal(size=(2, 3)))
+    zero = {key: np.zeros_like(part) for key, part in upload.items()}
+    made, _ = update(ServerRule("svd"), zero, {}, {"x": upload}, {"x": 1.0}, 1.0)
+    expected = upload["m.lora_B.weight"] @ upload["m.lora_A.weight"]
+    np.testing.assert_allclose(made["m.lora_B.weight"] @ made["m.lora_A.weight"], expected, atol=1e-6)
+
+
+def test_momentum_steps_as_torch_does():
+    # torch's SGD with momentum on the gradient -Delta is the independent implementation.
+    generator = np.random.default_rng(3)
+    parameter = torch.nn.Parameter(torch.zeros(4, dtype=torch.float64))
+    optimiser = torch.optim.SGD([parameter], lr=0.7, momentum=0.9)
+    shared, memory = {"w": np.zeros(4, dtype=np.float32)}, {}
+    for _ in range(6):
+        change = generator.normal(size=4).astype(np.float32)
+        shared, memory = update(ServerRule("momentum", 0.7, 0.9), shared, memory, {"x": {"w": change}}, {"x": 1.0}, 1.0)
+        parameter.grad = torch.from_numpy(-change.astype(np.float64))
+        optimiser.step()
+    np.testing.assert_allclose(shared["w"], parameter.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["mean", "momentum", "adam"])
+def test_a_tensor_that_nobody_uploads_stays(kind):
+    shared = state(1.0, 2.0)
+    rule = ServerRule(kind, 1.0, 0.5, 0.5, 0.1)
+    made, memory = update(rule, shared, {}, {"x": {"B": state(0, 1)["B"]}}, {"x": 1.0}, 1.0)
+    np.testing.assert_array_equal(made["A"], shared["A"])
+    assert made["A"] is not shared["A"]
+    assert not np.array_equal(made["B"], shared["B"])
+    assert all(name.endswith("/B") for name in memory)
+
+
+def test_rules_refuse_what_they_cannot_do():
+    with pytest.raises(ValueError, match="'tau' above 0"):
+        ServerRule("adam")
+    with pytest.raises(ValueError, match="below 1"):
+        ServerRule("momentum", 1.0, 1.0)
+    with pytest.raises(ValueError, match="rate must be above 0"):
+        ServerRule(rate=0.0)

@@ -50,6 +50,34 @@ def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces
     assert algebra.equal(plain.state, plain.residual)
 
 
+@pytest.mark.parametrize("factor", ["A", "B"])
+def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random_state, random_pieces):
+    settings = replace(SETTINGS, weight_decay=0.1)
+    start = random_state(4, lora)
+    trained = frozenset(name for name in start if f"lora_{factor}." in name)
+    tasks = [ClientTask(f"client_{k}", random_pieces(k, 7), start, 2, k, trained=trained) for k in range(2)]
+    results = train(base, lora, tasks, settings)
+    for task, result in zip(tasks, results, strict=True):
+        for name, tensor in result.state.items():
+            assert torch.equal(tensor, start[name]) == (name not in trained)
+        # The norm that is clipped is that of the trained factor alone.
+        both = train(base, lora, [replace(task, trained=None)], settings)[0]
+        assert 0 < result.log[0]["gradient_norm"] < both.log[0]["gradient_norm"]
+        (alone,) = train(base, lora, [task], settings, clients_per_stack=1)
+        for name in trained:
+            torch.testing.assert_close(alone.state[name], result.state[name], rtol=1e-4, atol=2e-5)
+    with pytest.raises(ValueError, match="trained tensors"):
+        train(base, lora, [replace(tasks[0], trained=frozenset({"no"}))], settings)
+
+
+def test_training_every_factor_by_name_is_training_the_adapter(base, lora, random_state, random_pieces):
+    task = ClientTask("client_0", random_pieces(0, 7), random_state(4, lora), 2, 3)
+    plain = train(base, lora, [task], SETTINGS)[0]
+    assert algebra.equal(
+        plain.state, train(base, lora, [replace(task, trained=frozenset(task.start))], SETTINGS)[0].state
+    )
+
+
 def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces):
     start = random_state(4, lora)
     kept = algebra.copy(start)

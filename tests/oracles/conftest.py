@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.experiments import experiment as an_experiment
 
+from favor.federation.factors import Factors
 from favor.federation.method import load_method
 
 
@@ -64,6 +65,8 @@ class Quadratic:
         for _ in range(math.ceil(client.epochs * self.steps)):
             for _ in range(max(1, inner)):
                 for key in values:
+                    if not getattr(stage, "trains", Factors()).hold(key):
+                        continue
                     at = values[key] + (0 if offset is None else offset[key])
                     gradient = self.curvature[client.name] * (at - self.centres[client.name][key])
                     if objective.proximal:

@@ -9,7 +9,7 @@ import numpy as np
 
 from favor.federation.method import POOLED, PersonalStage, Plan, SharedStage
 from favor.federation.schedule import last_participation
-from favor.federation.server import aggregate
+from favor.federation.server import update
 from favor.federation.stages import (
     StageClient,
     State,
@@ -20,6 +20,7 @@ from favor.federation.stages import (
     personal_clients,
     shared_clients,
     upload,
+    with_final,
 )
 
 Solver = Callable[[Sequence[StageClient], SharedStage | PersonalStage, str], Sequence[Trained]]
@@ -32,6 +33,9 @@ class Simulation:
     server: list[dict[str, np.ndarray]]
     clients: dict[str, State]
     uploads: list[dict[str, dict[str, np.ndarray]]]
+    memory: State
+    endpoints: dict[str, State]
+    personal: dict[str, dict[str, State]]
 
 
 def simulate(
@@ -42,16 +46,18 @@ def simulate(
     solver: Solver,
     weights: Mapping[str, float] | None = None,
     server_learning_rate: float = 1.0,
+    resumed: Simulation | None = None,
 ) -> Simulation:
     """Run a plan in memory; ``solver(clients, stage, "shared" | "personal")`` trains and returns results in order.
 
     ``weights`` are the clients' words, used where the stage weights by them. The workflow's jobs apply the same
-    functions in the same order.
+    functions in the same order. ``resumed``: goes on from what an earlier run left; ``cohorts`` are the later rounds.
     """
-    server: list[dict[str, np.ndarray]] = [as_arrays(initial)]
+    server: list[dict[str, np.ndarray]] = [as_arrays(initial) if resumed is None else resumed.server[-1]]
     uploads: list[dict[str, dict[str, np.ndarray]]] = []
-    endpoints: dict[str, State] = {}
-    personal: dict[str, dict[str, State]] = {}
+    memory: State = {} if resumed is None else resumed.memory
+    endpoints: dict[str, State] = {} if resumed is None else dict(resumed.endpoints)
+    personal: dict[str, dict[str, State]] = {} if resumed is None else dict(resumed.personal)
     parts = {name: sum(name in cohort for cohort in cohorts) for name in clients}
     shared, own = plan.shared, plan.personal
     for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
@@ -69,19 +75,25 @@ def simulate(
                 personal[result.name] = kept(result, begin[result.name], own)
         even = shared.weighting == "uniform" or weights is None
         shares = {name: 1.0 if even or weights is None else weights[name] for name in cohort}
-        server.append(aggregate(now, uploads[-1], shares, server_learning_rate))
+        after, memory = update(shared.server, now, memory, uploads[-1], shares, server_learning_rate)
+        server.append(after)
+    if plan.personal is not None and plan.personal.start == "final":
+        begin = dict.fromkeys(clients, server[-1])
+        for result in solver(personal_clients(dict.fromkeys(clients, 0), begin, own), own, "personal"):
+            personal[result.name] = kept(result, begin[result.name], own)
     if plan.personal is not None and plan.personal.start in ("initial", "pooled"):
         names = [POOLED] if plan.personal.start == "pooled" else list(clients)
         begin = dict.fromkeys(names, server[0])
         for result in solver(personal_clients(dict.fromkeys(names, 0), begin, own), own, "personal"):
             personal[result.name] = kept(result, begin[result.name], own)
-    seen = last_participation(cohorts)
+    seen = {*last_participation(cohorts), *endpoints}
     final: dict[str, State] = {}
     for name in clients:
         if plan.inference == "endpoint" and name in seen:
-            final[name] = endpoints[name]
+            ended = endpoints[name]
+            final[name] = with_final(ended, server[-1], shared.uploads) if plan.global_half == "final" else ended
         elif plan.inference == "personal" and (name in personal or POOLED in personal):
             final[name] = compose(personal.get(name) or personal[POOLED])
         elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
             final[name] = server[-1]
-    return Simulation(server, final, uploads)
+    return Simulation(server, final, uploads, memory, endpoints, personal)

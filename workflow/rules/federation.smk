@@ -111,6 +111,7 @@ rule aggregate:
         paths.benchmark("aggregate")
     wildcard_constraints:
         next_round=r"[1-9]\d*",
+        track="(?!(momentum|adam|yogi)-).*",
     conda:
         "../../envs/models.yaml"
     resources:
@@ -120,6 +121,21 @@ rule aggregate:
         code=code("aggregate"),
     script:
         "../scripts/aggregate.py"
+
+
+# A server with momentum or an adaptive rate: its moments go from round to round beside the adapter.
+use rule aggregate as aggregate_with_memory with:
+    input:
+        adapter=training.aggregated_from,
+        uploads=training.uploads,
+        memory=training.server_memory,
+    output:
+        adapter=paths.server_adapter,
+        traffic=paths.traffic,
+        memory=paths.server_memory,
+    wildcard_constraints:
+        next_round=r"[1-9]\d*",
+        track="(momentum|adam|yogi)-.*",
 
 
 rule train_personal:

@@ -1,25 +1,30 @@
-"""Average the uploads of one round into the shared adapter of the next; note what crossed to get there."""
+"""Aggregate the uploads of one round into the shared adapter of the next; note what crossed to get there."""
 
 from favor.federation.boundary import round_traffic
+from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack
-from favor.federation.server import aggregate
+from favor.federation.server import update
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.running.job import job
 
 with job(snakemake) as cfg:
+    stage = SharedStage.of(cfg["stage"])
     shared, _ = read_safetensors(snakemake.input.adapter)
+    memory = read_safetensors(snakemake.input.memory[0])[0] if snakemake.input.get("memory") else {}
     deltas, weights = {}, {}
     for path in snakemake.input.uploads:
         pack, header = read_pack(path)
         for client, parts in pack.items():
             deltas[client] = parts["delta"]
-            weights[client] = 1.0 if cfg["weighting"] == "uniform" else float(header[f"words of {client}"])
-    state = aggregate(shared, deltas, weights, cfg["server_learning_rate"])
+            weights[client] = 1.0 if stage.weighting == "uniform" else float(header[f"words of {client}"])
+    state, kept = update(stage.server, shared, memory, deltas, weights, cfg["server_learning_rate"])
     round_number = int(snakemake.wildcards.next_round) - 1
-    weighted = cfg["weighting"] == "words"
-    traffic = round_traffic(round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"], weighted)
+    crossed = (round_number, snakemake.input.adapter, snakemake.input.uploads, cfg["results"])
+    traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
     write_parquet(traffic, snakemake.output.traffic, TRAFFIC)
-    header = {"kind": "shared adapter", "seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
-    write_safetensors(state, snakemake.output.adapter, header)
+    header = {"seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
+    if stage.server.remembers:
+        write_safetensors(kept, snakemake.output.memory, {"kind": "server moments", **header})
+    write_safetensors(state, snakemake.output.adapter, {"kind": "shared adapter", **header})

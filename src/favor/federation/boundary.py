@@ -6,12 +6,13 @@ a file may hold the clients of one job. What a server sees of a run is the rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from favor.federation.method import SharedStage
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes
@@ -30,13 +31,19 @@ def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
 
 
 def round_traffic(
-    round_number: int, adapter: str, uploads: Sequence[str], results: str, weighted: bool = False
+    round_number: int,
+    adapter: str,
+    uploads: Sequence[str],
+    results: str,
+    weighted: bool = False,
+    sent: Callable[[str], bool] | None = None,
 ) -> pd.DataFrame:
     """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back.
 
-    ``weighted``: each upload also says how many words its client has, one number.
+    ``weighted``: each upload also says how many words its client has, one number. ``sent``: whether the tensor of a
+    name is uploaded; the others are A_0's, or a client's own, so that they are not broadcast either.
     """
-    broadcast = safetensors_bytes(safetensors_shapes(adapter))
+    broadcast = _adapter_bytes(adapter, sent)
     rows = []
     for path in uploads:
         for (client, part), size in pack_bytes(path).items():
@@ -51,13 +58,14 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
     """Return the ``boundary`` rows of one run.
 
     ``run``: seed, method; ``traffic``, the files of its rounds; ``packs``, what stays on its clients; ``final``, the
-    final shared adapter sent to ``recipients`` who generate with it (its round is one more than the last); ``pooled``:
-    all training texts were handed over, which is what the centralised reference costs.
+    final shared adapter sent to ``recipients`` who generate with it (its round is one more than the last), of which
+    they get the tensors that ``stage`` (a shared stage's plain values, None: all) uploads; ``pooled``: all training
+    texts were handed over, which is what the centralised reference costs.
     """
     frames = [read_parquet(path, TRAFFIC) for path in run["traffic"]]
     rows: list[tuple[int, str, str, str, str, int]] = []
     if run["final"]:
-        size = safetensors_bytes(safetensors_shapes(run["final"]))
+        size = _adapter_bytes(run["final"], SharedStage.of(run["stage"]).sends if run["stage"] else None)
         path = _relative(run["final"], results)
         rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run["recipients"]]
     if run["pooled"]:
@@ -75,6 +83,11 @@ def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> p
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
     frames.append(pd.DataFrame(rows, columns=TRAFFIC.names))
     return pd.concat(frames, ignore_index=True).assign(seed=run["seed"], method=run["method"])
+
+
+def _adapter_bytes(path: str, sent: Callable[[str], bool] | None) -> int:
+    shapes = safetensors_shapes(path)
+    return safetensors_bytes({name: shape for name, shape in shapes.items() if sent is None or sent(name)})
 
 
 def _round_of(path: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import read_packs
-from favor.federation.stages import State, compose
+from favor.federation.stages import State, compose, with_final
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import BaseModel
@@ -41,12 +41,13 @@ def client_adapter(parts: Mapping[str, State], how: Inference, final: State | No
     """Return what a client generates with from what it keeps; ``final``: the final shared adapter, where it has it."""
     mixture = how.mixture
     if mixture is None:
-        return ClientAdapter(from_arrays(compose(parts)))
+        own = compose(parts)
+        if how.inference == "endpoint" and how.global_half == "final":
+            own = with_final(own, _needed(final), how.uploads)
+        return ClientAdapter(from_arrays(own))
     own, shared, gate = parts["adapter"], parts["companion"], float(parts["gate"]["value"][0])
     if how.global_half == "final":
-        if final is None:
-            raise ValueError("the final global half is not among the adapters")
-        shared = final
+        shared = _needed(final)
     if how.gating == "dynamic":
         references = np.asarray(parts["gate"]["references"])
         return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture.coefficient)
@@ -55,6 +56,12 @@ def client_adapter(parts: Mapping[str, State], how: Inference, final: State | No
         mean = LazyMapping(own, lambda key: np.asarray(gate * shared[key] + (1 - gate) * own[key]))
         return ClientAdapter(from_arrays(mean), gate=gate)
     return ClientAdapter(from_arrays(own), from_arrays(shared), gate)
+
+
+def _needed(final: State | None) -> State:
+    if final is None:
+        raise ValueError("the final shared adapter is not among the adapters")
+    return final
 
 
 def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference) -> dict[str, ClientAdapter | None]:

@@ -76,6 +76,9 @@ def run_stage(
 
     mixture = stage.mixture if isinstance(stage, PersonalStage) else None
     outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
+    trained = None
+    if isinstance(stage, SharedStage) and not stage.trains.whole:
+        trained = frozenset(stage.trains.of(clients[0].start))
     for client in clients:
         start = tensors(client.start)
         anchor = tensors(client.anchor) if client.anchor is not None else None
@@ -100,6 +103,7 @@ def run_stage(
                 gates=gates,
                 inner_steps=outer[0],
                 outer_rate=outer[1],
+                trained=trained,
             )
         )
     alignment = None

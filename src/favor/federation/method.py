@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from favor.federation.factors import Factors
+from favor.federation.server_rule import ServerRule
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
 from favor.foundation.registry import METHODS
@@ -75,6 +77,9 @@ class SharedStage:
     proximal term still refer to A_t. ``inner_steps`` K > 0: every step is taken K times, then the reference point of
     the proximal term moves by ``upload_scale`` of the way to the local adapter; the upload is how far it moved.
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
+    ``trains``: the tensors that are trained; the others keep the values of A_0. ``uploads``: those of them that are
+    sent. What is trained and not uploaded is personal: it stays on the client, where its next participation finds it.
+    ``server``: what the server does with the mean of the uploads.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -85,22 +90,48 @@ class SharedStage:
     start: Literal["server", "own"] = "server"
     inner_steps: int = 0
     spread: bool = False
+    trains: Factors = field(default_factory=Factors)
+    uploads: Factors = field(default_factory=Factors)
+    server: ServerRule = field(default_factory=ServerRule)
+
+    def __post_init__(self) -> None:
+        whole = self.trains.whole and self.uploads.whole
+        if self.inner_steps and not whole:
+            raise ValueError("inner steps train and upload the whole adapter")
+        if self.server.kind == "svd" and not whole:
+            raise ValueError("the server rule 'svd' needs both factors of every layer")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
         """Return the stage with these plain values, as :func:`plan_values` gives them."""
-        return cls(**{**values, "objective": Objective(**values["objective"])})
+        parts = {"objective": Objective, "trains": Factors, "uploads": Factors, "server": ServerRule}
+        return cls(**{**values, **{name: part(**values[name]) for name, part in parts.items()}})
+
+    def sends(self, name: str) -> bool:
+        """Return whether the tensor of this name is trained and uploaded, and so broadcast."""
+        return self.trains.hold(name) and self.uploads.hold(name)
+
+    @property
+    def carries(self) -> bool:
+        """Whether a client's next participation starts with something of its own."""
+        return self.start == "own" or not self.uploads.whole
 
     @property
     def track(self) -> str:
         """Folder name of the federated trajectory this stage produces.
 
         Methods whose shared stages are equal (FedAvg and Ditto, FedProx and FAVoR) share one trajectory, which is
-        trained once.
+        trained once. A server that remembers is named first.
         """
-        values = json.dumps(dataclasses.asdict(self), sort_keys=True)
+        # Plug points that a stage leaves alone are not in its digest, so a new one renames no track that is there.
+        values = dataclasses.asdict(self)
+        for name, default in (("trains", Factors()), ("uploads", Factors()), ("server", ServerRule())):
+            if getattr(self, name) == default:
+                del values[name]
+        digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
         terms = [name for name, weight in dataclasses.asdict(self.objective).items() if weight]
-        return "-".join(["task", *terms, hashlib.sha256(values.encode()).hexdigest()[:6]])
+        server = [self.server.kind] if self.server.remembers else []
+        return "-".join([*server, "task", *terms, digest])
 
 
 @dataclass(frozen=True)
@@ -129,8 +160,9 @@ class Mixture:
 class PersonalStage:
     """A stage whose result never leaves the client.
 
-    ``start``: "endpoint" restarts from the client's shared endpoint of its last participation (FAVoR); "own" carries
-    the client's personal adapter over, beginning at A_t of its first participation (Ditto); "initial" starts every
+    ``start``: "endpoint" restarts from the client's shared endpoint of its last participation (FAVoR); "final" starts
+    every client, sampled or not, at the final shared adapter, when the federation is over; "own" carries the client's
+    personal adapter over, beginning at A_t of its first participation (Ditto); "initial" starts every
     client at the initial adapter, outside any federation (local-only); "pooled" trains one adapter on all clients'
     texts together, the centralised reference; "frozen" starts every client at the final shared adapter of another
     experiment, and "random" at a random one of its norm (cold start).
@@ -140,7 +172,7 @@ class PersonalStage:
     ``mixture``: the round-start global adapter is mixed in by a gate.
     """
 
-    start: Literal["endpoint", "own", "initial", "pooled", "frozen", "random"]
+    start: Literal["endpoint", "final", "own", "initial", "pooled", "frozen", "random"]
     objective: Objective = field(default_factory=Objective)
     epochs: float | None = 1
     residual: bool = False
@@ -168,12 +200,14 @@ class Inference:
     never_sampled: Literal["shared", "dropped"] = "shared"
     mixture: Mixture | None = None
     global_half: Literal["last_round", "final"] = "last_round"
+    uploads: Factors = field(default_factory=Factors)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Inference:
         """Return the inference with these plain values; other keys are passed over."""
         own = {field.name: values[field.name] for field in dataclasses.fields(cls)}
-        return cls(**{**own, "mixture": None if own["mixture"] is None else Mixture(**own["mixture"])})
+        mixture = None if own["mixture"] is None else Mixture(**own["mixture"])
+        return cls(**{**own, "mixture": mixture, "uploads": Factors(**own["uploads"])})
 
 
 @dataclass(frozen=True)
@@ -204,7 +238,8 @@ class Plan:
     sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     ``global_half``: the global adapter that a mixture generates with, A_t of the client's last participation, under
-    which its local adapter and its gate were made, or the final one.
+    which its local adapter and its gate were made, or the final one. With "endpoint" inference, "final" puts the
+    tensors that are uploaded at their final shared values beside the client's own others.
     ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
@@ -222,7 +257,8 @@ class Plan:
     def generates(self) -> Inference:
         """What generation reads of the plan."""
         mixture = self.personal.mixture if self.personal is not None else None
-        return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half)
+        uploads = self.shared.uploads if self.shared is not None else Factors()
+        return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half, uploads)
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
@@ -309,9 +345,10 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
     """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
 
     ``budget: matched`` gives every client the same passes over its own text behind the adapter it generates with,
-    ``matched_epochs`` E: FAVoR's shared and private passes together (it starts anew at every participation), E over all
-    participations where a personal adapter is carried over, E where training is local. Methods without a personal
-    adapter, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to train.
+    ``matched_epochs`` E: the shared and private passes together where a private stage starts from shared ones (FAVoR,
+    fine-tuning), E over all participations where a client carries something over, E where training is local. Methods
+    without anything personal, and the pooled reference, keep theirs. Raises ``ValueError`` where E leaves nothing to
+    train.
     """
     if needs_shared(plan) and experiment.cold_start is None:
         raise ValueError("begins with another experiment's shared adapter; name it in 'cold_start'")
@@ -326,10 +363,8 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
         total = float(experiment.matched_epochs)
         if plan.inference == "endpoint" and shared is not None:
             # An inner step is a step on the same pieces, so K of them are K passes.
-            shared = dataclasses.replace(
-                shared, epochs=total / max(1, shared.inner_steps), spread=shared.start == "own"
-            )
-        elif personal is not None and personal.start == "endpoint":
+            shared = dataclasses.replace(shared, epochs=total / max(1, shared.inner_steps), spread=shared.carries)
+        elif personal is not None and personal.start in ("endpoint", "final"):
             assert shared is not None
             if total <= shared.epochs:
                 raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from favor.federation.factors import Factors
 from favor.federation.method import PersonalStage, SharedStage
 from favor.federation.packs import State
 from favor.federation.server import delta
@@ -51,13 +52,24 @@ def shared_clients(
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
 ) -> list[StageClient]:
-    """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended."""
-    own = (previous or {}) if stage.start == "own" else {}
+    """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended.
+
+    ``previous``: the clients' last endpoints. Tensors that are not uploaded are always a client's own.
+    """
+
+    def start(name: str) -> State:
+        own = (previous or {}).get(name)
+        if own is None or not stage.carries:
+            return shared
+        if stage.start == "own":
+            return own
+        return LazyMapping(sorted(shared), lambda key: (shared if stage.sends(key) else own)[key])
+
     return [
         StageClient(
             name,
             round_number,
-            own.get(name, shared),
+            start(name),
             _epochs(stage, name, participations),
             shared,
             (targets or {}).get(name),
@@ -77,7 +89,9 @@ def upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.n
     """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved."""
     if result.displacement is not None:
         return as_arrays(result.displacement)
-    return delta(as_arrays(result.state), shared, stage.upload_scale)
+    state = as_arrays(result.state)
+    sent = {key: state[key] for key in state if stage.sends(key)}
+    return delta(sent, {key: shared[key] for key in sent}, stage.upload_scale)
 
 
 def personal_clients(
@@ -123,6 +137,11 @@ def compose(parts: Mapping[str, State]) -> State:
         endpoint, residual = parts["endpoint"], parts["residual"]
         return LazyMapping(sorted(endpoint), lambda key: endpoint[key] + residual[key])
     return parts["adapter"] if "adapter" in parts else parts["endpoint"]
+
+
+def with_final(endpoint: State, final: State, uploads: Factors) -> State:
+    """Return a client's endpoint with the tensors that are uploaded at their final shared values."""
+    return LazyMapping(sorted(endpoint), lambda key: (final if uploads.hold(key) else endpoint)[key])
 
 
 def as_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:

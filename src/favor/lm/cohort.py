@@ -71,6 +71,7 @@ class Cohort:
         ]
         if any(task.inner_steps and task.anchor is None for task in tasks):
             raise ValueError("inner steps need an anchor")
+        self.masks = [self._mask(task.trained, width) for task in tasks]
         self._flat.clear()
         self.gradients = torch.zeros_like(self.values)
         self.optimisers = [
@@ -86,6 +87,18 @@ class Cohort:
         if id(state) not in self._flat:
             self._flat[id(state)] = self.stack.layout.flatten(state, self.device)
         return self._flat[id(state)]
+
+    def _mask(self, trained: frozenset[str] | None, width: int) -> torch.Tensor | None:
+        """Return [width] of 1 where a value is trained and 0 where it is held; None where all of them are trained."""
+        if trained is None:
+            return None
+        slots = self.stack.layout.slots
+        if not trained or not trained <= slots.keys():
+            raise ValueError("the trained tensors are not among those of the model's target modules")
+        ones = {name: torch.full(shape, float(name in trained)) for name, (_, shape) in slots.items()}
+        mask = torch.ones(width, device=self.device)
+        mask[: self.size] = self.stack.layout.flatten(ones, self.device)
+        return mask
 
     def zero_gradients(self) -> None:
         """Clear the gradients."""
@@ -115,12 +128,15 @@ class Cohort:
             difference = self.effective[position] - self._reference(position, anchor)
             proximal = task.proximal * float(torch.linalg.vector_norm(difference)) ** 2
             gradient[: self.size].add_(difference, alpha=2.0 * task.proximal)
+        mask = self.masks[position]
+        if mask is not None:
+            gradient *= mask
         if rate > 0 and not self._reached[position]:
             self._reached[position] = bool(torch.any(gradient[: self.size] != 0))
         norm = float(torch.linalg.vector_norm(gradient))
         if self.settings.clip_norm > 0:
             gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
-        self.optimisers[position].step(self.values[position], gradient, rate)
+        self.optimisers[position].step(self.values[position], gradient, rate, mask)
         displacement = self.displacements[position]
         if displacement is not None and anchor is not None and self.optimisers[position].steps % task.inner_steps == 0:
             moved = self._reference(position, anchor)

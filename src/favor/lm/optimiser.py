@@ -60,14 +60,19 @@ class AdamW:
         self.second = torch.zeros(size, device=device)
         self.steps = 0
 
-    def step(self, values: torch.Tensor, gradient: torch.Tensor, rate: float) -> None:
-        """Update ``values`` [size] in place with ``gradient`` [size] at learning rate ``rate``."""
+    def step(
+        self, values: torch.Tensor, gradient: torch.Tensor, rate: float, trained: torch.Tensor | None = None
+    ) -> None:
+        """Update ``values`` [size] in place with ``gradient`` [size] at learning rate ``rate``.
+
+        ``trained`` [size]: 0 where a value is held, whose gradient is 0 and which does not decay either; else 1.
+        """
         self.steps += 1
         self.first.lerp_(gradient, 1.0 - self.beta1)
         self.second.mul_(self.beta2).addcmul_(gradient, gradient, value=1.0 - self.beta2)
         correction1 = 1.0 - self.beta1**self.steps
         correction2 = 1.0 - self.beta2**self.steps
         if self.decay:
-            values.mul_(1.0 - rate * self.decay)
+            values.mul_(1.0 - rate * self.decay * (1.0 if trained is None else trained))
         denominator = self.second.sqrt().div_(math.sqrt(correction2)).add_(self.epsilon)
         values.addcdiv_(self.first, denominator, value=-rate / correction1)

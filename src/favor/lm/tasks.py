@@ -27,6 +27,7 @@ class ClientTask:
       the anchor w moves by rho * (theta - w) towards the factors theta (pFedMe's outer step).
     - ``companion`` and ``gates``: a second, frozen adapter and a gate g per piece; the adapters' output is
       g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout.
+    - ``trained``: the names of the tensors that are trained, the others keeping the values of ``start``; None: all.
     - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
     """
 
@@ -43,6 +44,7 @@ class ClientTask:
     gates: np.ndarray | None = None
     inner_steps: int = 0
     outer_rate: float = 0.0
+    trained: frozenset[str] | None = None
 
 
 @dataclass

@@ -71,7 +71,7 @@ class Accounts:
         found.jobs["train_shared"] += sum(
             len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule))
         )
-        found.jobs["aggregate"] += len(schedule)
+        found.jobs["aggregate_with_memory" if stage.server.remembers else "aggregate"] += len(schedule)
         found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
         found.stored["shared adapters"] += len(schedule)
         found.stored["endpoints"] += self.training.endpoint_count(run, stage)

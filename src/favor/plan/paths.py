@@ -126,6 +126,7 @@ class Paths:
         self.endpoints = at(f"{track}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors")
         self.shared_log = at(f"{track}/clients/round{{round}}/batch{{batch}}.log.parquet")
         self.server_adapter = at(f"{track}/server/round{{next_round}}/adapter.safetensors")
+        self.server_memory = at(f"{track}/server/round{{next_round}}/memory.safetensors")
         self.traffic = at(f"{track}/server/round{{next_round}}/traffic.parquet")
         run = "{experiment}/seed{seed}/{method}"
         self.personal_pack = at(f"{run}/clients/{{phase}}/batch{{batch}}.safetensors")

@@ -53,7 +53,8 @@ class Records:
             return everyone
         if plan.shared is None or plan.never_sampled == "dropped":
             return []
-        if plan.inference == "server" or plan.global_half == "final":
+        fine_tuned = plan.personal is not None and plan.personal.start == "final"
+        if plan.inference == "server" or plan.global_half == "final" or fine_tuned:
             return everyone
         reached = self.training.last_rounds(run.experiment, run.seed, plan.shared.sampling)
         return [client for client in everyone if client not in reached]
@@ -77,6 +78,7 @@ class Records:
                     "packs": self._kept_bundles(run),
                     "final": self.training.final_adapter(run, plan) if recipients else None,
                     "recipients": recipients,
+                    "stage": None if plan.shared is None else plan_values(plan.shared),
                     "pooled": plan.personal is not None and plan.personal.start == "pooled",
                 }
             )

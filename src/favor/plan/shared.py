@@ -113,6 +113,11 @@ class SharedTraining:
         """Return the shared adapter that a round's uploads are added to."""
         return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
 
+    def server_memory(self, key: AfterRound) -> list[str]:
+        """Return the moments that the server kept after the round before; none after the first."""
+        number = int(key.next_round) - 1
+        return [self.paths.server_memory.of(key, next_round=number)] if number else []
+
     def uploads(self, key: AfterRound) -> list[str]:
         """Return the uploads that make the adapter of ``next_round``."""
         return self.round_uploads(key, self.stage(key), int(key.next_round) - 1)
@@ -147,7 +152,7 @@ class SharedTraining:
         generates with endpoints or starts its personal stage there.
         """
         stage = self.stage(key)
-        if stage.start == "own":
+        if stage.carries:
             return self.cohort(key)
         if not self._ends_in_use(key.experiment, key.track):
             return []
@@ -157,7 +162,7 @@ class SharedTraining:
     def endpoint_count(self, run: InSeed, stage: SharedStage) -> int:
         """Return how many shared endpoints of a track are kept, over all rounds."""
         schedule = self.rounds(run.experiment, run.seed, stage.sampling)
-        if stage.start == "own":
+        if stage.carries:
             return sum(map(len, schedule))
         used = self._ends_in_use(run.experiment, stage.track)
         return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
@@ -165,7 +170,7 @@ class SharedTraining:
     def previous_endpoints(self, key: SharedJob) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
         stage = self.stage(key)
-        if stage.start != "own":
+        if not stage.carries:
             return []
         before = last_participation(self.rounds(key.experiment, key.seed, stage.sampling)[: int(key.round)])
         clients = self.shared_clients(key)
@@ -229,6 +234,6 @@ class SharedTraining:
         """Return what the server reads of the configuration."""
         return parameter(
             **pick(self.project.experiment(key).federation, "server_learning_rate"),
-            weighting=self.stage(key).weighting,
+            stage=plan_values(self.stage(key)),
             results=self.paths.results,
         )

@@ -49,6 +49,8 @@ class Training(SharedTraining):
             return [POOLED]
         if plan.shared is None:
             return self.clients(experiment)
+        if _personal(plan).start == "final":
+            return self.clients(experiment)
         rounds = self.rounds(experiment, seed, plan.shared.sampling)
         return rounds[_number(phase)] if _personal(plan).chained else sorted(last_participation(rounds))
 
@@ -95,6 +97,8 @@ class Training(SharedTraining):
         if stage.start in ("initial", "pooled"):
             return [self.initial_adapter(key, self.owner(key.experiment, key.method))]
         assert plan.shared is not None
+        if stage.start == "final":
+            return [self.final_adapter(key, plan)]
         if stage.start == "endpoint":
             last = self.last_rounds(key.experiment, key.seed, plan.shared.sampling)
             return unique(self.endpoint(key, plan.shared, client, last[client]) for client in clients)
@@ -184,7 +188,7 @@ class Training(SharedTraining):
             return shared, []
         if plan.personal is not None and plan.inference == "personal" and plan.personal.start == "pooled":
             return [], [self._bundle(run, POOLED, "last")]
-        if plan.shared is None:
+        if plan.shared is None or (plan.personal is not None and plan.personal.start == "final"):
             return shared, unique(self._bundle(run, client, "last") for client in sorted(self.clients(run.experiment)))
         last = self.last_rounds(run.experiment, run.seed, plan.shared.sampling)
         bundles = []

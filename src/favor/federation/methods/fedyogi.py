@@ -1,0 +1,32 @@
+"""FedYogi: an adaptive server over FedAvg's clients (Reddi et al., ICLR 2021, Algorithm 2).
+
+m_{t+1} = beta1 m_t + (1 - beta1) sum_i omega_i (A_i - A_t),
+v_{t+1} = v_t - (1 - beta2) m_{t+1}^2 sign(v_t - m_{t+1}^2),
+A_{t+1} = A_t + eta m_{t+1} / (sqrt(v_{t+1}) + tau), elementwise, with m_0 = 0, v_0 = tau^2 and no bias correction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Method, Plan, SharedStage
+from favor.federation.server_rule import ServerRule
+
+METHOD = Method("FedYogi")
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes a round; the server's rate (times the experiment's), its decay rates and its adaptivity tau."""
+
+    epochs: int = 1
+    server_rate: float = 0.01
+    beta1: float = 0.9
+    beta2: float = 0.99
+    tau: float = 0.001
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the final shared adapter."""
+    server = ServerRule("yogi", values.server_rate, values.beta1, values.beta2, values.tau)
+    return Plan("server", shared=SharedStage(epochs=values.epochs, server=server))

@@ -1,0 +1,26 @@
+"""FlexLoRA: the server averages the products B_i A_i and cuts the mean to rank r by an SVD (Bai et al., NeurIPS 2024).
+
+(B, A) = SVD_r(sum_i omega_i B_i A_i), with B = U S and A = V^T: the best rank-r factors of the mean update, where
+FedAvg's mean(B) mean(A) is another matrix. Every client has the same rank here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from favor.federation.method import Method, Plan, SharedStage
+from favor.federation.server_rule import ServerRule
+
+METHOD = Method("FlexLoRA")
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes a round."""
+
+    epochs: int = 1
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the final shared adapter."""
+    return Plan("server", shared=SharedStage(epochs=values.epochs, server=ServerRule("svd")))

@@ -1,0 +1,264 @@
+"""The methods of the plug points: one round by hand, ten rounds against plain NumPy, reductions, resumption.
+
+By hand: every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 for y, from 0; one gradient step at rate
+0.1 gives x +0.1 and y -0.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracles.conftest import Quadratic, plan_of
+from tests.oracles.simulation import simulate
+
+from favor.federation.factors import Factors
+from favor.federation.schedule import cohorts
+
+A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
+BOTH = [["x", "y"]]
+NAMES = [f"client_{n:03d}" for n in range(1, 8)]
+ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
+RATE, STEPS = 0.05, 4
+ALL = ("fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi", "fedsa_lora")
+
+
+def square(number):
+    return {A: np.full((2, 2), float(number)), B: np.full((2, 2), float(number))}
+
+
+@pytest.fixture
+def two():
+    return Quadratic({"x": square(1), "y": square(-3)}, {"x": 1.0, "y": 1.0})
+
+
+def run(method, solver, rounds=BOTH, **overrides):
+    plan = plan_of(method, overrides, clients=2, rounds=len(rounds), cohort=2)
+    return simulate(plan, rounds, ["x", "y"], square(0), solver)
+
+
+def numbers(state):
+    """Return the one number of each tensor, by its factor."""
+    found = {key: np.unique(np.round(np.asarray(tensor, dtype=np.float64), 7)) for key, tensor in state.items()}
+    assert all(len(values) == 1 for values in found.values()), found
+    return {key.split("lora_")[1][0]: pytest.approx(float(values[0]), abs=2e-7) for key, values in found.items()}
+
+
+def test_ffa_lora_holds_a_and_sends_b(two):
+    done = run("ffa_lora", two)
+    assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"B": 0.1}, "y": {"B": -0.3}}
+    assert numbers(done.server[1]) == numbers(done.clients["x"]) == {"A": 0.0, "B": -0.1}
+
+
+def test_fedsa_lora_sends_a_and_keeps_b(two):
+    done = run("fedsa_lora", two, BOTH * 2)
+    # Round 0: A_x = B_x = 0.1, A_y = B_y = -0.3; A_1 = -0.1. Round 1: A_x from -0.1: 0.01; B_x from 0.1: 0.19.
+    assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"A": 0.1}, "y": {"A": -0.3}}
+    assert {name: numbers(part) for name, part in done.uploads[1].items()} == {"x": {"A": 0.11}, "y": {"A": -0.29}}
+    # A_2 = -0.1 + (0.11 - 0.29) / 2 = -0.19; B_y from -0.3: -0.57. The server's B never moves.
+    assert numbers(done.clients["x"]) == {"A": -0.19, "B": 0.19}
+    assert numbers(done.clients["y"]) == {"A": -0.19, "B": -0.57}
+    assert numbers(done.server[2]) == {"A": -0.19, "B": 0.0}
+    own = run("fedsa_lora", two, BOTH * 2, global_half="last_round")
+    assert numbers(own.clients["x"]) == {"A": 0.01, "B": 0.19}
+
+
+def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two):
+    plan = plan_of("fedavg_finetuned", {"personal_epochs": 1}, clients=3, rounds=1, cohort=2)
+    two.centres["z"], two.curvature["z"] = square(5), 1.0
+    done = simulate(plan, BOTH, ["x", "y", "z"], square(0), two)
+    # A_1 = -0.1; x: -0.1 + 0.11; y: -0.1 - 0.29; z was never sampled: -0.1 + 0.51.
+    found = {name: numbers(state)["A"] for name, state in done.clients.items()}
+    assert found == {"x": 0.01, "y": -0.39, "z": 0.41}
+    assert numbers(done.server[1]) == {"A": -0.1, "B": -0.1}
+
+
+def test_flexlora_averages_the_products(two):
+    done = run("flexlora", two)
+    # B_x A_x = 2 * 0.1 * 0.1 = 0.02 and B_y A_y = 2 * 0.3 * 0.3 = 0.18 in every entry: 0.1 on average, of rank 1.
+    np.testing.assert_allclose(done.server[1][B] @ done.server[1][A], 0.1, atol=1e-7)
+    # FedAvg's factors are -0.1 each: 0.02.
+    plain = run("fedavg", two).server[1]
+    np.testing.assert_allclose(plain[B] @ plain[A], 0.02, atol=1e-7)
+
+
+def test_fedavgm(two):
+    done = run("fedavgm", two, BOTH * 2)
+    # m = -0.1, A_1 = -0.1. Then x moves by 0.11 and y by -0.29: m = 0.9 * -0.1 - 0.09 = -0.18, A_2 = -0.28.
+    assert [numbers(state)["A"] for state in done.server[1:]] == [-0.1, -0.28]
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    # m = 0.5 * -0.1; v = 0.75 * 0.01 + 0.25 * 0.0025 = 0.008125: -0.05 / (0.0901388 + 0.1) = -0.2629658.
+    # Yogi: v = 0.01 - 0.25 * 0.0025 = 0.009375: -0.05 / (0.0968246 + 0.1) = -0.2540334.
+    [("fedadam", -0.02629658), ("fedyogi", -0.02540334)],
+)
+def test_adaptive_servers(method, expected, two):
+    done = run(method, two, server_rate=0.1, beta1=0.5, beta2=0.75, tau=0.1)
+    assert numbers(done.server[1]) == {"A": expected, "B": expected}
+
+
+# Ten rounds against loops in plain NumPy
+
+
+@pytest.fixture
+def problem():
+    generator = np.random.default_rng(11)
+
+    def draw():
+        return {A: generator.normal(size=(2, 3)), B: generator.normal(size=(4, 2))}
+
+    solver = Quadratic({n: draw() for n in NAMES}, {n: float(generator.uniform(0.5, 2)) for n in NAMES}, RATE, STEPS)
+    return solver, {A: draw()[A], B: np.zeros((4, 2))}
+
+
+def flat(state):
+    return np.concatenate([np.ravel(state[A]), np.ravel(state[B])])
+
+
+def close(state, vector):
+    # Server and endpoints are float32 between rounds.
+    np.testing.assert_allclose(flat(state), vector, rtol=0, atol=5e-6)
+
+
+def trained(solver, client, w, mask=1.0, steps=STEPS):
+    w = w.copy()
+    for _ in range(steps):
+        w -= RATE * mask * solver.curvature[client] * (w - flat(solver.centres[client]))
+    return w
+
+
+@pytest.mark.parametrize("method", ["fedavgm", "fedadam", "fedyogi"])
+def test_servers_with_moments(method, problem):
+    solver, start = problem
+    done = simulate(plan_of(method), ROUNDS, NAMES, start, solver)
+    w, m, v = flat(start), 0.0, 1e-6
+    for cohort in ROUNDS:
+        mean = np.mean([trained(solver, i, w) - w for i in cohort], axis=0)
+        if method == "fedavgm":
+            m = 0.9 * m + mean
+            w = w + m
+            continue
+        m = 0.9 * m + 0.1 * mean
+        squared = m * m
+        v = 0.99 * v + 0.01 * squared if method == "fedadam" else v - 0.01 * squared * np.sign(v - squared)
+        w = w + 0.01 * m / (np.sqrt(v) + 0.001)
+    close(done.server[-1], w)
+
+
+def test_ffa_lora(problem):
+    solver, start = problem
+    done = simulate(plan_of("ffa_lora"), ROUNDS, NAMES, start, solver)
+    w, mask = flat(start), np.repeat([0.0, 1.0], [6, 8])
+    for cohort in ROUNDS:
+        w = np.mean([trained(solver, i, w, mask) for i in cohort], axis=0)
+    close(done.server[-1], w)
+
+
+def test_fedsa_lora(problem):
+    solver, start = problem
+    done = simulate(plan_of("fedsa_lora"), ROUNDS, NAMES, start, solver)
+    a, b = flat(start)[:6], {i: np.zeros(8) for i in NAMES}
+    for cohort in ROUNDS:
+        ends = {i: trained(solver, i, np.concatenate([a, b[i]])) for i in cohort}
+        a = np.mean([end[:6] for end in ends.values()], axis=0)
+        b |= {i: end[6:] for i, end in ends.items()}
+    for name in NAMES:
+        close(done.clients[name], np.concatenate([a, b[name]]))
+
+
+def test_flexlora(problem):
+    solver, start = problem
+    done = simulate(plan_of("flexlora"), ROUNDS, NAMES, start, solver)
+    w = flat(start)
+    for cohort in ROUNDS:
+        ends = [trained(solver, i, w) for i in cohort]
+        # The dense product that the server never makes.
+        u, s, v = np.linalg.svd(np.mean([end[6:].reshape(4, 2) @ end[:6].reshape(2, 3) for end in ends], axis=0))
+        b = u[:, :2] * s[:2]
+        signs = np.sign(b[np.abs(b).argmax(axis=0), [0, 1]])
+        w = np.concatenate([np.ravel(v[:2] * signs[:, None]), np.ravel(b * signs)])
+    close(done.server[-1], w)
+
+
+def test_fedavg_finetuned(problem):
+    solver, start = problem
+    done = simulate(plan_of("fedavg_finetuned"), ROUNDS, NAMES, start, solver)
+    w = flat(start)
+    for cohort in ROUNDS:
+        w = np.mean([trained(solver, i, w) for i in cohort], axis=0)
+    for name in NAMES:
+        close(done.clients[name], trained(solver, name, w, steps=2 * STEPS))
+
+
+# Reductions and resumption
+
+
+def same(left, right):
+    return all(np.array_equal(left[key], right[key]) for key in (A, B))
+
+
+def test_a_server_without_momentum_is_fedavg(problem):
+    solver, start = problem
+    plain = simulate(plan_of("fedavg"), ROUNDS, NAMES, start, solver)
+    assert same(
+        simulate(plan_of("fedavgm", {"momentum": 0.0}), ROUNDS, NAMES, start, solver).server[-1], plain.server[-1]
+    )
+
+
+def test_ffa_lora_with_both_factors_is_fedavg(problem):
+    assert plan_of("ffa_lora", {"trains": "AB"}).shared == plan_of("fedavg").shared
+    assert plan_of("fedavg_finetuned").shared == plan_of("fedavg").shared
+
+
+def test_flexlora_of_one_client_keeps_its_product(problem):
+    solver, start = problem
+    done = simulate(plan_of("flexlora"), [["client_001"]], ["client_001"], start, solver)
+    end = done.endpoints["client_001"]
+    np.testing.assert_allclose(done.server[-1][B] @ done.server[-1][A], end[B] @ end[A], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_resumed_run_equals_the_uninterrupted_one(method, problem):
+    solver, start = problem
+    plan = plan_of(method)
+    whole = simulate(plan, ROUNDS, NAMES, start, solver)
+    half = simulate(plan, ROUNDS[:4], NAMES, start, solver)
+    rest = simulate(plan, ROUNDS[4:], NAMES, start, solver, resumed=half)
+    assert same(whole.server[-1], rest.server[-1])
+    assert all(same(whole.clients[name], rest.clients[name]) for name in NAMES)
+    assert plan.shared.server.remembers == bool(half.memory)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem):
+    solver, start = problem
+    done = simulate(plan_of(method), [["client_001", "client_002"]], NAMES, start, solver)
+    kept = {key: np.array(value) for key, value in done.server[-1].items()}
+    for name in ("client_001", "client_002"):
+        for part in (done.uploads[0][name], done.endpoints[name]):
+            for key in part:
+                assert not np.shares_memory(part[key], done.server[-1][key])
+                assert not np.shares_memory(part[key], start[key])
+    assert all((done.server[-1][key] == kept[key]).all() for key in kept)
+    if plan_of(method).personal is None:
+        assert same(done.clients["client_007"], done.server[-1])
+
+
+def test_matched_budgets():
+    matched = {"budget": "matched", "matched_epochs": 4}
+    sa = plan_of("fedsa_lora", **matched).shared
+    assert (sa.epochs, sa.spread) == (4, True)
+    fine = plan_of("fedavg_finetuned", **matched)
+    assert (fine.shared.epochs, fine.personal.epochs) == (1, 3)
+    assert plan_of("ffa_lora", **matched).shared == plan_of("ffa_lora").shared
+
+
+def test_layers_can_be_shared_or_personal():
+    lower = Factors(last=2)
+    names = [f"model.layers.{n}.q_proj.lora_{f}.weight" for n in range(4) for f in "AB"]
+    assert lower.of(names) == names[:4]
+    assert Factors("B", first=3).of(names) == names[7:]
+    assert Factors().of(["head"]) == ["head"]
+    with pytest.raises(ValueError, match="0 <= first < last"):
+        Factors(first=2, last=2)
