@@ -78,7 +78,7 @@ def test_the_method_runs_on_the_track_it_shares(extended):
     planned = extended.planned()
     # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
     # FedPer's track is one of its own.
-    assert planned["train_shared"] == 16
+    assert planned["train_shared"] == 18
     assert planned["train_personal"] == 12
     assert planned["generate"] == 14
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-SERVER_RULES = {"aggregate", "draw_random_adapter", "initialise_server"}
+SERVER_RULES = {"aggregate", "aggregate_with_memory", "draw_random_adapter", "initialise_server"}
 
 
 @pytest.fixture(scope="module")
