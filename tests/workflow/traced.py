@@ -53,6 +53,7 @@ TRACED = {
         "score",
         "score_2afc",
         "select_background",
+        "select_common_prompts",
         "select_prompts",
         "split_documents",
         "train_asce",

@@ -242,6 +242,31 @@ rule select_prompts:
         "../scripts/select_prompts.py"
 
 
+rule select_common_prompts:
+    input:
+        source=preparation.common_source,
+        texts=paths.texts,
+        documents=project.documents,
+        roster=project.roster,
+        tokenizer=preparation.tokenizer,
+        near_duplicates=preparation.copied_posts,
+    output:
+        prompts=paths.common_prompts,
+    log:
+        paths.log("select_common_prompts"),
+    benchmark:
+        paths.benchmark("select_common_prompts")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("select_common_prompts", streamed=True),
+    params:
+        cfg=preparation.common_prompt_settings,
+        code=code("select_common_prompts"),
+    script:
+        "../scripts/select_common_prompts.py"
+
+
 rule check_corpus:
     input:
         documents=paths.documents,

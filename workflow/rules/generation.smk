@@ -5,9 +5,11 @@ rule generate:
     input:
         adapters=training.adapters,
         prompts=paths.prompts,
+        common_prompts=training.common_prompts,
         model=project.base_files,
     output:
         generations=paths.generations,
+        common_generations=paths.common_generations,
         gates=paths.gates,
     log:
         paths.log("generate"),
@@ -35,11 +37,13 @@ rule generate:
 rule embed_generations:
     input:
         generations=evaluation.generations,
+        common_generations=evaluation.common_generations,
         prompts=evaluation.prompts,
         encoder=project.encoder_files,
     output:
         embeddings=paths.generation_embeddings,
         golds=paths.gold_embeddings,
+        common=paths.common_embeddings,
     log:
         paths.log("embed_generations"),
     benchmark:

@@ -27,11 +27,13 @@ rule distil_sheets:
 rule generate_prompted:
     input:
         prompts=paths.prompts,
+        common_prompts=training.common_prompts,
         texts=paths.texts,
         sheets=studies.sheets,
         model=project.base_files,
     output:
         generations=paths.generations,
+        common_generations=paths.common_generations,
         gates=paths.gates,
         requests=paths.prompted_requests,
     log:

@@ -9,6 +9,8 @@ rule score:
         golds=evaluation.golds,
         embeddings=evaluation.embeddings,
         utility=paths.utility,
+        common_generations=evaluation.family_common_generations,
+        common_embeddings=evaluation.family_common_embeddings,
         texts=paths.texts,
         assistant=evaluation.assistant_scores,
     output:

@@ -15,20 +15,25 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.running.progress import Progress
+from favor.scores.inputs import RUN_KEYS
 
 with job(snakemake) as cfg:
     generations = pd.concat([read_parquet(p, GENERATIONS) for p in snakemake.input.generations], ignore_index=True)
     prompts = pd.concat([read_parquet(p, PROMPTS) for p in snakemake.input.prompts], ignore_index=True)
-    texts = generations["text"].tolist() + prompts["gold_text"].tolist()
+    shared = [read_parquet(p, GENERATIONS) for p in snakemake.input.common_generations]
+    common = pd.concat([GENERATIONS.empty(), *shared], ignore_index=True)
+    texts = [*generations["text"], *prompts["gold_text"]]
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
-    progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len(set(texts)), "texts")
+    progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len({*texts, *common["text"]}), "texts")
     vectors = list(encoder.encode(texts, progress))
+    # In batches of their own, so that they change no bit of the others.
+    shared_vectors = list(encoder.encode(common["text"].tolist(), progress)) if len(common) else []
     progress.close()
-    runs = generations[["seed", "method", "client", "prompt_id", "sample"]].assign(
-        embedding=vectors[: len(generations)]
-    )
+    runs = generations[RUN_KEYS].assign(embedding=vectors[: len(generations)])
     golds = prompts.rename(columns={"prompt_id": "item"})[["client", "item", "topic"]]
     golds = golds.assign(kind="gold", embedding=vectors[len(generations) :])
     write_parquet(runs, snakemake.output.embeddings, GENERATION_EMBEDDINGS)
+    made = common[RUN_KEYS].assign(embedding=shared_vectors)
+    write_parquet(made, snakemake.output.common, GENERATION_EMBEDDINGS)
     write_parquet(golds, snakemake.output.golds, SOURCE_EMBEDDINGS)

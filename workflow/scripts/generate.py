@@ -1,54 +1,48 @@
-"""Continue every held-out prompt with its client's adapter, many adapters in one batch, and filter what comes."""
+"""Continue every prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
 from favor.running.devices import lease
 
 lease(snakemake)  # before torch is imported
 
-from favor.corpora.tables import PROMPTS
-from favor.federation.inference import client_adapters, prompt_gates, requests
+from favor.corpora.common_prompts import client_prompts
+from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
+from favor.federation.continuing import adapted_answers
+from favor.federation.inference import client_adapters
 from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
-from favor.lm.generation import generate
 from favor.lm.widths import WidthMemory
 from favor.running.job import job
-from favor.running.progress import Progress
-from favor.scores.text_quality import quality_columns
+from favor.scores.text_quality import generations_table
 
 with job(snakemake) as cfg:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     settings, lora = cfg["generation"], lora_settings(cfg)
     adapters = client_adapters(snakemake.input.adapters, sorted(set(prompts["client"])), Inference.of(cfg))
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
+    shared = snakemake.input.common_prompts
+    common = client_prompts(read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty(), adapters)
+    longest = max(frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame))
     base = load_base(
         **cfg["model"],
         target_modules=cfg["lora"]["target_modules"],
-        context_needed=int(prompts["prompt_tokens"].str.len().max()) + settings["max_new_tokens"],
+        context_needed=int(longest) + settings["max_new_tokens"],
     )
-    rows = [(row.prompt_id, row.client, [int(token) for token in row.prompt_tokens]) for row in prompts.itertuples()]
-    gates = prompt_gates(base, lora, rows, adapters)
-    asked = requests(rows, adapters, gates)
-    progress = Progress(f"{snakemake.wildcards.method}, continuations", len(asked), "texts")
     memory = WidthMemory(base, {"stage": "generation", "lora": cfg["lora"], **cfg["generation"]})
     widths = memory.recall()
-    tokens = generate(
-        base,
-        lora,
-        asked,
-        settings["max_new_tokens"],
-        settings["repetition_penalty"],
-        settings["rows_per_batch"],
-        progress,
-        widths,
-    )
+    seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
+    # Each kind in batches of its own, so that common prompts change no byte of the others.
+    for kind, output, asked in (
+        ("continuations", snakemake.output.generations, prompts),
+        ("common prompts", snakemake.output.common_generations, common),
+    ):
+        tokens, gates = adapted_answers(base, lora, asked, adapters, settings, f"{method}, {kind}", widths)
+        run = asked[["client", "prompt_id"]].assign(seed=seed, method=method)
+        texts = [base.tokenizer.decode(row) for row in tokens]
+        write_parquet(generations_table(run, texts, tokens, settings, cfg["words"]), output, GENERATIONS)
+        if asked is prompts:
+            gated = run.assign(gate=gates).astype({"gate": "float64"}).dropna(subset="gate")
+            write_parquet(gated, snakemake.output.gates, GATES)
     memory.remember(widths)
-    progress.close()
-    run = prompts[["client", "prompt_id"]].assign(seed=int(snakemake.wildcards.seed), method=snakemake.wildcards.method)
-    texts = [base.tokenizer.decode(row) for row in tokens]
-    frame = run.assign(sample=0, text=texts, tokens=[len(row) for row in tokens])
-    limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], cfg["words"])
-    write_parquet(frame.join(quality_columns(texts, *limits)), snakemake.output.generations, GENERATIONS)
-    gated = run.assign(gate=run["prompt_id"].map(gates).astype("float64")).dropna(subset="gate")
-    write_parquet(gated, snakemake.output.gates, GATES)

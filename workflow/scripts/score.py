@@ -19,6 +19,8 @@ with job(snakemake) as cfg:
         Path(snakemake.input.assistant) if snakemake.input.assistant else None,
         tuple(cfg["quality_limits"]),
         cfg["words"],
+        [Path(path) for path in snakemake.input.common_generations],
+        dict(zip(cfg["encoders"], map(Path, snakemake.input.common_embeddings), strict=False)),
     )
     family = METRIC_FAMILIES.load(cfg["family"])
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, SCORES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
@@ -23,6 +24,7 @@ from favor.config.section import (
 )
 from favor.config.studies import Studies
 from favor.config.training import PROJECTIONS, Alignment, Allocation, Federation, Generation, Lora, Prompts, Training
+from favor.foundation.names import printable
 
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}  # folders and rows that the workflow makes
 
@@ -121,6 +123,9 @@ class Experiment(Section):
                 f"{golds} tokens, but continuations have {new} at most (generation.max_new_tokens); lower the first or "
                 "raise the second",
             )
+        common = self.prompts.common
+        if common is not None and common.path is not None and not Path(common.path).is_file():
+            refuse(f"{where}.prompts.common.path", f"{printable(common.path)} is not a file; correct the path")
         if self.prompts.minimum_per_client > self.prompts.per_client:
             refuse(
                 f"{where}.prompts.minimum_per_client",

@@ -19,6 +19,8 @@ def input_paths(config: Configuration) -> list[tuple[str, Path]]:
         named |= {f"assistants.{name}.path": assistant.path, f"assistants.{name}.source": assistant.source}
     for name, experiment in config.experiments.items():
         named[f"experiments.{name}.evaluation.bertscore.model"] = experiment.evaluation.bertscore.model
+        if (common := experiment.prompts.common) is not None:
+            named[f"experiments.{name}.prompts.common.path"] = common.path
         if (audit := experiment.studies.human_2afc) is not None:
             named[f"experiments.{name}.studies.human_2afc.responses"] = audit.responses
     paths = [(key, Path(value).expanduser()) for key, value in named.items() if value is not None]

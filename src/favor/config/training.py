@@ -51,6 +51,18 @@ class Allocation(Section):
     )
 
 
+class CommonPrompts(Section):
+    """Prompts that every client continues under every method, so that authors differ by their adapters alone."""
+
+    count: Count = key(24, "Number of common prompts; of your own table, the first ones.")
+    path: str | None = key(
+        None,
+        "Table of your own prompts (CSV, JSONL or Parquet with a column `prompt`); null cuts prompts from posts of "
+        "authors without a role.",
+    )
+    seed: Seed = key(2026, "Random seed of their choice.")
+
+
 class Prompts(Section):
     """Evaluation prompts, cut from held-out posts."""
 
@@ -64,6 +76,9 @@ class Prompts(Section):
         1,
         "Authors whose test posts give fewer prompts are never clients. Those who give `per_client` are chosen first.",
         ge=1,
+    )
+    common: CommonPrompts | None = key(
+        None, "Prompts that every client continues under every method; null for none (docs/metrics.md)."
     )
 
 

@@ -154,3 +154,15 @@ PROMPTS = Table(
     ),
     ("client", "prompt_id"),
 )
+
+COMMON_PROMPTS = Table(
+    "common_prompts",
+    (
+        PROMPT_ID,
+        Column("document_id", STRING, "", "post that the prompt is cut from; empty for a prompt of the user's"),
+        TOPIC,
+        Column("prompt_text", STRING, "", "text of the prompt"),
+        Column("prompt_tokens", TOKENS, "tokens", "token ids of the prompt under the base model's tokenizer"),
+    ),
+    ("prompt_id",),
+)

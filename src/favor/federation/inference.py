@@ -120,6 +120,21 @@ def requests(
     return made
 
 
+def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest], list[int]]:
+    """Return the requests of which no two give one text, and the place among them of every request in ``asked``.
+
+    Clients that share an adapter continue a common prompt once.
+    """
+    keys = [
+        (id(one.state), id(one.companion), one.gate if one.companion is not None else None, tuple(one.prompt_tokens))
+        for one in asked
+    ]
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    kept = sorted(first.values())
+    number = {place: at for at, place in enumerate(kept)}
+    return [asked[place] for place in kept], [number[first[key]] for key in keys]
+
+
 def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, LoraSettings]:
     """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha."""
     if adapter.companion is None:

@@ -205,11 +205,17 @@ class Costs:
         assert stage is not None
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
+    def _prompts(self, key: InExperiment) -> int:
+        """Return how many prompts a client continues, its own and the common ones."""
+        prompts = self.project.experiment(key).prompts
+        common = 0 if prompts.common is None else prompts.common.count
+        return prompts.per_client + common
+
     def generation_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of generating a run. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
         tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
-        prompts = experiment.clients * experiment.prompts.per_client
+        prompts = experiment.clients * self._prompts(key)
         stacked = min(experiment.clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked
@@ -217,7 +223,7 @@ class Costs:
     def prompted_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of generating after a prompt that also holds passages and a sheet."""
         experiment = self.project.experiment(key)
-        prompts = experiment.clients * experiment.prompts.per_client
+        prompts = experiment.clients * self._prompts(key)
         lengths = experiment.prompting
         shown = lengths.passages * lengths.passage_tokens + lengths.sheet_tokens
         operations, _ = self.generation_work(key, files)
@@ -267,7 +273,7 @@ class Costs:
     def continuation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of encoding every continuation, and the authors' own."""
         experiment = self.project.experiment(key)
-        prompts = experiment.clients * experiment.prompts.per_client
+        prompts = experiment.clients * self._prompts(key)
         texts = prompts * len(experiment.seeds) * (len(experiment.methods) + 1)
         return 2 * ENCODER_PARAMETERS * texts * experiment.generation.max_new_tokens, 0
 

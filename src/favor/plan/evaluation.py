@@ -12,6 +12,7 @@ from favor.plan.tables import Tables
 from favor.plan.training import Training
 from favor.report.figure_specs import asked
 
+_COMMON = "prompts.common"
 BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others
 
 
@@ -32,8 +33,15 @@ class Evaluation:
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
         if section.figures:
-            families.update(BESIDE_FIGURES, *(asked(figure)[1] for figure in FIGURES.names()))
+            families.update(BESIDE_FIGURES, *(asked(figure)[1] for figure in self.figures(experiment)))
         return sorted(families)
+
+    def figures(self, experiment: str) -> list[str]:
+        """Return the figures of an experiment: those whose metric families it can compute; none where it draws none."""
+        if not self.project.config.experiments[experiment].figures:
+            return []
+        computed = set(self.tables.computable(experiment))
+        return [figure for figure in FIGURES.names() if computed.issuperset(asked(figure)[1])]
 
     def is_measured(self, experiment: str) -> bool:
         """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
@@ -58,6 +66,27 @@ class Evaluation:
     def generations(self, key: InExperiment) -> list[str]:
         """Return what every run of an experiment generated."""
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
+
+    def common_generations(self, key: InExperiment) -> list[str]:
+        """Return every run's continuations of the common prompts, where the experiment has such."""
+        if self.project.experiment(key).prompts.common is None:
+            return []
+        runs = map(self.training.home, self.training.runs(key.experiment))
+        return [self.paths.common_generations.of(run) for run in runs]
+
+    def _reads_common(self, key: OfFamily) -> bool:
+        """Return whether a metric family reads continuations of common prompts, and the experiment has them."""
+        declared = [METRIC_FAMILIES.constant(key.family, name) for name in ("NEEDS", "USES")]
+        return _COMMON in declared and self.project.experiment(key).prompts.common is not None
+
+    def family_common_generations(self, key: OfFamily) -> list[str]:
+        """Return the continuations of common prompts that a metric family reads."""
+        return self.common_generations(key) if self._reads_common(key) else []
+
+    def family_common_embeddings(self, key: OfFamily) -> list[str]:
+        """Return the same in every space."""
+        spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
+        return self._in_spaces(self.paths.common_embeddings, key, spaces)
 
     def prompts(self, key: InExperiment) -> list[str]:
         """Return the prompts of every seed of an experiment."""

@@ -84,9 +84,8 @@ class Figures:
         """Return the figures of every experiment that has any, as ``kind``: "svg" or "pdf"."""
         return [
             self.paths.figure.of(experiment=name, figure=figure, kind=kind)
-            for name, experiment in self.project.config.experiments.items()
-            if experiment.figures
-            for figure in FIGURES.names()
+            for name in self.project.config.experiments
+            for figure in self.evaluation.figures(name)
         ]
 
     def overviews(self, kind: str) -> list[str]:

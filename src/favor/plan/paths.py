@@ -46,7 +46,14 @@ JOBS = {
     **dict.fromkeys(("embed_sources", "embed_generations", "embed_transfer"), "{experiment}-{encoder}"),
     **dict.fromkeys(
         (
-            *("allocate_texts", "record_boundary", "record_settings", "measure_assistant", "measure_utility"),
+            *(
+                "allocate_texts",
+                "select_common_prompts",
+                "record_boundary",
+                "record_settings",
+                "measure_assistant",
+                "measure_utility",
+            ),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
             "compare_all",
             *("distil_sheets", "score_transfer", "prepare_2afc", "score_2afc"),
@@ -118,6 +125,7 @@ class Paths:
         self.transfer_embeddings = at("{experiment}/clients/transfer/{encoder}.parquet")
         # Training
         self.prompts = at("{experiment}/seed{seed}/prompts.parquet")
+        self.common_prompts = at("{experiment}/common_prompts.parquet")
         self.schedule = at("{experiment}/seed{seed}/schedule/{sampling}.parquet")
         self.initial_adapter = at("{experiment}/seed{seed}/server/{origin}/round0/adapter.safetensors")
         self.random_adapter = at("{experiment}/seed{seed}/server/random/adapter.safetensors")
@@ -135,10 +143,12 @@ class Paths:
         self.settings = at("{experiment}/settings.json")
         # Generation, and what is measured once per text
         self.generations = at(f"{run}/generations.parquet")
+        self.common_generations = at(f"{run}/common_generations.parquet")
         self.gates = at(f"{run}/gates.parquet")
         self.prompted_requests = at(f"{run}/clients/requests.parquet")
         self.peft_folder = at(f"{run}/clients/peft")
         self.generation_embeddings = at("{experiment}/embeddings/{encoder}.parquet")
+        self.common_embeddings = at("{experiment}/embeddings/{encoder}.common.parquet")
         self.gold_embeddings = at("{experiment}/embeddings/{encoder}.gold.parquet")
         self.utility = at("{experiment}/utility.parquet")
         self.assistant_scores = at("{experiment}/assistant.parquet")

@@ -146,7 +146,7 @@ class Preparation:
         }
 
     def _cut(self, experiment: Experiment) -> dict[str, Any]:
-        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates")
+        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates", "common")
         return {**prompts, "max_new_tokens": experiment.generation.max_new_tokens}
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
@@ -223,5 +223,23 @@ class Preparation:
         experiment = self.project.experiment(key)
         return parameter(
             **self._cut(experiment),
+            tokenizer=self.project.tokenizer_folder(experiment.base_model),
+        )
+
+    def common_source(self, key: InExperiment) -> list[str]:
+        """Return the user's own common prompts, where the configuration names them."""
+        common = self.project.experiment(key).prompts.common
+        return [] if common is None or common.path is None else [common.path]
+
+    def common_prompt_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return how common prompts are chosen."""
+        experiment = self.project.experiment(key)
+        common = experiment.prompts.common
+        assert common is not None
+        # The length of a continuation by people decides on no prompt.
+        cut = {**self._cut(experiment), "max_new_tokens": experiment.prompts.minimum_gold_tokens}
+        return parameter(
+            cut=cut,
+            common=without(common, "path"),
             tokenizer=self.project.tokenizer_folder(experiment.base_model),
         )

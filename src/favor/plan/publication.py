@@ -125,6 +125,7 @@ class Publication:
             "methods": {row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
             "display": self.project.titles(name),
             "tables": experiment.tables,
+            "figures": self.evaluation.figures(name),
             "never_sampled": self._never_sampled(name),
             "remarks": self.tables.remarks(name),
             "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
@@ -211,9 +212,10 @@ class Publication:
 
     def private_generations(self, key: object = None) -> list[str]:
         """Return what every run generated, to search what is released for."""
-        measured = filter(self.evaluation.is_measured, self.project.config.experiments)
+        measured = list(filter(self.evaluation.is_measured, self.project.config.experiments))
         runs = (run for name in measured for run in self.training.runs(name))
-        return unique(map(self.evaluation.run_generations, runs))
+        common = (file for name in measured for file in self.evaluation.common_generations(Table(name, "")))
+        return unique([*map(self.evaluation.run_generations, runs), *common])
 
     def private_authors(self, key: object = None) -> list[str]:
         """Return the authors of every corpus that a client comes from, or a model or encoder is trained on."""

@@ -159,6 +159,10 @@ class Tables:
         spec = self.specs[label]
         if not spec.every_metric:
             return list(spec.sources)
+        return self.computable(experiment)
+
+    def computable(self, experiment: str) -> list[str]:
+        """Return the metric families that an experiment can compute: those whose ``NEEDS`` it has."""
         needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
         return [family for family, key in needs.items() if not key or self._configured(experiment, key)]
 

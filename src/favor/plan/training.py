@@ -239,6 +239,10 @@ class Training(SharedTraining):
 
     # Settings of generation and export
 
+    def common_prompts(self, key: InExperiment) -> list[str]:
+        """Return the prompts that every client continues, where the experiment has such."""
+        return [] if self.project.experiment(key).prompts.common is None else [self.paths.common_prompts.of(key)]
+
     def generation_settings(self, key: InRun) -> dict[str, Any]:
         """Return what a job that generates reads of the configuration."""
         experiment = self.project.experiment(key)

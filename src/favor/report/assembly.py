@@ -131,7 +131,8 @@ def _experiment(
         tables=tables,
         figures=[
             Figure(load_figure(figure).title, load_figure(figure).caption, *_files(results / name / "figures", figure))
-            for figure in (figures_in_order() if experiment["figures"] else ())
+            for figure in figures_in_order()
+            if figure in values["figures"]
         ],
         is_demo=bool(corpus["demo"]),
         display=values["display"],

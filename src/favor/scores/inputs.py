@@ -64,6 +64,8 @@ class ScoreInputs:
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
     utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
     smallest distinct-bigram ratio, which the human controls pass through too; words: what counts as one.
+    common_generations: table ``generations`` of the prompts that every client continues, empty where there are none;
+    common_embeddings: their table ``generation_embeddings`` by encoder.
     Rows may come in any order. Missing rows raise ``UserError``.
     """
 
@@ -76,6 +78,8 @@ class ScoreInputs:
     assistant: pd.DataFrame | None = None
     quality_limits: tuple[int, float] = QUALITY_LIMITS
     words: str = "paper"
+    common_generations: pd.DataFrame = field(default_factory=GENERATIONS.empty)
+    common_embeddings: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +101,10 @@ class ScoreInputs:
             _require(self.prompts[["client", "prompt_id"]], gold, "gold continuations", where)
             train = source.loc[source["kind"] == "train", ["client"]]
             _require(self.prompts[["client"]], train, "clients' training texts", where)
+        shared = self.common_generations.loc[self.common_generations["passed"], RUN_KEYS]
+        for encoder, embedded in self.common_embeddings.items():
+            where = f"embeddings of encoder '{encoder}'"
+            _require(shared, embedded[RUN_KEYS], "continuations of common prompts", where)
         if self.utility is not None:
             _require(passed, self.utility[RUN_KEYS], "generations", "the utility table")
         if self.assistant is not None:
@@ -115,6 +123,8 @@ class ScoreInputs:
         assistant: Path | None = None,
         quality_limits: tuple[int, float] = QUALITY_LIMITS,
         words: str = "paper",
+        common_generations: Sequence[Path] = (),
+        common_embeddings: Mapping[str, Path] | None = None,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -134,6 +144,8 @@ class ScoreInputs:
             read_parquet(assistant, ASSISTANT) if assistant is not None else None,
             quality_limits,
             words,
+            pd.concat([GENERATIONS.empty(), *(read_parquet(path, GENERATIONS) for path in common_generations)]),
+            {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in (common_embeddings or {}).items()},
         )
 
     @property
@@ -151,13 +163,23 @@ class ScoreInputs:
         """Every run, sorted by seed and method, then the controls ``gold`` and ``shuffled`` of every seed."""
         topics = self.prompts[["seed", "prompt_id", "topic"]]
         frame = self.generations.merge(topics, on=["seed", "prompt_id"], validate="many_to_one").assign(text_item="")
-        runs = [
-            Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]))
-            for seed, method in sorted(set(zip(frame["seed"].tolist(), frame["method"].tolist(), strict=True)))
-        ]
+        runs = list(self._runs(frame))
         for seed in sorted({run.seed for run in runs}):
             runs += list(self._controls(seed))
         return runs
+
+    @cached_property
+    def common_runs(self) -> list[Run]:
+        """Every run's continuations of the common prompts, sorted by seed and method; topic and text_item are ""."""
+        return list(self._runs(self.common_generations.assign(topic="", text_item="")))
+
+    def common_vectors(self, encoder: str, run: Run) -> np.ndarray:
+        """Unit rows [n, d] of the surviving outputs of a run of ``common_runs``, in the order of ``run.survivors``."""
+        return self._embedded(self.common_embeddings[encoder], encoder, run)
+
+    def common_texts(self, run: Run) -> list[str]:
+        """Texts of the surviving outputs of a run of ``common_runs``, in the order of ``run.survivors``."""
+        return _texts(self.common_generations, run)
 
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
@@ -171,6 +193,11 @@ class ScoreInputs:
         """
         kept = self.prompts["gold_text"][self.gold_quality(self.prompts)["passed"]]
         return min(map(output_words(self.words).count, kept), default=1)
+
+    @staticmethod
+    def _runs(frame: pd.DataFrame) -> Iterator[Run]:
+        for seed, method in sorted(set(zip(frame["seed"].tolist(), frame["method"].tolist(), strict=True))):
+            yield Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]))
 
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
@@ -212,12 +239,7 @@ class ScoreInputs:
                 position = {item: index for index, item in enumerate(gold.frame["item"])}
                 self._cache[key] = gold.vectors[[position[item] for item in run.survivors["text_item"]]]
             else:
-                frame = self.generation_embeddings[encoder]
-                frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
-                frame = run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, how="left", validate="one_to_one")
-                self._cache[key] = unit_embeddings(frame["embedding"])
-                if frame.empty:  # every output failed the filter: no rows, in the space's own dimension
-                    self._cache[key] = np.zeros((0, len(self.source_embeddings[encoder]["embedding"].iloc[0])))
+                self._cache[key] = self._embedded(self.generation_embeddings[encoder], encoder, run)
         found: np.ndarray = self._cache[key]
         return found
 
@@ -226,8 +248,14 @@ class ScoreInputs:
         if run.method in CONTROLS:
             known = self.prompts.set_index("prompt_id")["gold_text"]
             return [str(known[item]) for item in run.survivors["text_item"]]
-        frame = self.generations[(self.generations["seed"] == run.seed) & (self.generations["method"] == run.method)]
-        return run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, validate="one_to_one")["text"].tolist()
+        return _texts(self.generations, run)
+
+    def _embedded(self, table: pd.DataFrame, encoder: str, run: Run) -> np.ndarray:
+        frame = table[(table["seed"] == run.seed) & (table["method"] == run.method)]
+        frame = run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, how="left", validate="one_to_one")
+        if frame.empty:  # every output failed the filter: no rows, in the space's own dimension
+            return np.zeros((0, len(self.source_embeddings[encoder]["embedding"].iloc[0])))
+        return unit_embeddings(frame["embedding"])
 
     def gold_vectors(self, encoder: str, run: Run) -> np.ndarray:
         """Unit rows of the gold continuations of the surviving outputs' prompts, in the order of ``run.survivors``."""
@@ -291,6 +319,11 @@ def read_variants(family: str, chosen: Sequence[str], known: Sequence[str]) -> l
         if name not in known:
             raise UserError(f"scores: family '{family}' has no variant '{name}'; it has {', '.join(known)}")
     return list(chosen)
+
+
+def _texts(generations: pd.DataFrame, run: Run) -> list[str]:
+    frame = generations[(generations["seed"] == run.seed) & (generations["method"] == run.method)]
+    return list(run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, validate="one_to_one")["text"])
 
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:

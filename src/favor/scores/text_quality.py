@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,3 +39,16 @@ def quality_columns(
     ratios = np.array([distinct_bigram_ratio(text, words) for text in texts], dtype=np.float64)
     passed = (counts >= minimum_words) & (ratios >= minimum_distinct_bigram_ratio)
     return pd.DataFrame({"words": counts, "distinct_bigram_ratio": ratios, "passed": passed})
+
+
+def generations_table(
+    run: pd.DataFrame, texts: Sequence[str], tokens: Sequence[Sequence[int]], settings: Mapping[str, Any], words: str
+) -> pd.DataFrame:
+    """Return the table ``generations``: ``run`` (seed, method, client, prompt_id) with its texts, filtered.
+
+    ``settings``: the section ``generation``; ``words``: what counts as one
+    (:func:`favor.foundation.words.output_words`).
+    """
+    limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], words)
+    frame = run.reset_index(drop=True).assign(sample=0, text=list(texts), tokens=[len(row) for row in tokens])
+    return frame.join(quality_columns(list(texts), *limits))

@@ -1,0 +1,170 @@
+"""Common-prompt family: are different authors' continuations of one prompt alike, and can their author be told?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+
+from favor.scores.copying import word_grams
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+from favor.scores.prototypes import correct, predict, prototypes
+from favor.statistics.bootstrap import auc
+from favor.statistics.variance_components import variance_components
+
+NEEDS = "prompts.common"  # key of an experiment without which nothing is scored
+_ALIKE = "Padmakumar and He 2024, homogenisation"
+_COSINE = f"{_ALIKE}: mean cosine of two authors' continuations"
+_JACCARD = f"{_ALIKE}: mean Jaccard similarity of the word bigrams of two authors' continuations"
+_SHARE = "variance components of the style vectors (Henderson 1953, Method I)"
+METRICS = (
+    Metric("common_similarity", "Same prompt", -1.0, 1.0, "none", f"{_COSINE} of one common prompt"),
+    Metric("own_prompt_similarity", "Own prompts", -1.0, 1.0, "none", f"{_COSINE} of their own prompts"),
+    Metric("common_overlap", "Same prompt", 0.0, 1.0, "none", f"{_JACCARD} of one common prompt"),
+    Metric("own_prompt_overlap", "Own prompts", 0.0, 1.0, "none", f"{_JACCARD} of their own prompts"),
+    Metric(
+        "common_accuracy", "Author Acc.", 0.0, 1.0, "higher", "continuations of common prompts nearest to their author"
+    ),
+    Metric(
+        "common_auc", "AUC, one prompt", 0.0, 1.0, "higher",
+        "positives: one author, two common prompts; negatives: two authors, one prompt",
+    ),
+    Metric("author_share", "Author", 0.0, 1.0, "higher", f"{_SHARE}: share between authors"),
+    Metric("prompt_share", "Prompt", 0.0, 1.0, "none", f"{_SHARE}: share between prompts"),
+    Metric("remainder_share", "Remainder", 0.0, 1.0, "none", f"{_SHARE}: what is left, with the interaction"),
+)  # fmt: skip
+OTHER_PROMPT = "other_prompt"
+DEFAULTS: dict[str, Any] = {"encoders": None, "compared_words": 50}  # of a text's start, behind the bigrams
+_NOBODY = "people wrote no continuations of the common prompts"
+_TOO_FEW = "needs two authors and two prompts with outputs that passed the filter"
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Which pairs of texts, in the upper triangle of an n x n matrix, have one author or one prompt."""
+
+    same_author: np.ndarray
+    same_prompt: np.ndarray
+
+    @classmethod
+    def of(cls, items: pd.DataFrame) -> Crossed:
+        """Return the pairs of the rows of ``items`` (client, prompt_id)."""
+        author, prompt = (pd.factorize(items[name])[0] for name in ("client", "prompt_id"))
+        first, second = np.triu_indices(len(items), k=1)
+        return cls(author[first] == author[second], prompt[first] == prompt[second])
+
+    def between(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
+        """Return (mean, pairs) of ``values`` over pairs of two authors, on one prompt or on two; NaN without any."""
+        chosen = values[~self.same_author & (self.same_prompt == same_prompt)]
+        return (float(chosen.mean()) if len(chosen) else float("nan")), len(chosen)
+
+    def told_apart(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
+        """Return (AUC, pairs): one author on two prompts against two authors on one prompt, or on two."""
+        positive = self.same_author & ~self.same_prompt
+        kept = positive | (~self.same_author & (self.same_prompt == same_prompt))
+        return float(auc(values[kept], positive[kept])), int(kept.sum())
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Return the cosines of all unordered pairs of unit rows [n, d]."""
+    found: np.ndarray = (vectors @ vectors.T)[np.triu_indices(len(vectors), k=1)]
+    return found
+
+
+def bigram_overlaps(texts: Sequence[str], compared_words: int, words: str = "paper") -> np.ndarray:
+    """Return the Jaccard similarity of the word bigrams of all unordered pairs of texts; 0 where both have none.
+
+    Only the first ``compared_words`` words of a text count, for longer texts share fewer of their bigrams.
+    """
+    grams = [sorted(set(word_grams(text, 2, words)[: compared_words - 1])) for text in texts]
+    places, vocabulary = pd.factorize(pd.Series([gram for own in grams for gram in own], dtype=object))
+    starts = np.concatenate([[0], np.cumsum([len(own) for own in grams])]).astype(int)
+    shape = len(texts), max(1, len(vocabulary))
+    present = csr_matrix((np.ones(len(places)), places, starts), shape=shape)
+    first, second = np.triu_indices(len(texts), k=1)
+    common = (present @ present.T).toarray()[first, second]
+    sizes = np.diff(starts)
+    either = sizes[first] + sizes[second] - common
+    return np.divide(common, either, out=np.zeros(len(common)), where=either > 0)
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every run's continuations of the common prompts that passed the filter.
+
+    Variant ``other_prompt``: two authors on two common prompts instead of one, which is what similarity and AUC are by
+    chance, where the prompt is not what two texts share. The control ``gold`` has the similarity of people's own
+    continuations of their own prompts, and ``shuffled`` the accuracy of a guess. A method with one adapter for all
+    gives all authors one text: similarity 1, accuracy 1 / authors, author share 0, AUC 0.5 over two prompts and 0 over
+    one, where the negatives are equal texts.
+
+    Settings: ``encoders`` (None: all) and ``compared_words``.
+    """
+    checked = read_settings("common_prompts", settings, DEFAULTS)
+    scores: list[Score] = []
+    for run in inputs.runs:
+        if run.method != "shuffled":
+            scores += _own_overlap(inputs, run, checked["compared_words"])
+    for run in inputs.common_runs:
+        scores += _common_overlap(inputs, run, checked["compared_words"])
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+        for run in inputs.runs:
+            if run.method != "shuffled":
+                found = Crossed.of(run.survivors).between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
+                scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
+            if run.method in CONTROLS:
+                scores += _controls(inputs, run, encoder)
+        for run in inputs.common_runs:
+            scores += _score_run(inputs, run, encoder, prototype)
+    return scores_frame(scores)
+
+
+def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int, note: str = _TOO_FEW) -> Score:
+    return Score(run.seed, run.method, encoder, metric, variant, value, n, "" if value == value else note)
+
+
+def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
+    overlaps = bigram_overlaps(inputs.texts(run), compared_words, inputs.words)
+    value, n = Crossed.of(run.survivors).between(overlaps, same_prompt=False)
+    yield _row(run, "", "own_prompt_overlap", "", value, n)
+
+
+def _common_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
+    overlaps, crossed = (
+        bigram_overlaps(inputs.common_texts(run), compared_words, inputs.words),
+        Crossed.of(run.survivors),
+    )
+    for variant in ("", OTHER_PROMPT):
+        value, n = crossed.between(overlaps, same_prompt=not variant)
+        yield _row(run, "", "common_overlap", variant, value, n)
+
+
+def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
+    guess = run.method == "shuffled"
+    for metric in ("common_similarity", "common_accuracy", "common_auc", "author_share", "prompt_share"):
+        known = guess and metric == "common_accuracy"
+        yield _row(run, encoder, metric, "", 1 / len(inputs.clients) if known else float("nan"), 0, _NOBODY)
+
+
+def _score_run(inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarray) -> Iterator[Score]:
+    survivors, vectors = run.survivors, inputs.common_vectors(encoder, run)
+    similarity, crossed = cosines(vectors), Crossed.of(survivors)
+    for variant in ("", OTHER_PROMPT):
+        for metric, found in (
+            ("common_similarity", crossed.between(similarity, same_prompt=not variant)),
+            ("common_auc", crossed.told_apart(similarity, same_prompt=not variant)),
+        ):
+            yield _row(run, encoder, metric, variant, *found)
+    true = survivors["client"].to_numpy(dtype=object)
+    right = correct(true, predict(vectors, prototype, inputs.clients))
+    accuracy = float(right.mean()) if len(right) else float("nan")
+    yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
+    parts = variance_components(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
+    shares = parts.shares if parts is not None else (float("nan"),) * 3
+    for metric, share in zip(("author_share", "prompt_share", "remainder_share"), shares, strict=True):
+        yield _row(run, encoder, metric, "", share, len(true))

@@ -1,0 +1,115 @@
+"""Common prompts: authors without a role, topics in turn, nothing that a client trains on; the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tokenizers import ByteLevelBPETokenizer
+
+from favor.corpora.common_prompts import (
+    CommonPromptSettings,
+    client_prompts,
+    read_common_prompts,
+    select_common_prompts,
+)
+from favor.corpora.prompts import PromptSettings
+from favor.corpora.tables import COMMON_PROMPTS, DOCUMENTS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+
+CUT = PromptSettings(per_client=1, prefix_tokens=60, minimum_gold_tokens=5, max_new_tokens=5)
+ROLES = dict.fromkeys(("a", "b", "d"), "unused")
+ROLES |= {"c": "too_small", "client": "client", "asce": "asce_a", "f": "filtered"}
+TOPICS = {"a": "Arts", "b": "Arts", "c": "Tourism", "d": "Tourism"}
+Corpus = tuple[Path, pd.DataFrame, pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    model = ByteLevelBPETokenizer()
+    model.train_from_iterator(["the cat sat on the mat"], vocab_size=260, show_progress=False)
+    model.save(str(path))
+    return path
+
+
+def text(author: str, number: int) -> str:
+    return " ".join(f"{author}{number}w{place}" for place in range(40))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    """Return documents (two per author), roster, and the client's texts."""
+    rows = [
+        (author, f"{author}-{number}", TOPICS.get(author, "Arts"), "", text(author, number), 40)
+        for author in sorted(ROLES)
+        for number in (1, 2)
+    ]
+    path = tmp_path / "documents.parquet"
+    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words"])
+    write_parquet(frame.astype({"words": "int32"}), path, DOCUMENTS)
+    roster = pd.DataFrame({"author": list(ROLES), "role": list(ROLES.values())})
+    roster["topic"] = [TOPICS.get(author, "Arts") for author in roster["author"]]
+    texts = pd.DataFrame({"client": ["client_001"], "training_text": [text("client", 1)]})
+    return path, roster, texts
+
+
+def test_topics_and_authors_take_turns(corpus: Corpus, tokenizer: Path, tmp_path: Path) -> None:
+    documents, roster, texts = corpus
+
+    def chosen(count: int, left_out: tuple[str, ...] = ()) -> pd.DataFrame:
+        settings = CommonPromptSettings(count, 1)
+        return select_common_prompts(documents, roster, texts, tokenizer, CUT, settings, left_out)
+
+    four = chosen(4)
+    assert sorted(name[0] for name in four["document_id"]) == ["a", "b", "c", "d"]  # every free author once
+    assert set(chosen(2)["topic"]) == {"Arts", "Tourism"}
+    pd.testing.assert_frame_equal(chosen(8).iloc[:4], four)
+    assert four["prompt_tokens"].str.len().tolist() == [60] * 4
+    assert four["prompt_id"].tolist() == ["common-001", "common-002", "common-003", "common-004"]
+    write_parquet(four, tmp_path / "common.parquet", COMMON_PROMPTS)
+    assert "a-1" not in set(chosen(7, left_out=("a-1",))["document_id"])
+    with pytest.raises(UserError, match="8 of 9 can be cut from posts of 4 authors without a role; lower"):
+        chosen(9)
+
+
+def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus: Corpus, tokenizer: Path) -> None:
+    documents, roster, texts = corpus
+    copied = f"so {text('a', 1)} it was".upper()
+    texts = pd.concat([texts, pd.DataFrame({"client": ["client_002"], "training_text": [copied]})])
+    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(7, 1))
+    assert "a-1" not in set(made["document_id"])
+    with pytest.raises(UserError, match="7 of 8"):
+        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
+
+
+def test_prompts_of_the_user(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = pd.DataFrame({"client": ["client_001"], "training_text": [text("client", 1)]})
+    path = tmp_path / "prompts.jsonl"
+
+    def read(*lines: str, count: int = 24) -> pd.DataFrame:
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return read_common_prompts(path, tokenizer, CommonPromptSettings(count), texts)
+
+    made = read('{"prompt": "Dear diary"}', '{"prompt": "The sea"}')
+    assert made["prompt_text"].tolist() == ["Dear diary", "The sea"]
+    assert made["document_id"].tolist() == ["", ""]
+    assert len(read('{"prompt": "Dear diary"}', '{"prompt": "The sea"}', count=1)) == 1
+    assert capsys.readouterr().err == ""
+    read(f'{{"prompt": "{text("client", 1)}"}}')
+    assert "line 1 shares 10 words with a client's training text" in capsys.readouterr().err
+    with pytest.raises(UserError, match="line 2: the prompt is empty"):
+        read('{"prompt": "Dear diary"}', '{"prompt": " "}')
+    with pytest.raises(UserError, match="line 2 repeats the prompt of line 1"):
+        read('{"prompt": "Dear diary"}', '{"prompt": "Dear diary"}')
+    with pytest.raises(UserError, match="'prompt' is missing"):
+        read('{"text": "Dear diary"}')
+
+
+def test_every_client_gets_every_prompt() -> None:
+    common = pd.DataFrame({"prompt_id": ["p1", "p2"], "prompt_text": ["a", "b"]})
+    made = client_prompts(common, ["x", "y"])[["client", "prompt_id"]]
+    assert made.to_numpy().tolist() == [["x", "p1"], ["x", "p2"], ["y", "p1"], ["y", "p2"]]
+    assert client_prompts(COMMON_PROMPTS.empty(), ["x"]).empty

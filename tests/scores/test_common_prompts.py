@@ -1,0 +1,93 @@
+"""Common prompts: by hand in two dimensions, and truths that are known without a computation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.scores.common_prompts import bigram_overlaps, score
+from favor.scores.inputs import ScoreInputs
+from favor.scores.text_quality import quality_columns
+
+CLIENTS = ("a", "b", "c")
+SHORT = {key: ["one two", "three"] for key in CLIENTS}
+
+
+def with_common(inputs: ScoreInputs, texts: Mapping[str, list[str]], angles: Mapping[str, list[float]]) -> ScoreInputs:
+    """Add continuations of common prompts: texts and angles in degrees per client, one per prompt."""
+    rows, vectors = [], []
+    for client, own in texts.items():
+        for number, text in enumerate(own):
+            radians = np.radians(angles[client][number])
+            key = {"seed": 1, "method": "m", "client": client, "prompt_id": f"common-{number}", "sample": 0}
+            rows.append({**key, "text": text})
+            vectors.append({**key, "embedding": [np.cos(radians), np.sin(radians)]})
+    frame = pd.DataFrame(rows)
+    verdict = quality_columns(frame["text"].tolist(), minimum_words=1, minimum_distinct_bigram_ratio=0.0)
+    return replace(inputs, common_generations=frame.join(verdict), common_embeddings={"e": pd.DataFrame(vectors)})
+
+
+def values(inputs: ScoreInputs) -> dict[tuple[str, str], float]:
+    rows = score(inputs, {})
+    rows = rows[rows["method"] == "m"]
+    return {(row.metric, row.variant): row.value for row in rows.itertuples()}
+
+
+def test_by_hand(three_authors: ScoreInputs) -> None:
+    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+    inputs = with_common(three_authors, texts, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
+    found = values(inputs)
+    # Prompt 1: 90, 180 and 90 degrees apart; prompt 2: 90, 160 and 70.
+    assert found["common_similarity", ""] == pytest.approx(np.mean(np.cos(np.radians([90, 180, 90, 90, 160, 70]))))
+    other = np.cos(np.radians([100, 170, 80, 80, 170, 80]))  # a1-b2, a1-c2, a2-b1, b1-c2, a2-c1, b2-c1
+    assert found["common_similarity", "other_prompt"] == pytest.approx(np.mean(other))
+    # Within one author and two prompts the angle is 10 degrees: nearer than any negative.
+    assert found["common_auc", ""] == found["common_auc", "other_prompt"] == 1.0
+    assert found["common_accuracy", ""] == 1.0
+    # Of 3 bigrams each, 2 are in common on one prompt: 2 of 4.
+    assert found["common_overlap", ""] == pytest.approx(0.5)
+    assert found["common_overlap", "other_prompt"] == 0.0
+    assert found["author_share", ""] + found["prompt_share", ""] + found["remainder_share", ""] == pytest.approx(1.0)
+    assert found["author_share", ""] > 0.95
+
+
+def test_one_text_for_all_authors_is_at_chance(three_authors: ScoreInputs) -> None:
+    texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
+    inputs = with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS})
+    found = values(inputs)
+    assert found["common_similarity", ""] == pytest.approx(1.0)
+    assert found["common_overlap", ""] == 1.0
+    assert found["common_accuracy", ""] == pytest.approx(1 / 3)
+    assert found["author_share", ""] == pytest.approx(0.0, abs=1e-12)
+    assert found["prompt_share", ""] == pytest.approx(1.0)
+    assert found["common_auc", "other_prompt"] == pytest.approx(0.5)
+    assert found["common_auc", ""] == 0.0
+    chance = score(inputs, {}).query("method == 'shuffled' and metric == 'common_accuracy'")
+    assert chance["value"].tolist() == [pytest.approx(1 / 3)]
+
+
+def test_own_prompts_of_people_stand_beside(three_authors: ScoreInputs) -> None:
+    inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
+    rows = score(inputs, {}).query("metric == 'own_prompt_similarity'").set_index("method")["value"]
+    gold = {"a": [0, 5], "b": [90, 95], "c": [180, 185]}
+    apart = [x - y for p, q in (("a", "b"), ("a", "c"), ("b", "c")) for x in gold[p] for y in gold[q]]
+    assert rows["gold"] == pytest.approx(np.mean(np.cos(np.radians(apart))))
+    assert "m" in rows.index
+
+
+def test_outputs_that_failed_count_nowhere(three_authors: ScoreInputs) -> None:
+    inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
+    failed = replace(inputs, common_generations=inputs.common_generations.assign(passed=False))
+    shared = [value for (metric, _), value in values(failed).items() if not metric.startswith("own")]
+    assert len(shared) == 10
+    assert np.isnan(shared).all()
+
+
+def test_bigrams_stop_at_the_compared_words() -> None:
+    texts = ["a b c d e", "a b x y z", ""]
+    assert bigram_overlaps(texts, 5).tolist() == pytest.approx([1 / 7, 0.0, 0.0])
+    assert bigram_overlaps(texts, 2).tolist() == pytest.approx([1.0, 0.0, 0.0])

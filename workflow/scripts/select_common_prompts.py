@@ -1,0 +1,25 @@
+"""Choose the prompts that every client continues: from posts of authors without a role, or the user's own."""
+
+from pathlib import Path
+
+from favor.corpora.common_prompts import CommonPromptSettings, read_common_prompts, select_common_prompts
+from favor.corpora.prompts import PromptSettings
+from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, ROSTER
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+
+with job(snakemake) as cfg:
+    settings = CommonPromptSettings(**cfg["common"])
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS, ["client", "training_text"])
+    if snakemake.input.source:
+        prompts = read_common_prompts(Path(snakemake.input.source), cfg["tokenizer"], settings, texts)
+    else:
+        roster = read_parquet(snakemake.input.roster, ROSTER)
+        copied = {
+            name
+            for path in snakemake.input.near_duplicates
+            for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]
+        }
+        documents, cut = Path(snakemake.input.documents), PromptSettings(**cfg["cut"])
+        prompts = select_common_prompts(documents, roster, texts, cfg["tokenizer"], cut, settings, copied)
+    write_parquet(prompts, snakemake.output.prompts, COMMON_PROMPTS)
