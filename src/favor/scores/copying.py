@@ -1,60 +1,72 @@
-"""Copying family: word 5-grams that an output shares with its author's adaptation texts."""
+"""Copying family: what outputs share with their author's training texts, and with those of other clients."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.foundation.words import document_words
-from favor.scores.inputs import ScoreInputs, read_settings
+from favor.foundation.words import document_words, output_words
+from favor.scores.inputs import Run, ScoreInputs, read_settings
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.statistics.copied_spans import KnownTexts
 
 _REFERENCE = "paper, Cold-Start New-Author Details; word 5-grams, lower-cased"
 METRICS = (
     Metric("copy5", "Copy-5", 0.0, 1.0, "lower", _REFERENCE),
     Metric("copy5_rate", "Copy-5 rate", 0.0, 1.0, "lower", f"{_REFERENCE}; share of an output's 5-grams"),
-)
+    Metric(
+        "longest_copy", "Longest copy", 0.0, float("inf"), "lower",
+        "mean words of the longest copied span; 0 below 5 words", "words",
+    ),
+)  # fmt: skip
 LENGTH = 5
 
 
-def word_grams(text: str, length: int = LENGTH, words: str = "paper") -> list[tuple[str, ...]]:
-    """Word n-grams of the lower-cased text, in order, with repeats; ``words``: what counts as a word."""
-    found = [word.lower() for word in document_words(words).split(text.replace("’", "'"))]
-    return [tuple(found[start : start + length]) for start in range(len(found) - length + 1)]
-
-
-def copied_share(text: str, known: set[tuple[str, ...]], words: str = "paper") -> float:
-    """Share of the text's 5-grams that are in ``known``; 0.0 for a text of fewer than 5 words."""
-    grams = word_grams(text, words=words)
-    return sum(gram in known for gram in grams) / len(grams) if grams else 0.0
+def word_list(text: str, words: str = "paper") -> list[str]:
+    """Return the lower-cased words of a text; ``words``: what counts as one."""
+    return [word.lower() for word in document_words(words).split(text.replace("’", "'"))]
 
 
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Share of surviving outputs with a copied 5-gram, and the mean copied share; no settings.
+    """Share of surviving outputs with a copied 5-gram, mean copied share, and mean longest copied span; no settings.
 
-    The adaptation texts are what the client trained on (``training_text`` of its texts). The control ``gold`` shows
-    how much an author repeats the own texts without copying.
+    The texts copied from are what clients trained on (``training_text`` of their texts): the own ones, and under the
+    variant ``others`` those of all other clients, which an output can have through the shared adapter alone. A 5-gram
+    counts there if it is in no own text. Spans are those of outputs cut to the words of the shortest human
+    continuation; shorter outputs have none. The control ``gold`` shows what authors repeat without copying.
     """
     read_settings("copying", settings, {})
     if inputs.client_texts is None:
         raise UserError("scores: family 'copying' needs the clients' texts; give the client_texts table")
-    known = {
-        str(client): {gram for text in texts for gram in word_grams(text, words=inputs.words)}
-        for client, texts in inputs.client_texts.groupby("client")["training_text"]
-    }
+    trained = inputs.client_texts.groupby("client")["training_text"]
+    known = KnownTexts(
+        {str(client): [word_list(text, inputs.words) for text in texts] for client, texts in trained}, LENGTH
+    )
     scores: list[Score] = []
     for run in inputs.runs:
-        survivors = run.survivors.assign(text=inputs.texts(run))
-        shares = [
-            copied_share(text, known[client], inputs.words)
-            for client, text in zip(survivors["client"], survivors["text"], strict=True)
-        ]
-        n = len(shares)
-        note = "" if n else "no output passed the filter"
-        values = (sum(share > 0 for share in shares) / n, sum(shares) / n) if n else (float("nan"), float("nan"))
-        for metric, value in zip(METRICS, values, strict=True):
-            scores.append(Score(run.seed, run.method, "", metric.name, "", value, n, note))
+        scores += _score_run(inputs, known, run)
     return scores_frame(scores)
+
+
+def _score_run(inputs: ScoreInputs, known: KnownTexts, run: Run) -> Iterator[Score]:
+    cut, length = output_words(inputs.words), inputs.common_length
+    texts = list(zip(run.survivors["client"].astype(str), inputs.texts(run), strict=True))
+    whole = [known.overlap(client, word_list(text, inputs.words)) for client, text in texts]
+    spans = [
+        known.overlap(client, word_list(cut.cut(text, length), inputs.words))
+        for client, text in texts
+        if cut.count(text) >= length
+    ]
+    for variant, name in (("", "own"), ("others", "others")):
+        copied = [getattr(found, name) for found in whole]
+        rates = [count / found.grams if found.grams else 0.0 for count, found in zip(copied, whole, strict=True)]
+        longest = [getattr(found, f"longest_{name}") for found in spans]
+        values = ([count > 0 for count in copied], rates, longest)
+        for metric, found_values in zip(METRICS, values, strict=True):
+            n = len(found_values)
+            value = sum(found_values) / n if n else float("nan")
+            note = "no output passed the filter" if not len(whole) else f"no output has {length} words"
+            yield Score(run.seed, run.method, "", metric.name, variant, value, n, "" if n else note)
