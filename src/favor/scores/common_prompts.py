@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from favor.scores.copying import word_grams
+from favor.scores.copying import word_list
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
 from favor.statistics.bootstrap import auc
+from favor.statistics.diversity import ngrams
 from favor.statistics.variance_components import variance_components
 
 NEEDS = "prompts.common"  # key of an experiment without which nothing is scored
@@ -81,7 +82,7 @@ def bigram_overlaps(texts: Sequence[str], compared_words: int, words: str = "pap
 
     Only the first ``compared_words`` words of a text count, for longer texts share fewer of their bigrams.
     """
-    grams = [sorted(set(word_grams(text, 2, words)[: compared_words - 1])) for text in texts]
+    grams = [sorted(set(ngrams(word_list(text, words)[:compared_words], 2))) for text in texts]
     places, vocabulary = pd.factorize(pd.Series([gram for own in grams for gram in own], dtype=object))
     starts = np.concatenate([[0], np.cumsum([len(own) for own in grams])]).astype(int)
     shape = len(texts), max(1, len(vocabulary))
