@@ -50,3 +50,16 @@ def test_what_a_study_needs_is_measured_in_every_run(plan):
     planner = plan("config/blogtext.yaml")
     assert planner.paths.suitability.of(BLOGTEXT) in planner.targets.corpora()
     assert planner.paths.check.of() not in planner.targets.everything()
+
+
+def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan):
+    demo = SimpleNamespace(corpus="demo")
+    alone = plan("config/config.yaml").preparation
+    laid = plan(["config/config.yaml", "config/demo/domain_studies.yaml"]).preparation
+    assert laid.suitability_tokenizers(demo) == alone.suitability_tokenizers(demo)
+    assert laid.suitability_settings(demo) == alone.suitability_settings(demo)
+    needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
+    assert needs["base_wide"]["tokenizer"] == alone.suitability_settings(demo)["needs"][0]["tokenizer"]
+    stories = SimpleNamespace(corpus="stories")  # has studies alone
+    assert laid.suitability_tokenizers(stories)
+    assert laid.study_needs(stories, [])

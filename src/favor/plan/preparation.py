@@ -74,8 +74,13 @@ class Preparation:
 
     def suitability_tokenizers(self, key: InCorpus) -> list[str]:
         """Return the files of the tokenizers that prompts of a corpus are cut with."""
-        models = (experiment.base_model for experiment in self._experiments(key).values())
-        return unique(file for model in models for file in self.project.tokenizer_files(model))
+        return unique(file for model in self._counting_models(key) for file in self.project.tokenizer_files(model))
+
+    def _counting_models(self, key: InCorpus) -> list[str]:
+        """Return the base models whose tokenizers count prompts: of studies only where a corpus has nothing else."""
+        experiments = self._experiments(key).values()
+        own = [each.base_model for each in experiments if each.extends is None]
+        return unique(own or (each.base_model for each in experiments))
 
     def copies(self, key: InCorpus) -> list[str]:
         """Return the near duplicates of a corpus, where an experiment takes no prompts from them."""
@@ -93,10 +98,17 @@ class Preparation:
         """Return what studies that extend an experiment need of their clients.
 
         Snakemake keeps no record of a parameter whose function asks for ``input``, so a study that is added reruns
-        nothing.
+        nothing. For the same reason its prompts are counted with the first experiment's tokenizer where its own is
+        trained here for it alone, for that would be a new input.
         """
-        experiments = self._experiments(key).items()
-        needs = [{"experiment": name, **self._need(each)} for name, each in experiments if each.extends is not None]
+        models = self._counting_models(key)
+        needs = []
+        for name, each in self._experiments(key).items():
+            if each.extends is not None:
+                need = {"experiment": name, **self._need(each)}
+                if self.project.tokenizer_files(each.base_model) and each.base_model not in models:
+                    need["tokenizer"] = self.project.tokenizer_folder(models[0])
+                needs.append(need)
         return list(parameter(needs=needs)["needs"])
 
     def role_settings(self, key: InCorpus) -> dict[str, Any]:
