@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,8 +19,9 @@ from favor.report.figures.sweep import draw_sweep
 from favor.report.html import html_table
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
+from favor.report.remarks import EvaluationPosts
 from favor.report.specs import POINT, Column, Panel, Row, TableSpec
-from favor.report.sweeps import at_points, build_sweep, points_of
+from favor.report.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
 
 POINTS = points_of(
     [
@@ -114,3 +116,24 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataF
     draw_sweep(empty, POINTS, metrics, "asce_a", ["favor"], tmp_path / "empty.svg")
     with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
         draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", ["favor"], tmp_path / "none.svg")
+
+
+def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.DataFrame) -> None:
+    known = {
+        name: replace(context, remarks={"FAVoR": "On FAVoR.", "favor": f"In {name}."}, clients=4)
+        for name, context in contexts().items()
+    }
+    posts = {
+        "balanced": EvaluationPosts(posts=8, shared=0, prompts={1: 4, 2: 4}, asked=4),
+        "strong": EvaluationPosts(posts=5, shared=2, prompts={1: 4, 2: 3}, asked=4),
+    }
+    spec = with_remarks_of_points(printed_spec("imbalance-sweep"), POINTS, known, posts)
+    assert spec.remarks["FAVoR"] == "On FAVoR."
+    assert spec.remarks["favor"] == "even: In balanced. Strong: In strong."
+    assert spec.remarks[""].startswith("even: Chance: AUC and EER 0.5. Strong: Chance: AUC and EER 0.5. Fewer prompts")
+    cells = build_sweep(spec, POINTS, scores, known)
+    for text in (latex_table(at_points(spec, POINTS), cells), html_table(at_points(spec, POINTS), cells)):
+        assert "3 of 4 (seed 2)" in text
+    tests = with_remarks_of_points(printed_spec("phase1-paired-significance"), POINTS, known, posts)
+    statistics = [column.statistic for column in tests.panels[0].columns]
+    assert statistics.index("author_interval") < statistics.index("interval")

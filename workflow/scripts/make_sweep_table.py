@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from favor.analysis.tables import COMPARISONS
+from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
@@ -11,7 +14,8 @@ from favor.report.context import Context
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.report.sweeps import at_points, build_sweep, points_of
+from favor.report.remarks import EvaluationPosts
+from favor.report.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
 from favor.running.job import job
 from favor.scores.tables import SWEEP_SCORES
 
@@ -22,6 +26,12 @@ with job(snakemake) as cfg:
     comparisons = {
         Path(path).parent.parent.name: read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons
     }
+    prompts: dict[str, dict[int, pd.DataFrame]] = {name: {} for name in contexts}
+    for path in map(Path, snakemake.input.prompts):  # .../{experiment}/seed{seed}/prompts.parquet
+        read = read_parquet(path, PROMPTS, ["client", "document_id"])
+        prompts[path.parts[-3]][int(path.parts[-2].removeprefix("seed"))] = read
+    posts = {name: EvaluationPosts.of(read, contexts[name].prompts) for name, read in prompts.items()}
+    spec = with_remarks_of_points(spec, points, contexts, posts)
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
     cells = build_sweep(spec, points, scores, contexts, paper, comparisons)

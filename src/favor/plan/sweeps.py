@@ -49,6 +49,11 @@ class Sweeps:
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.comparisons(Table(name, key.label))]
 
+    def prompts(self, key: SweepLabel) -> list[str]:
+        """Return the prompts of every experiment and seed, whose posts a table counts."""
+        experiments = self.experiments(key.sweep)
+        return [file for name in experiments for file in self.tables.prompts(Table(name, key.label))]
+
     def table_settings(self, key: SweepLabel) -> dict[str, Any]:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}

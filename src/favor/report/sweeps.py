@@ -9,6 +9,7 @@ import pandas as pd
 
 from favor.report.build import fill, rows_of
 from favor.report.context import Context
+from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.report.specs import POINT, Row, TableSpec
 
 
@@ -41,6 +42,32 @@ def _at(row: Row, point: Point, grouped: bool) -> Row:
     stub = tuple(part.replace(POINT, point.label) for part in row.stub)
     paper = (row.paper or row.label).replace(POINT, point.paper)
     return replace(row, stub=stub, paper=paper, point=point.label, group=point.label if grouped else row.group)
+
+
+def with_remarks_of_points(
+    spec: TableSpec, points: Sequence[Point], contexts: Mapping[str, Context], posts: Mapping[str, EvaluationPosts]
+) -> TableSpec:
+    """Return ``spec`` with what is to be said below it of every point; ``posts``: by experiment.
+
+    A sentence that does not hold for all points begins with those for which it does.
+    """
+    told = {
+        point.label: with_remarks(
+            spec, posts[point.experiment], contexts[point.experiment].remarks, contexts[point.experiment].clients
+        )
+        for point in points
+    }
+    remarks: dict[str, str] = {}
+    for name in dict.fromkeys(name for one in told.values() for name in one.remarks):
+        where: dict[str, list[str]] = {}
+        for label, one in told.items():
+            if text := one.remarks.get(name):
+                where.setdefault(text, []).append(label)
+        remarks[name] = " ".join(
+            text if len(labels) == len(points) else f"{', '.join(labels)}: {text}" for text, labels in where.items()
+        )
+    panels = next((one.panels for one in told.values() if one.panels != spec.panels), spec.panels)
+    return replace(spec, remarks=remarks, panels=panels)
 
 
 def build_sweep(
