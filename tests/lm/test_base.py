@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from favor.foundation.errors import UserError
-from favor.lm.base import context_length, load_base, save_base
+from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, factor_name, initial_state
@@ -108,6 +108,20 @@ def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp
         torch.testing.assert_close(result.state, request.state)
     small = sum(path.stat().st_size for path in (tmp_path / "quantised").glob("*.safetensors"))
     assert small < sum(path.stat().st_size for path in model_folder.glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("asked", ["bfloat16", "float32"])
+def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, asked):
+    other = "float32" if asked == "bfloat16" else "bfloat16"
+    save_base(load_base(str(model_folder), "nf4", "cpu", other), tmp_path / "quantised")
+    base = load_base(str(tmp_path / "quantised"), "nf4", "cpu", asked)
+    dtype = getattr(torch, asked)
+    quantised = [module for module in base.model.modules() if type(module).__name__ == "Linear4bit"]
+    assert len(quantised) == 14
+    assert all(module.compute_dtype == dtype for module in quantised)
+    assert {base.head.weight.dtype, base.final_states(torch.tensor([[5, 6]])).dtype, base.dtype} == {dtype}
+    with pytest.raises(ValueError, match="the output layer is"):
+        wrap_model(base.model, base.tokenizer, "model", getattr(torch, other))
 
 
 @pytest.mark.parametrize("place", ["folder", "id"])

@@ -100,6 +100,17 @@ def test_a_job_without_a_gpu_leases_none(monkeypatch):
     assert devices.VISIBLE not in os.environ
 
 
+def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path):
+    monkeypatch.setattr(devices.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(devices.VISIBLE, "0")
+    monkeypatch.setenv("PYTORCH_ALLOC_CONF", "backend:native")
+    devices._take(("0",), "train")
+    assert os.environ["PYTORCH_ALLOC_CONF"] == "backend:native"
+    monkeypatch.delenv("PYTORCH_ALLOC_CONF")
+    devices._take(("1",), "train")
+    assert os.environ["PYTORCH_ALLOC_CONF"] == "expandable_segments:True"
+
+
 def test_jobs_that_share_a_device():
     assert [devices.jobs_per_device(jobs, 4) for jobs in (1, 4, 5, 8, 9)] == [1, 1, 2, 2, 3]
 

@@ -124,6 +124,8 @@ def wrap_model(model: Any, tokenizer: TextTokenizer, source: str, dtype: torch.d
         context=int(configuration.max_position_embeddings),
         end_ids=() if ends is None else (ends,) if isinstance(ends, int) else tuple(ends),
     )
+    if base.head.weight.dtype != dtype:
+        raise ValueError(f"the output layer is {base.head.weight.dtype}, not {dtype}")
     _check_head(base)
     return base
 
@@ -152,6 +154,7 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
         ) from None
     if quantisation == "nf4":
         _keep_weights_unpacked(model)
+        _compute_in(model, dtype)
         return model
     return model.to(device)
 
@@ -162,6 +165,18 @@ def _keep_weights_unpacked(model: nn.Module) -> None:
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
             setattr(module, "support_avx512bf16_for_cpu", False)  # noqa: B010 - the type of modules forbids the plain form
+
+
+def _compute_in(model: nn.Module, dtype: torch.dtype) -> None:
+    """Let a model whose layers are quantised compute in ``dtype``: a saved one has the type of where it was made."""
+    for module in model.modules():
+        quantised = hasattr(module, "compute_dtype")
+        if quantised:
+            setattr(module, "compute_dtype", dtype)  # noqa: B010 - as above
+            setattr(module, "compute_type_is_set", True)  # noqa: B010
+        for name, parameter in module.named_parameters(recurse=False):
+            if parameter.is_floating_point() and not (quantised and name == "weight"):
+                parameter.data = parameter.data.to(dtype)
 
 
 def save_base(base: BaseModel, folder: str | Path) -> None:

@@ -28,7 +28,7 @@ class TokenCrossEntropy(torch.autograd.Function):
         labels: torch.Tensor,
         token_weights: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        chunk = max(1, _CHUNK_ELEMENTS[hidden.device.type] // weight.shape[0])
+        chunk = max(1, _CHUNK_ELEMENTS["cpu" if hidden.device.type == "cpu" else "cuda"] // weight.shape[0])
         losses = torch.empty(len(labels), dtype=torch.float32, device=hidden.device)
         need_hidden, need_weight = ctx.needs_input_grad[:2]
         grad_hidden = torch.empty_like(hidden) if need_hidden else None

@@ -11,9 +11,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 
 import torch
 
@@ -27,15 +25,14 @@ from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_parts, run_pass
+from favor.lm.room import Room
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
-from favor.lm.tasks import ClientResult, ClientTask, Group, Plan, make_plan
+from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt
 from favor.running.progress import Progress
 
-# Tokens of one forward pass where the caller sets no number of rows.
-_TOKENS_PER_FORWARD = {"cpu": 2048, "cuda": 32768}
 _LARGE_MODEL = 1_000_000_000
 
 
@@ -158,15 +155,6 @@ def _checkpointing(base: BaseModel, settings: TrainingSettings) -> Iterator[None
             layer.training = False
 
 
-@dataclass(frozen=True)
-class _Running:
-    """The pass at work, for whoever has to cut it: its rows, its size and the size wanted of one."""
-
-    rows: int = 0
-    size: int = 0
-    wanted: int = 0
-
-
 class _StackRun:
     """The training of one stack of clients of one kind, from first to last step."""
 
@@ -184,8 +172,7 @@ class _StackRun:
         self.alignment = alignment if plans[0].task.target is not None else None
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
-        self.max_rows, self.widths = max_rows, widths
-        self.running = _Running()
+        self.room = Room(base.device, settings.micro_batch, max_rows, widths)
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
     def train(self, progress: Progress | None) -> list[ClientResult]:
@@ -209,78 +196,26 @@ class _StackRun:
             figures = attempt(partial(self._all_passes, step, active))
             if figures is not None:
                 return figures
-            running = self.running
-            # A stack is halved before a micro-batch is cut, which costs aligned stages a second forward pass.
-            stacked = len(self.plans) > 1 and running.rows <= self.settings.micro_batch
-            if stacked or running.rows <= 1 or not self.widths.narrow(running.wanted, running.size):
-                raise torch.cuda.OutOfMemoryError(f"{running.rows} rows of {len(self.plans)} clients")
+            if not self.room.narrow(len(self.plans)):
+                raise torch.cuda.OutOfMemoryError(f"{self.room.rows} rows of {len(self.plans)} clients")
             print(
-                f"GPU memory is short: fewer than {running.rows} rows at once from here on", file=sys.stderr, flush=True
+                f"GPU memory is short: fewer than {self.room.rows} rows at once from here on",
+                file=sys.stderr,
+                flush=True,
             )
 
     def _all_passes(self, step: int, active: list[int]) -> StepFigures:
         """Do the step's forward and backward passes from cleared gradients."""
-        self.running = _Running()
         self.cohort.zero_gradients()
         figures = StepFigures(len(self.plans), self.base.device)
         dropout, device = self.stack.settings.dropout, self.base.device
-        for parts in self._passes(step, active):
+        for parts in self.room.passes(self.plans, step, active):
             batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
-            sizes = [self._size(share, group) for shares in parts for share in shares for group in share.groups]
-            size = max(sizes) if len(parts) > 1 else sum(sizes)
-            self.running = _Running(max(batch.rows for batch in batches), size, self._wanted(max(sizes)))
             if len(batches) == 1:
                 run_pass(self.base, self.stack, self.cohort, batches[0], self.alignment, figures)
             else:
                 run_parts(self.base, self.stack, self.cohort, batches, self.alignment, figures)
         return figures
-
-    def _size(self, share: Share, group: Group) -> int:
-        """Return what a micro-batch, or its part, takes of a pass: rows where the caller limits rows, else tokens."""
-        indices = share.indices(group)
-        return len(indices) if self.max_rows else sum(len(share.plan.task.pieces[index]) for index in indices)
-
-    def _wanted(self, size: int) -> int:
-        """Return how much one pass holds while memory suffices: a whole micro-batch unless the caller wants less."""
-        return self.max_rows or max(size, _TOKENS_PER_FORWARD[self.base.device.type])
-
-    def _passes(self, step: int, active: list[int]) -> Iterator[list[list[Share]]]:
-        """Yield what runs together: micro-batches of one client after another, as many as a pass holds.
-
-        Where a pass does not even hold one, its parts are yielded, all of them at once; else there is one part.
-        """
-        shares: list[Share] = []
-        filled = 0
-        for position in active:
-            plan = self.plans[position]
-            for group in plan.steps[step]:
-                alone = Share(position, plan, step, [group])
-                size = self._size(alone, group)
-                room = self.widths.rows(self._wanted(size))
-                if shares and filled + size > room:
-                    yield [shares]
-                    shares, filled = [], 0
-                if size > room:
-                    yield [[part] for part in self._parts(alone, room)]
-                    continue
-                if shares and shares[-1].position == position:
-                    shares[-1].groups.append(group)
-                else:
-                    shares.append(alone)
-                filled += size
-        if shares:
-            yield [shares]
-
-    def _parts(self, share: Share, room: int) -> list[Share]:
-        """Cut a share of one micro-batch into parts that take at most ``room``, or are one row."""
-        (group,) = share.groups
-        bounds = [0]
-        for end in range(1, len(group.indices) + 1):
-            part = replace(share, part=slice(bounds[-1], end))
-            if end - bounds[-1] > 1 and self._size(part, group) > room:
-                bounds.append(end - 1)
-        bounds.append(len(group.indices))
-        return [replace(share, part=slice(start, end)) for start, end in pairwise(bounds)]
 
     def _update(self, position: int, step: int, figures: StepFigures) -> dict[str, float | int | str]:
         """Clip, step the optimiser and log, for one client."""

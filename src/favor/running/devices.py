@@ -98,6 +98,8 @@ def _take(devices: tuple[str, ...], rule: str) -> str:
             for device in devices:
                 if _lock(folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', device)}.{slot}.lock"):
                     os.environ[VISIBLE] = device
+                    # Passes differ in size: blocks that grow in place leave no gaps that no later pass fits in.
+                    os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
                     return device
         if not waiting:
             print(f"{rule}: waits for one of {len(devices)} GPUs", file=sys.stderr, flush=True)

@@ -1,0 +1,92 @@
+"""Which micro-batches run in one forward pass: as many as memory has room for, of as few clients as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import torch
+
+from favor.lm.forward import Share
+from favor.lm.tasks import Group, Plan
+from favor.lm.widths import Widths
+
+# Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
+# a GPU.
+_TOKENS_PER_PASS = {"cpu": 2048, "cuda": 32768}
+
+
+class Room:
+    """How much one forward pass holds: at most ``max_rows`` rows, or else so many tokens, divided by ``widths``.
+
+    ``rows`` is how many rows the pass at work holds, for whoever has to cut it.
+    """
+
+    def __init__(self, device: torch.device, micro_batch: int, max_rows: int | None, widths: Widths) -> None:
+        self.tokens = _TOKENS_PER_PASS["cpu" if device.type == "cpu" else "cuda"]
+        self.micro_batch, self.max_rows, self.widths = micro_batch, max_rows, widths
+        self.rows = self._size = self._wanted = 0
+
+    def passes(self, plans: Sequence[Plan], step: int, active: Sequence[int]) -> Iterator[list[list[Share]]]:
+        """Yield what runs together in a step: micro-batches of one client after another, while there is room.
+
+        Where there is no room even for one, its parts are yielded, all of them at once; else there is one part.
+        """
+        shares: list[Share] = []
+        filled = 0
+        for position in active:
+            plan = plans[position]
+            for group in plan.steps[step]:
+                alone = Share(position, plan, step, [group])
+                size = self.size(alone, group)
+                room = self.widths.rows(self.wanted(size))
+                if shares and filled + size > room:
+                    yield self._at_work([shares])
+                    shares, filled = [], 0
+                if size > room:
+                    yield self._at_work([[part] for part in self._parts(alone, room)])
+                    continue
+                if shares and shares[-1].position == position:
+                    shares[-1].groups.append(group)
+                else:
+                    shares.append(alone)
+                filled += size
+        if shares:
+            yield self._at_work([shares])
+
+    def size(self, share: Share, group: Group) -> int:
+        """Return what a micro-batch, or its part, takes of a pass: rows where the caller limits rows, else tokens."""
+        indices = share.indices(group)
+        return len(indices) if self.max_rows else sum(len(share.plan.task.pieces[index]) for index in indices)
+
+    def wanted(self, size: int) -> int:
+        """Return how much a pass holds while memory suffices; a micro-batch of ``size`` unless rows are limited."""
+        return self.max_rows or max(size, self.tokens)
+
+    def narrow(self, clients: int) -> bool:
+        """Make room for less than the pass at work; False where only a smaller stack than of ``clients`` can help.
+
+        A stack is halved before a micro-batch is cut, which costs aligned stages a second forward pass.
+        """
+        if self.rows <= 1 or (clients > 1 and self.rows <= self.micro_batch):
+            return False
+        return self.widths.narrow(self._wanted, self._size)
+
+    def _at_work(self, parts: list[list[Share]]) -> list[list[Share]]:
+        sizes = [[self.size(share, group) for share in shares for group in share.groups] for shares in parts]
+        self.rows = max(sum(len(s.indices(group)) for s in shares for group in s.groups) for shares in parts)
+        self._size = max(map(sum, sizes))
+        self._wanted = self.wanted(max(map(max, sizes)))
+        return parts
+
+    def _parts(self, share: Share, room: int) -> list[Share]:
+        """Cut a share of one micro-batch into parts that take at most ``room``, or are one row."""
+        (group,) = share.groups
+        bounds = [0]
+        for end in range(1, len(group.indices) + 1):
+            part = replace(share, part=slice(bounds[-1], end))
+            if end - bounds[-1] > 1 and self.size(part, group) > room:
+                bounds.append(end - 1)
+        bounds.append(len(group.indices))
+        return [replace(share, part=slice(start, end)) for start, end in pairwise(bounds)]
