@@ -30,6 +30,7 @@ class Result:
     state: dict[str, np.ndarray]
     residual: dict[str, np.ndarray]
     displacement: dict[str, np.ndarray] | None = None
+    weight: float | None = None
 
 
 @dataclass
@@ -62,23 +63,35 @@ class Quadratic:
         moved = {k: np.zeros_like(v) for k, v in values.items()}
         inner = getattr(stage, "inner_steps", 0)
         objective = stage.objective
+        mixture = getattr(stage, "mixture", None)
+        kind, weight = (mixture.kind if mixture else None), client.weight
         for _ in range(math.ceil(client.epochs * self.steps)):
             for _ in range(max(1, inner)):
+                slope = 0.0
                 for key in values:
                     if not getattr(stage, "trains", Factors()).hold(key):
                         continue
                     at = values[key] + (0 if offset is None else offset[key])
+                    if kind == "sum":
+                        at = at + client.anchor[key]
+                    elif kind == "learned":
+                        at = weight * at + (1 - weight) * client.anchor[key]
                     gradient = self.curvature[client.name] * (at - self.centres[client.name][key])
+                    if kind == "learned":
+                        slope += float((gradient * (values[key] - client.anchor[key])).sum())
+                        gradient = weight * gradient
                     if objective.proximal:
                         gradient = gradient + 2 * objective.proximal * (at - client.anchor[key] - moved[key])
                     if objective.alignment:
                         gradient = gradient + objective.alignment * (at - self.targets[client.name][key])
                     values[key] = values[key] - self.rate * gradient
+                if kind == "learned":
+                    weight = min(1.0, max(0.0, weight - mixture.rate * slope))
             if inner:
                 for key in values:
                     moved[key] = moved[key] + stage.upload_scale * (values[key] - client.anchor[key] - moved[key])
         state = {k: v + (0 if offset is None else offset[k]) for k, v in values.items()}
-        return Result(client.name, state, values, moved if inner else None)
+        return Result(client.name, state, values, moved if inner else None, weight)
 
 
 def tensors(a, b):

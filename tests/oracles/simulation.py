@@ -15,6 +15,7 @@ from favor.federation.stages import (
     State,
     Trained,
     as_arrays,
+    carried_weight,
     compose,
     kept,
     personal_clients,
@@ -38,6 +39,22 @@ class Simulation:
     personal: dict[str, dict[str, State]]
 
 
+def weights_of(personal: Mapping[str, Mapping[str, State]]) -> dict[str, float]:
+    """The learned weights that clients carry over."""
+    return {name: carried_weight(parts) for name, parts in personal.items() if "gate" in parts}
+
+
+def generates(parts: Mapping[str, State], stage: PersonalStage) -> State:
+    """What a client generates with, where an adapter is a vector of parameters: mixtures are sums of them."""
+    own = compose(parts)
+    if stage.mixture is None or stage.mixture.kind == "similarity":
+        return own
+    if stage.mixture.kind == "sum":
+        return {key: own[key] + parts["companion"][key] for key in own}
+    weight = carried_weight(parts)
+    return {key: weight * own[key] + (1 - weight) * parts["companion"][key] for key in own}
+
+
 def simulate(
     plan: Plan,
     cohorts: Sequence[Sequence[str]],
@@ -55,6 +72,7 @@ def simulate(
     """
     server: list[dict[str, np.ndarray]] = [as_arrays(initial) if resumed is None else resumed.server[-1]]
     uploads: list[dict[str, dict[str, np.ndarray]]] = []
+    first_adapter = as_arrays(initial)
     memory: State = {} if resumed is None else resumed.memory
     endpoints: dict[str, State] = {} if resumed is None else dict(resumed.endpoints)
     personal: dict[str, dict[str, State]] = {} if resumed is None else dict(resumed.personal)
@@ -68,11 +86,14 @@ def simulate(
         if plan.personal is not None and plan.personal.start in ("endpoint", "own"):
             begin: dict[str, State] = {}
             for name in cohort:
-                carried = compose(personal[name]) if name in personal else now
+                first = first_adapter if plan.personal.begin == "initial" else now
+                carried = compose(personal[name]) if name in personal else first
                 begin[name] = endpoints[name] if plan.personal.start == "endpoint" else carried
-            taking_part = personal_clients(dict.fromkeys(cohort, number), begin, own, now, participations=parts)
+            taking_part = personal_clients(
+                dict.fromkeys(cohort, number), begin, own, now, None, parts, weights_of(personal)
+            )
             for result in solver(taking_part, own, "personal"):
-                personal[result.name] = kept(result, begin[result.name], own)
+                personal[result.name] = kept(result, begin[result.name], own, now)
         even = shared.weighting == "uniform" or weights is None
         shares = {name: 1.0 if even or weights is None else weights[name] for name in cohort}
         after, memory = update(shared.server, now, memory, uploads[-1], shares, server_learning_rate)
@@ -93,7 +114,7 @@ def simulate(
             ended = endpoints[name]
             final[name] = with_final(ended, server[-1], shared.uploads) if plan.global_half == "final" else ended
         elif plan.inference == "personal" and (name in personal or POOLED in personal):
-            final[name] = compose(personal.get(name) or personal[POOLED])
+            final[name] = generates(personal.get(name) or personal[POOLED], own)
         elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
             final[name] = server[-1]
     return Simulation(server, final, uploads, memory, endpoints, personal)

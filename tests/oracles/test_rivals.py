@@ -12,14 +12,16 @@ from tests.oracles.conftest import Quadratic, plan_of
 from tests.oracles.simulation import simulate
 
 from favor.federation.factors import Factors
-from favor.federation.schedule import cohorts
+from favor.federation.schedule import cohorts, last_participation
+from favor.federation.stages import carried_weight
+from favor.foundation.errors import UserError
 
 A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
 BOTH = [["x", "y"]]
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
 ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
 RATE, STEPS = 0.05, 4
-ALL = ("fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi", "fedsa_lora")
+ALL = ("fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi", "fedsa_lora", "fedrod_lora", "apfl")
 
 
 def square(number):
@@ -96,6 +98,37 @@ def test_fedavgm(two):
 def test_adaptive_servers(method, expected, two):
     done = run(method, two, server_rate=0.1, beta1=0.5, beta2=0.75, tau=0.1)
     assert numbers(done.server[1]) == {"A": expected, "B": expected}
+
+
+def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two):
+    done = run("fedrod_lora", two, BOTH * 2)
+    # Round 0, beside A_0 = 0: d_x = 0.1, d_y = -0.3. Round 1, beside A_1 = -0.1: x at 0.1 - 0.1 = 0, so d_x = 0.2;
+    # y at -0.3 - 0.1 = -0.4, gradient 2.6, so d_y = -0.56. Each generates with the sum.
+    assert numbers(done.personal["x"]["adapter"])["A"] == 0.2
+    assert numbers(done.clients["x"])["A"] == 0.1
+    assert numbers(done.clients["y"])["A"] == -0.66
+    assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
+
+
+def test_fedrod_lora_begins_at_the_initial_adapter_whenever_a_client_comes_first(two):
+    plan = plan_of("fedrod_lora", clients=2, rounds=2, cohort=1)
+    done = simulate(plan, [["x"], ["y"]], ["x", "y"], square(0), two)
+    # y comes in round 1, beside A_1 = 0.1, and begins at 0, not at A_1: gradient 3.1, d_y = -0.31.
+    assert numbers(done.personal["y"]["adapter"])["A"] == -0.31
+
+
+def test_apfl_moves_its_adapter_and_its_weight(two):
+    done = run("apfl", two, BOTH * 2, weight=0.5, weight_rate=0.25)
+    # Round 0: v = w = 0, so the weight's gradient is 0; v moves by half of FedAvg's step: 0.05 and -0.15.
+    # Round 1, w = -0.1. x: at 0.5 * 0.05 - 0.05 = -0.025, gradient -1.025: v = 0.05 + 0.1 * 0.5 * 1.025 = 0.10125;
+    # its weight by -0.25 * (-1.025 * (0.05 + 0.1)) of each of 8 numbers: 0.5 + 0.3075.
+    assert numbers(done.personal["x"]["adapter"])["A"] == 0.10125
+    assert carried_weight(done.personal["x"]) == pytest.approx(0.8075, abs=1e-6)
+    assert numbers(done.clients["x"])["A"] == round(0.8075 * 0.10125 - 0.1925 * 0.1, 7)
+    # y: at 0.5 * -0.15 - 0.05 = -0.125, gradient 2.875: v = -0.15 - 0.14375; weight by -0.25 * 8 * 2.875 * -0.05.
+    assert numbers(done.personal["y"]["adapter"])["A"] == -0.29375
+    assert carried_weight(done.personal["y"]) == pytest.approx(0.5 + 0.2875, abs=1e-6)
+    assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
 
 
 # Ten rounds against loops in plain NumPy
@@ -181,6 +214,54 @@ def test_flexlora(problem):
     close(done.server[-1], w)
 
 
+def test_fedrod_lora(problem):
+    solver, start = problem
+    done = simulate(plan_of("fedrod_lora"), ROUNDS, NAMES, start, solver)
+    w, d, sums = flat(start), {}, {}
+    for cohort in ROUNDS:
+        for i in cohort:
+            own = d.get(i, flat(start)).copy()
+            for _ in range(STEPS):
+                own -= RATE * solver.curvature[i] * (own + w - flat(solver.centres[i]))
+            d[i], sums[i] = own, own + w
+        w = np.mean([trained(solver, i, w) for i in cohort], axis=0)
+    for name, expected in sums.items():
+        close(done.clients[name], expected)
+
+
+def test_apfl(problem):
+    solver, start = problem
+    done = simulate(plan_of("apfl", {"weight": 0.4, "weight_rate": 0.02}), ROUNDS, NAMES, start, solver)
+    w, v, weight, mixed = flat(start), {}, dict.fromkeys(NAMES, 0.4), {}
+    for cohort in ROUNDS:
+        for i in cohort:
+            own, a = v.get(i, w).copy(), weight[i]
+            for _ in range(STEPS):
+                gradient = solver.curvature[i] * (a * own + (1 - a) * w - flat(solver.centres[i]))
+                own, a = own - RATE * a * gradient, np.clip(a - 0.02 * gradient @ (own - w), 0, 1)
+            v[i], weight[i], mixed[i] = own, a, a * own + (1 - a) * w
+        w = np.mean([trained(solver, i, w) for i in cohort], axis=0)
+    assert len({round(value, 3) for value in weight.values()}) > 4
+    for name, expected in mixed.items():
+        close(done.clients[name], expected)
+        assert carried_weight(done.personal[name]) == pytest.approx(weight[name], abs=1e-5)
+
+
+def test_apfl_at_weight_one_is_local_and_at_zero_fedavg(problem):
+    solver, start = problem
+    held = {"weight": 1.0, "weight_rate": 0.0}
+    local = simulate(plan_of("ditto", {"lambda_ditto": 0.0}), ROUNDS, NAMES, start, solver)
+    apfl = simulate(plan_of("apfl", held), ROUNDS, NAMES, start, solver)
+    assert all(np.allclose(flat(apfl.clients[name]), flat(local.clients[name]), atol=1e-12) for name in NAMES)
+    # At 0 the mixture is the shared adapter of the last participation.
+    none = simulate(plan_of("apfl", {"weight": 0.0, "weight_rate": 1e-300}), ROUNDS, NAMES, start, solver)
+    last = last_participation(ROUNDS)
+    assert all(same(none.clients[name], none.server[number]) for name, number in last.items())
+    with pytest.raises(UserError, match="trains no local adapter"):
+        plan_of("apfl", {"weight": 0.0, "weight_rate": 0.0})
+    assert plan_of("apfl").shared == plan_of("fedrod_lora").shared == plan_of("fedavg").shared
+
+
 def test_fedavg_finetuned(problem):
     solver, start = problem
     done = simulate(plan_of("fedavg_finetuned"), ROUNDS, NAMES, start, solver)
@@ -251,6 +332,9 @@ def test_matched_budgets():
     assert (sa.epochs, sa.spread) == (4, True)
     fine = plan_of("fedavg_finetuned", **matched)
     assert (fine.shared.epochs, fine.personal.epochs) == (1, 3)
+    for method in ("fedrod_lora", "apfl"):
+        personal = plan_of(method, **matched).personal
+        assert (personal.epochs, personal.spread) == (4, True)
     assert plan_of("ffa_lora", **matched).shared == plan_of("ffa_lora").shared
 
 

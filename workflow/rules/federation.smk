@@ -142,6 +142,7 @@ rule train_personal:
     input:
         start=training.personal_starts,
         anchor=training.anchors,
+        first=training.first_adapter,
         texts=paths.texts,
         style=training.personal_style,
         model=project.base_files,

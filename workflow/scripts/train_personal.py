@@ -10,7 +10,7 @@ from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.method import PersonalStage
 from favor.federation.packs import read_packs, write_pack
-from favor.federation.stages import compose, kept, personal_clients
+from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -25,26 +25,30 @@ with job(snakemake) as cfg:
     names = list(rounds)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
+    weights = {}
     if stage.start not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
     else:
         packs = read_packs(snakemake.input.start)
-        # A client that carries its adapter over begins, at its first participation, with the server's adapter.
-        starts = {name: compose(packs[name]) if packs.get(name) else anchor for name in names}
+        # A client that carries its adapter over begins, at its first participation, with the server's adapter or A_0.
+        first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else anchor
+        starts = {name: compose(packs[name]) if packs.get(name) else first for name in names}
+        if stage.mixture is not None and stage.mixture.kind == "learned":
+            weights = {name: carried_weight(packs[name]) for name in names if packs.get(name)}
     targets = {}
     if snakemake.input.style:
         targets = style_targets(read_parquet(snakemake.input.style[0], SOURCE_EMBEDDINGS), texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
-    clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"])
+    clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"], weights)
     results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
 
-    pack = {result.name: kept(result, starts[result.name], stage) for result in results}
-    if stage.mixture is not None:
+    pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
+    if stage.mixture is not None and stage.mixture.kind == "similarity":
         shared, lora = from_arrays(anchor), lora_settings(cfg)
         for name in names:
             gate = ClientGate(base, lora, shared, texts, name, stage.mixture, cfg, seed)
-            pack[name] |= {"companion": anchor, "gate": gate.kept()}
+            pack[name] |= {"gate": gate.kept()}
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     write_pack(snakemake.output.pack, pack, header)
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, TRAINING_LOG)

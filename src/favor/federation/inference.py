@@ -45,9 +45,13 @@ def client_adapter(parts: Mapping[str, State], how: Inference, final: State | No
         if how.inference == "endpoint" and how.global_half == "final":
             own = with_final(own, _needed(final), how.uploads)
         return ClientAdapter(from_arrays(own))
-    own, shared, gate = parts["adapter"], parts["companion"], float(parts["gate"]["value"][0])
+    own, shared = parts["adapter"], parts["companion"]
     if how.global_half == "final":
         shared = _needed(final)
+    if mixture.kind == "sum":
+        # A sum is the even mixture of twice both, exactly: powers of two lose no bit.
+        return ClientAdapter(from_arrays(_doubled(own)), from_arrays(_doubled(shared)), 0.5)
+    gate = float(parts["gate"]["value"][0])
     if how.gating == "dynamic":
         references = np.asarray(parts["gate"]["references"])
         return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture.coefficient)
@@ -56,6 +60,11 @@ def client_adapter(parts: Mapping[str, State], how: Inference, final: State | No
         mean = LazyMapping(own, lambda key: np.asarray(gate * shared[key] + (1 - gate) * own[key]))
         return ClientAdapter(from_arrays(mean), gate=gate)
     return ClientAdapter(from_arrays(own), from_arrays(shared), gate)
+
+
+def _doubled(state: State) -> State:
+    """Return the adapter of twice the output: B is doubled."""
+    return LazyMapping(sorted(state), lambda key: 2 * state[key] if ".lora_B." in key else state[key])
 
 
 def _needed(final: State | None) -> State:

@@ -86,8 +86,9 @@ def run_stage(
         mixed, gates = None, None
         if mixture is not None and mixture.training == "dynamic" and anchor is not None:
             mixed = anchor
-            gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
-            gates = gate.of_pieces(pieces)
+            if mixture.kind == "similarity":
+                gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
+                gates = gate.of_pieces(pieces)
         tasks.append(
             ClientTask(
                 name=client.name,
@@ -101,6 +102,8 @@ def run_stage(
                 stage_seed=derive_seed(seed, f"{name} stage", client.round_number, client.name),
                 companion=mixed,
                 gates=gates,
+                weight=client.weight,
+                weight_rate=mixture.rate if mixture is not None else 0.0,
                 inner_steps=outer[0],
                 outer_rate=outer[1],
                 trained=trained,

@@ -136,15 +136,21 @@ class SharedStage:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A client generates with g * global + (1 - g) * local adapter output (FedDPA).
+    """A client generates with g * global + (1 - g) * local adapter output.
 
-    g = clip(``coefficient`` * mean cosine of an input's last-token state to those of ``references`` own texts, 0, 1),
-    states taken under the global adapter. ``training``: the gate acts while the local adapter trains ("dynamic") or not
-    ("none"). ``export``: the client's mean gate over its validation texts joins both adapters by rank concatenation
-    ("rank", exact) or by averaging their factors ("factors", the released export). ``states``: the last token of a
-    text's first prefix ("prefix", what generation sees) or of the whole text ("text").
+    ``kind``: "similarity" is FedDPA's gate, g = clip(``coefficient`` * mean cosine of an input's last-token state to
+    those of ``references`` own texts, 0, 1), states taken under the global adapter. "learned": 1 - g begins at
+    ``weight``, and every optimiser step moves it by -``rate`` times its gradient, within 0..1 (APFL). "sum": both
+    outputs are added, without weights.
+    ``training``: the global adapter acts while the local one trains ("dynamic") or not ("none"). ``export``: the
+    client's mean gate over its validation texts joins both adapters by rank concatenation ("rank", exact) or by
+    averaging their factors ("factors", the released export). ``states``: the last token of a text's first prefix
+    ("prefix", what generation sees) or of the whole text ("text").
     """
 
+    kind: Literal["similarity", "learned", "sum"] = "similarity"
+    weight: float = 0.5
+    rate: float = 0.0
     coefficient: float = 0.5
     references: int = 5
     training: Literal["dynamic", "none"] = "dynamic"
@@ -154,6 +160,10 @@ class Mixture:
     def __post_init__(self) -> None:
         if not 0 <= self.coefficient < math.inf or self.references < 1:
             raise ValueError("a gate needs a coefficient that is not negative and at least one reference text")
+        if not 0 <= self.weight <= 1 or not 0 <= self.rate < math.inf:
+            raise ValueError("a learned mixture needs a weight within 0..1 and a rate that is not negative")
+        if self.kind == "learned" and self.weight == self.rate == 0:
+            raise ValueError("a mixture whose weight stays 0 trains no local adapter")
 
 
 @dataclass(frozen=True)
@@ -169,7 +179,8 @@ class PersonalStage:
     ``epochs`` None: as many passes as the shared stage gives an average client, R * C / N (pooled).
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
-    ``mixture``: the round-start global adapter is mixed in by a gate.
+    ``mixture``: the round-start global adapter is mixed in. ``begin`` "initial": what a client carries over begins at
+    the initial adapter, not at A_t.
     """
 
     start: Literal["endpoint", "final", "own", "initial", "pooled", "frozen", "random"]
@@ -178,6 +189,7 @@ class PersonalStage:
     residual: bool = False
     spread: bool = False
     mixture: Mixture | None = None
+    begin: Literal["server", "initial"] = "server"
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PersonalStage:
@@ -267,6 +279,9 @@ class Plan:
             raise ValueError("generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
             raise ValueError("generates with a shared adapter but has no shared stage")
+        mixture = self.generates.mixture
+        if self.gating == "dynamic" and (mixture is None or mixture.kind != "similarity"):
+            raise ValueError("'gating: dynamic' needs a mixture whose gate follows the prompt")
         if self.global_half == "final" and self.gating == "dynamic":
             raise ValueError(
                 "'gating: dynamic' compares states under the adapter of the last participation; it needs "

@@ -23,7 +23,8 @@ class StageClient:
     """One client of a stage: where it starts, what it is anchored to, how long it trains, and its style target.
 
     ``start`` is the adapter the stage begins with; with ``residual`` it is held fixed and a residual is trained on top.
-    ``anchor`` is A_t, of the proximal term and of a mixture. ``round_number`` names the client's random streams.
+    ``anchor`` is A_t, of the proximal term and of a mixture. ``weight`` is the local adapter's in a learned mixture.
+    ``round_number`` names the client's random streams.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StageClient:
     epochs: float
     anchor: State | None = None
     target: np.ndarray | None = None
+    weight: float | None = None
 
 
 class Trained(Protocol):
@@ -41,6 +43,7 @@ class Trained(Protocol):
     state: Mapping[str, Any]
     residual: Mapping[str, Any]
     displacement: Mapping[str, Any] | None
+    weight: float | None
 
 
 def shared_clients(
@@ -101,8 +104,9 @@ def personal_clients(
     anchor: State | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> list[StageClient]:
-    """Return the clients of a personal stage, which begin at ``starts``.
+    """Return the clients of a personal stage, which begin at ``starts``, and learned mixtures at ``weights``.
 
     ``rounds``: the round each stage belongs to; ``participations``: how often each client takes part in all, which a
     ``spread`` number of epochs is divided by.
@@ -115,16 +119,39 @@ def personal_clients(
             _epochs(stage, name, participations),
             anchor,
             (targets or {}).get(name),
+            _weight(stage, name, weights),
         )
         for name, round_number in rounds.items()
     ]
 
 
-def kept(result: Trained, start: State, stage: PersonalStage) -> dict[str, State]:
-    """Return the parts of a personal result that the client keeps: its adapter, or endpoint and residual."""
+def _weight(stage: PersonalStage, client: str, weights: Mapping[str, float] | None) -> float | None:
+    """Return where a client's learned weight begins: where its last participation ended, if there was one."""
+    if stage.mixture is None or stage.mixture.kind != "learned":
+        return None
+    return (weights or {}).get(client, stage.mixture.weight)
+
+
+def kept(
+    result: Trained, start: State, stage: PersonalStage, anchor: State | None = None
+) -> dict[str, Mapping[str, np.ndarray]]:
+    """Return the parts of a personal result that the client keeps: its adapter, or endpoint and residual.
+
+    Of a mixture also the global half A_t (``anchor``), and the gate g of a learned one; FedDPA's needs the model.
+    """
     if stage.residual:
         return {"endpoint": start, "residual": as_arrays(result.residual)}
-    return {"adapter": as_arrays(result.state)}
+    parts: dict[str, Mapping[str, np.ndarray]] = {"adapter": as_arrays(result.state)}
+    if stage.mixture is not None and anchor is not None:
+        parts["companion"] = anchor
+        if result.weight is not None:
+            parts["gate"] = {"value": np.asarray([1.0 - result.weight])}
+    return parts
+
+
+def carried_weight(parts: Mapping[str, State]) -> float:
+    """Return the local adapter's learned weight from what a client kept of its last participation."""
+    return 1.0 - float(parts["gate"]["value"][0])
 
 
 def compose(parts: Mapping[str, State]) -> State:

@@ -11,9 +11,10 @@ from favor.foundation.errors import UserError
 from favor.lm.alignment import HeadLayout
 from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
+from favor.lm.mixture import LearnedMixture
 from favor.lm.optimiser import AdamW
 from favor.lm.settings import AlignmentSettings, TrainingSettings
-from favor.lm.stack import Component, Factors, LoraStack
+from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
 
 
@@ -61,11 +62,14 @@ class Cohort:
             self._shared(task.anchor) if task.anchor is not None and (task.proximal or task.inner_steps) else None
             for task in tasks
         ]
-        if any((task.companion is None) != (task.gates is None) for task in tasks):
-            raise ValueError("a companion adapter needs a gate for every piece, and gates a companion")
+        if any(task.companion is None and (task.gates is not None or task.weight is not None) for task in tasks):
+            raise ValueError("gates and a weight need a companion adapter")
         self.companions: torch.Tensor | None = None
         if tasks[0].companion is not None:
             self.companions = torch.stack([self._shared(task.companion) for task in tasks])
+        self.mixture = None
+        if tasks[0].weight is not None:
+            self.mixture = LearnedMixture(stack.layout, [task.weight or 0.0 for task in tasks], self.device)
         self.displacements: list[torch.Tensor | None] = [
             torch.zeros(self.size, device=self.device) if task.inner_steps else None for task in tasks
         ]
@@ -103,6 +107,8 @@ class Cohort:
     def zero_gradients(self) -> None:
         """Clear the gradients."""
         self.gradients.zero_()
+        if self.mixture is not None:
+            self.mixture.companion_gradients.zero_()
 
     def select(self, flat: torch.Tensor, positions: Sequence[int]) -> torch.Tensor:
         """Return the rows of ``flat`` at sorted ``positions``: a view where they adjoin, else a copy."""
@@ -110,11 +116,25 @@ class Cohort:
             return flat[positions[0] : positions[-1] + 1]
         return flat[list(positions)]
 
-    def companion_component(self, positions: Sequence[int], gates: torch.Tensor) -> Component:
-        """Return the frozen companions of the clients at ``positions`` as a component weighted by ``gates``."""
-        assert self.companions is not None
-        factors: Factors = self.stack.layout.factors(self.select(self.companions, positions))
-        return Component(factors, gates)
+    def components(self, positions: Sequence[int], gates: torch.Tensor | None) -> list[Component]:
+        """Return what a pass of the clients at ``positions`` adds: the trained adapters, then the companions."""
+        layout = self.stack.layout
+        own = self.select(self.effective, positions)
+        if self.companions is None:
+            return [Component(layout.factors(own, trainable=True), dropout=True)]
+        companions = self.select(self.companions, positions)
+        if self.mixture is not None:
+            own, companions = self.mixture.scaled(own, companions, positions)
+        return [
+            Component(layout.factors(own, trainable=True), None if gates is None else 1.0 - gates, dropout=True),
+            Component(layout.factors(companions, trainable=self.mixture is not None), gates),
+        ]
+
+    def collect(self, components: Sequence[Component], positions: Sequence[int]) -> None:
+        """Add the gradients that a backward pass left at the factors of ``components``."""
+        self.stack.layout.collect(components[0].factors, self.gradients, positions)
+        if self.mixture is not None:
+            self.stack.layout.collect(components[1].factors, self.mixture.companion_gradients, positions)
 
     def step(self, position: int, rate: float) -> tuple[float, float]:
         """Add the proximal gradient, clip and update one client.
@@ -122,6 +142,10 @@ class Cohort:
         Returns the gradient's norm before clipping and the proximal loss.
         """
         gradient, task = self.gradients[position], self.tasks[position]
+        if self.mixture is not None:
+            assert self.companions is not None
+            own, companion = self.effective[position], self.companions[position]
+            self.mixture.step(position, gradient[: self.size], own, companion, task.weight_rate)
         proximal = 0.0
         anchor = self.anchors[position]
         if anchor is not None and task.proximal:
@@ -167,5 +191,6 @@ class Cohort:
             state = residual if self.offset is None else self.stack.layout.unflatten(self.effective[position])
             moved = self.displacements[position]
             displacement = None if moved is None else self.stack.layout.unflatten(moved)
-            results.append(ClientResult(plan.task.name, state, residual, self.logs[position], displacement))
+            weight = None if self.mixture is None else self.mixture.weights[position]
+            results.append(ClientResult(plan.task.name, state, residual, self.logs[position], displacement, weight))
         return results

@@ -13,7 +13,7 @@ from favor.lm.figures import StepFigures
 from favor.lm.forward import Batch
 from favor.lm.losses import token_cross_entropy
 from favor.lm.settings import AlignmentSettings
-from favor.lm.stack import Component, Factors, LoraStack
+from favor.lm.stack import Component, LoraStack
 
 
 def run_pass(
@@ -30,11 +30,11 @@ def run_pass(
     ``pulls``: alignment's gradient with respect to the sums of the style states, where it is known already.
     """
     with stack.released():
-        factors = _set_adapters(stack, cohort, batch)
+        components = _set_adapters(stack, cohort, batch)
         states = _final_states(base, batch)
         if alignment is not None and pulls is None:
             pulls = _pulls(cohort, batch, alignment, _pooled_sums(batch, states.detach()), figures)
-        _backward(base, stack, cohort, batch, factors, states, pulls, figures)
+        _backward(base, cohort, batch, components, states, pulls, figures)
 
 
 def run_parts(
@@ -65,15 +65,11 @@ def run_parts(
         run_pass(base, stack, cohort, batch, alignment, figures, pulls)
 
 
-def _set_adapters(stack: LoraStack, cohort: Cohort, batch: Batch) -> Factors:
-    """Set the stack to the adapters of the batch's clients; return the trained ones as leaves."""
-    positions = [share.position for share in batch.shares]
-    factors = stack.layout.factors(cohort.select(cohort.effective, positions), trainable=True)
-    components = [Component(factors, None if batch.gates is None else 1.0 - batch.gates, dropout=True)]
-    if batch.gates is not None:
-        components.append(cohort.companion_component(positions, batch.gates))
+def _set_adapters(stack: LoraStack, cohort: Cohort, batch: Batch) -> list[Component]:
+    """Set the stack to the adapters of the batch's clients; return them, the trained factors as leaves."""
+    components = cohort.components([share.position for share in batch.shares], batch.gates)
     stack.set(components, batch.masks, stack.settings.dropout, batch.runs)
-    return factors
+    return components
 
 
 def _final_states(base: BaseModel, batch: Batch) -> torch.Tensor:
@@ -83,10 +79,9 @@ def _final_states(base: BaseModel, batch: Batch) -> torch.Tensor:
 
 def _backward(
     base: BaseModel,
-    stack: LoraStack,
     cohort: Cohort,
     batch: Batch,
-    factors: Factors,
+    components: Sequence[Component],
     states: torch.Tensor,
     pulls: torch.Tensor | None,
     figures: StepFigures,
@@ -105,7 +100,7 @@ def _backward(
         squares = batch.pooling.sum(1) * flat.square().sum(1)
         figures.add("alignment_gradient", batch.positions, squares.view(len(batch.shares), -1).sum(1))
     states.backward(gradient.to(states.dtype))
-    stack.layout.collect(factors, cohort.gradients, [share.position for share in batch.shares])
+    cohort.collect(components, [share.position for share in batch.shares])
 
 
 def _task_gradient(base: BaseModel, batch: Batch, states: torch.Tensor, figures: StepFigures) -> torch.Tensor:

@@ -65,6 +65,13 @@ class FlatLayout:
             for name in sorted(slots)
         }
 
+    def second_factors(self, device: torch.device) -> torch.Tensor:
+        """Return a vector [size] of 1 on every factor B and 0 on every factor A."""
+        flat = torch.zeros(self.size, device=device)
+        for name, (start, shape) in self.slots.items():
+            flat[start : start + shape[0] * shape[1]] = float(".lora_B." in name)
+        return flat
+
     def factors(self, flat: torch.Tensor, trainable: bool = False) -> Factors:
         """Return (A [K, r, d_in], B [K, d_out, r]) per module of ``flat`` [K, size], as leaves if trainable.
 

@@ -26,7 +26,9 @@ class ClientTask:
     - ``inner_steps`` K and ``outer_rate`` rho: with K > 0 every step is taken K times on the same pieces, after which
       the anchor w moves by rho * (theta - w) towards the factors theta (pFedMe's outer step).
     - ``companion`` and ``gates``: a second, frozen adapter and a gate g per piece; the adapters' output is
-      g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout.
+      g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout. Without gates it is
+      companion + trained, or, with ``weight`` a, (1 - a) * companion + a * trained, where every optimiser step moves a
+      by -``weight_rate`` * dL/da within 0..1 (APFL).
     - ``trained``: the names of the tensors that are trained, the others keeping the values of ``start``; None: all.
     - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
     """
@@ -45,14 +47,17 @@ class ClientTask:
     inner_steps: int = 0
     outer_rate: float = 0.0
     trained: frozenset[str] | None = None
+    weight: float | None = None
+    weight_rate: float = 0.0
 
 
 @dataclass
 class ClientResult:
     """What a stage trained: the adapter in effect, the trained part (equal to it without an offset), and the log.
 
-    ``displacement``: how far the anchor moved (tasks with inner steps; else None). The log has one row an optimiser
-    step with the columns of the table ``training_log`` except stage and round.
+    ``displacement``: how far the anchor moved (tasks with inner steps; else None). ``weight``: the trained adapter's
+    share of a mixture (tasks that have one). The log has one row an optimiser step with the columns of the table
+    ``training_log`` except stage and round.
     """
 
     name: str
@@ -60,6 +65,7 @@ class ClientResult:
     residual: LoraState
     log: list[LogRow]
     displacement: LoraState | None = None
+    weight: float | None = None
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,8 @@ def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
     kinds: dict[tuple[bool, ...], list[Plan]] = {}
     for plan in plans:
         task = plan.task
-        kinds.setdefault((task.target is not None, task.offset is not None, task.companion is not None), []).append(
-            plan
-        )
+        parts = (task.target, task.offset, task.companion, task.gates, task.weight)
+        kinds.setdefault(tuple(part is not None for part in parts), []).append(plan)
     return list(kinds.values())
 
 

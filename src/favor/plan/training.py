@@ -114,6 +114,14 @@ class Training(SharedTraining):
         assert plan.shared is not None
         return [self.server_adapter(key, plan.shared, _number(key.phase))]
 
+    def first_adapter(self, key: PersonalJob) -> list[str]:
+        """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
+        plan = self.project.plan(key)
+        if not _personal(plan).chained or _personal(plan).begin != "initial":
+            return []
+        assert plan.shared is not None
+        return [self.server_adapter(key, plan.shared, 0)]
+
     def personal_settings(self, key: PersonalJob) -> dict[str, Any]:
         """Return what a job of a personal stage reads of the configuration.
 

@@ -45,7 +45,11 @@ RELEASED = {"gate_training": "none", "gate_export": "factors", "gate_states": "t
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with its gated pair."""
     mixture = Mixture(
-        values.gate_coefficient, values.gate_references, values.gate_training, values.gate_export, values.gate_states
+        coefficient=values.gate_coefficient,
+        references=values.gate_references,
+        training=values.gate_training,
+        export=values.gate_export,
+        states=values.gate_states,
     )
     local = PersonalStage("own", Objective(), values.local_epochs, mixture=mixture)
     shared = SharedStage(epochs=values.shared_epochs)

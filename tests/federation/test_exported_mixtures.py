@@ -1,0 +1,71 @@
+"""What clients of mixtures and of personal factors generate with, exported to PEFT: the merged weights' logits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.federation.factors import Factors
+from favor.federation.inference import client_adapter, exported, requests
+from favor.federation.method import Inference, Mixture
+from favor.lm.generation import generate
+from favor.lm.lora import export_peft
+from favor.lm.settings import LoraSettings
+
+LORA = LoraSettings(rank=4, alpha=8, dropout=0.0)
+PROMPT = [7, 9, 30, 12]
+CASES = {
+    # (how, weight of the client's own adapter, of the other): outputs are own * B A + other * B' A'.
+    "sum": (Inference("personal", mixture=Mixture("sum")), 1.0, 1.0),
+    "sum with the final adapter": (Inference("personal", mixture=Mixture("sum"), global_half="final"), 1.0, 1.0),
+    "learned": (Inference("personal", mixture=Mixture("learned")), 0.3, 0.7),
+    "personal B": (Inference("endpoint", global_half="final", uploads=Factors("A")), None, None),
+}
+
+
+def merged(model_folder, own, other, weights):
+    """The model with the adapters' products added to its weights, scaled by alpha / rank."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
+    layers = dict(model.named_modules())
+    with torch.no_grad():
+        for name in own:
+            if ".lora_A." in name:
+                second = name.replace("lora_A", "lora_B")
+                layer = layers[name.removeprefix("base_model.model.").removesuffix(".lora_A.weight")]
+                for state, weight in zip((own, other), weights, strict=True):
+                    layer.weight += weight * (LORA.alpha / LORA.rank) * state[second] @ state[name]
+    return model
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state, model_folder, tmp_path):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    how, *weights = CASES[case]
+    own, other = random_state(1, LORA), random_state(2, LORA)
+    arrays = {name: np.asarray(tensor) for name, tensor in own.items()}
+    companion = {name: np.asarray(tensor) for name, tensor in other.items()}
+    parts = {"adapter": arrays, "companion": companion, "gate": {"value": np.array([0.7])}}
+    if how.mixture is None:
+        parts = {"endpoint": arrays}
+        expected = merged(model_folder, {n: (other if "lora_A." in n else own)[n] for n in own}, own, (1.0, 0.0))
+    else:
+        expected = merged(model_folder, own, other, weights)
+    adapter = client_adapter(parts, how, companion)
+    state, settings = exported(adapter, LORA)
+    export_peft(state, settings, str(model_folder), tmp_path)
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    with torch.no_grad():
+        tokens = torch.tensor([PROMPT])
+        torch.testing.assert_close(model(tokens).logits, expected(tokens).logits, rtol=1e-4, atol=1e-4)
+    gates = {} if adapter.companion is None else {"p": adapter.gate}
+    ours = generate(base, LORA, requests([("p", "client_001", PROMPT)], {"client_001": adapter}, gates), 12)[0]
+    made = expected.generate(
+        torch.tensor([PROMPT]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
+    )[0, len(PROMPT) :].tolist()
+    assert made[: len(ours)] == ours
