@@ -29,6 +29,7 @@ from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
 from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
 from favor.report.figures.homogenisation import draw_homogenisation
 from favor.report.figures.last_participation import draw_last_participation
+from favor.report.figures.measure_agreement import draw_measure_agreement
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.signature_space_discriminability import draw_discriminability
@@ -114,8 +115,18 @@ def drift_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+def agreement_table() -> pd.DataFrame:
+    rows = [
+        (0, "source", "asce_a", "rank_correlation", f"author_accuracy~minilm.{measure}{end}", value, 12, "")
+        for measure, value in (("output_auc", 0.84), ("target_similarity", -0.26))
+        for end in ("", "_low", "_high")
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 Draw = Callable[..., None]
 DRAWN = [
+    "agreement",
     "faithful",
     "workflow",
     "pipeline",
@@ -140,6 +151,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
         "map": generation_map,
         "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
+        "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
@@ -214,6 +226,13 @@ def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, 
         "Authors' own continuations do not",
         "No habit in which the authors' own",
     ]
+
+
+def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path: Path, written: list[str]) -> None:
+    draw_measure_agreement(agreement_table(), tmp_path / "agreement.svg")
+    assert sorted(written) == ["0.8", "0.8", "−0.3", "−0.3"]
+    draw_measure_agreement(agreement_table().assign(value=np.nan), tmp_path / "none.svg")
+    assert written[-1].startswith("Nothing to correlate")
 
 
 def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, tmp_path: Path) -> None:

@@ -1,0 +1,157 @@
+"""Measure agreement: do the style measures rank methods and authors alike, and what difference could each have seen?
+
+A measure is one of ``MEASURES`` in one encoder's space. All seeds stand together (seed ``ALL_SEEDS``), and rows belong
+to no method (``SOURCE``): the encoder and the variant name the measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.seeds import numpy_generator
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
+from favor.scores.prototypes import correct, predict, prototypes
+from favor.statistics.bootstrap import interval, observed, resample_counts
+from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
+
+_INFINITE = float("inf")
+_RANKS = "Spearman's rank correlation with the mean rank by the measures of all other encoders, over"
+METRICS = (
+    Metric("agreement_over_methods", "Agreement over methods", -1.0, 1.0, "none", f"{_RANKS} methods"),
+    Metric("agreement_over_authors", "Agreement over authors", -1.0, 1.0, "none", f"{_RANKS} authors, within methods"),
+    Metric("rank_correlation", "Rank correlation", -1.0, 1.0, "none", "of two measures over methods"),
+    Metric("human_own", "Own text", -1.0, 1.0, "none", "the measure of the authors' own continuations"),
+    Metric("human_shuffled", "Others' text", -1.0, 1.0, "none", "the measure of shuffled continuations"),
+    Metric(
+        "detectable_difference", "Detectable difference", 0.0, _INFINITE, "none",
+        "smallest difference of two methods found with power .8 at level .05; error from split halves of human text",
+    ),
+    Metric(
+        "detectable_share", "Detectable share", -_INFINITE, _INFINITE, "none",
+        "detectable difference over that of own and shuffled text",
+    ),
+)  # fmt: skip
+MEASURES = ("author_accuracy", "output_auc", "target_similarity")
+DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 1000, "seed": 2026, "splits": 50}
+
+
+def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np.ndarray]:
+    """Return every measure of each surviving output of ``run``: arrays [n], in the order of ``run.survivors``.
+
+    ``output_auc``: how often a human continuation of the output's author is nearer to it than one of another author,
+    ties half; never that of its own prompt or the text itself. NaN where the author has no other one.
+    """
+    vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
+    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    gold = inputs.sources(encoder, "gold", run.seed)
+    owner, item = gold.frame["client"].to_numpy(dtype=object), gold.frame["item"].to_numpy(dtype=object)
+    cosines = vectors @ gold.vectors.T if len(vectors) else np.zeros((0, len(owner)))
+    own_auc = np.full(len(authors), np.nan)
+    for place, (author, prompt, text) in enumerate(run.survivors[["client", "prompt_id", "text_item"]].to_numpy()):
+        allowed = (item != prompt) & (item != text)
+        own, other = cosines[place, allowed & (owner == author)], np.sort(cosines[place, allowed & (owner != author)])
+        if len(own) and len(other):
+            beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
+            own_auc[place] = beaten.mean() / 2 / len(other)
+    return {
+        "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64)
+        if len(authors)
+        else np.zeros(0),
+        "output_auc": own_auc,
+        "target_similarity": (vectors * prototype[_places(inputs, authors)]).sum(axis=1)
+        if len(authors)
+        else np.zeros(0),
+    }
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
+
+    Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
+    ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. Settings:
+    ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
+    """
+    checked = read_settings("measure_agreement", settings, DEFAULTS)
+    outputs: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]] = {}  # measure -> method -> (author, value)s
+    for encoder in read_encoders(inputs, checked["encoders"]):
+        for run in inputs.runs:
+            authors = _places(inputs, run.survivors["client"].to_numpy(dtype=object))
+            for measure, values in output_measures(inputs, encoder, run).items():
+                known = np.isfinite(values)
+                found = outputs.setdefault(f"{encoder}.{measure}", {}).setdefault(run.method, [])
+                found.append((authors[known], values[known]))
+    scores = [*_agreement(inputs, outputs, checked), *_power(outputs, len(inputs.clients), checked)]
+    return scores_frame(scores)
+
+
+def _agreement(
+    inputs: ScoreInputs, outputs: Mapping[str, Mapping[str, list[tuple[np.ndarray, np.ndarray]]]], checked: Mapping
+) -> Iterator[Score]:
+    means = {}
+    for measure, by_method in outputs.items():
+        rows = []
+        for method, parts in by_method.items():
+            if method not in CONTROLS:
+                authors, values = (np.concatenate(side) for side in zip(*parts, strict=True))
+                frame = pd.Series(values).groupby(authors).mean()
+                rows.append(frame.reindex(range(len(inputs.clients))).to_numpy())
+        means[measure] = np.array(rows)
+    whole = np.all([np.isfinite(rows).all(axis=0) for rows in means.values()], axis=0)
+    means = {measure: rows[:, whole] for measure, rows in means.items()}
+    methods, number = len(next(iter(means.values()))), int(whole.sum())
+    groups = {measure: measure.split(".")[0] for measure in means}
+    if methods < 3 or number < 3:
+        rest = dict.fromkeys(means, np.full(2, np.nan))
+        for name in ("agreement_over_methods", "agreement_over_authors"):
+            for measure, draws in rest.items():
+                yield from _interval(name, measure, "", draws, number, "needs three methods and three authors")
+        return
+    counts = np.concatenate([observed(number), resample_counts(number, checked["seed"], checked["draws"])])
+    places = drawn_authors(counts)
+    for over in ("methods", "authors"):
+        rest, pairs = rank_correlations(means, groups, places, over)
+        for measure, draws in rest.items():
+            note = "no measure of another encoder, or ranks that do not differ"
+            yield from _interval(f"agreement_over_{over}", measure, "", draws, number, note)
+        if over == "methods":
+            for (first, second), draws in pairs.items():
+                yield from _interval("rank_correlation", first, f"~{second}", draws, number, "ranks that do not differ")
+
+
+def _power(
+    outputs: Mapping[str, Mapping[str, list[tuple[np.ndarray, np.ndarray]]]], clients: int, checked: Mapping
+) -> Iterator[Score]:
+    for measure, by_method in outputs.items():
+        encoder, _, name = measure.partition(".")
+        authors, own = (np.concatenate(side) for side in zip(*by_method["gold"], strict=True))
+        shuffled = np.concatenate([values for _, values in by_method["shuffled"]])
+        generator = numpy_generator(checked["seed"], "split halves", measure)
+        error = split_half_error([own[authors == place] for place in range(clients)], generator, checked["splits"])
+        found = {
+            "human_own": float(own.mean()) if len(own) else np.nan,
+            "human_shuffled": float(shuffled.mean()) if len(shuffled) else np.nan,
+            "detectable_difference": detectable_difference(error),
+        }
+        span = found["human_own"] - found["human_shuffled"]
+        found["detectable_share"] = found["detectable_difference"] / span if span > 0 else np.nan
+        for metric, value in found.items():
+            note = "own text does not score above others' text" if not span > 0 else "too few human continuations"
+            yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), "" if value == value else note)
+
+
+def _interval(metric: str, measure: str, suffix: str, draws: np.ndarray, n: int, note: str) -> Iterator[Score]:
+    encoder, _, name = measure.partition(".")
+    known = bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
+    ends = interval(draws[1:]) if known else (np.nan, np.nan)
+    for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
+        shown = value if known else float("nan")
+        yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)
+
+
+def _places(inputs: ScoreInputs, authors: np.ndarray) -> np.ndarray:
+    return np.searchsorted(inputs.clients, authors.astype(str))

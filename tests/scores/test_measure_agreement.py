@@ -1,0 +1,86 @@
+"""Agreement and power of the measures on texts whose order is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.scores.copied_voices import by_method, copied_voices
+
+from favor.report.build import build_table
+from favor.report.context import Context
+from favor.report.labels import printed_spec
+from favor.scores import measure_agreement, prototypes
+
+CHANCES = (0.0, 0.3, 0.6, 1.0)
+
+
+def two_spaces(noise: float):
+    """The same experiment in a second space: the first one's vectors with noise."""
+    inputs = copied_voices(CHANCES)
+    generator = np.random.default_rng(4)
+
+    def blurred(table: pd.DataFrame) -> pd.DataFrame:
+        vectors = [np.asarray(row) + generator.normal(0, noise, len(row)) for row in table["embedding"]]
+        return table.assign(embedding=vectors)
+
+    tables = {name: getattr(inputs, name)["e"] for name in ("generation_embeddings", "source_embeddings")}
+    return replace(inputs, **{name: {"e": table, "f": blurred(table)} for name, table in tables.items()}, _cache={})
+
+
+def cell(scores: pd.DataFrame, metric: str, encoder: str, variant: str) -> float:
+    rows = scores[(scores["metric"] == metric) & (scores["encoder"] == encoder) & (scores["variant"] == variant)]
+    assert len(rows) == 1
+    return float(rows["value"].iloc[0])
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return measure_agreement.score(two_spaces(0.02), {"draws": 200})
+
+
+def test_measures_of_one_truth_agree(scores) -> None:
+    for measure in measure_agreement.MEASURES:
+        assert cell(scores, "agreement_over_methods", "e", measure) == pytest.approx(1.0)
+        assert cell(scores, "agreement_over_authors", "f", measure) > 0.4
+        low, high = (cell(scores, "agreement_over_authors", "f", f"{measure}_{end}") for end in ("low", "high"))
+        assert low < high
+    assert cell(scores, "rank_correlation", "e", "author_accuracy~f.author_accuracy") == pytest.approx(1.0)
+
+
+def test_a_blurred_space_sees_less() -> None:
+    blurred = measure_agreement.score(two_spaces(0.5), {"draws": 100})
+    for measure in measure_agreement.MEASURES:
+        sharp = cell(blurred, "detectable_share", "e", measure)
+        assert not sharp > cell(blurred, "detectable_share", "f", measure)  # larger, or nothing to see at all
+
+
+def test_human_text_scores_as_in_the_other_families(scores) -> None:
+    accuracy = by_method(prototypes.score(copied_voices(CHANCES), {}), "author_accuracy")
+    assert cell(scores, "human_own", "e", "author_accuracy") == pytest.approx(accuracy["gold"])
+    assert cell(scores, "human_shuffled", "e", "author_accuracy") == pytest.approx(accuracy["shuffled"])
+
+
+def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
+    human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
+    inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 0.0], "b": [90.0, 90.0]})
+    run = next(run for run in inputs.runs if run.method == "m")
+    found = measure_agreement.output_measures(inputs, "e", run)["output_auc"]
+    # a's first output (at 0): own other text at 40, b's at 30 and 90: nearer than one of two. Its second: own at 0.
+    # b's first (at 90): own other at 90, a's at 0 and 40. Its second: own at 30, a's at 40 is nearer, at 0 is not.
+    assert found.tolist() == [0.5, 1.0, 1.0, 0.5]
+
+
+def test_one_space_and_two_methods_agree_with_nobody() -> None:
+    alone = measure_agreement.score(copied_voices(CHANCES), {"draws": 100})
+    rows = alone[alone["metric"] == "agreement_over_methods"]
+    assert rows["value"].isna().all()
+    assert set(rows["note"]) == {"no measure of another encoder, or ranks that do not differ"}
+    few = measure_agreement.score(copied_voices((0.0, 1.0)), {"draws": 100})
+    assert set(few.loc[few["metric"] == "agreement_over_methods", "note"]) == {"needs three methods and three authors"}
+    context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
+    cells = build_table(printed_spec("measure-agreement"), few, context)
+    assert cells.loc[cells["column"] == "Agreement over methods", "reason"].str.startswith("needs three").all()
+    assert (cells.loc[cells["column"] == "Own text", "text"].str.len() == 5).all()
