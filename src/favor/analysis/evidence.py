@@ -14,7 +14,7 @@ import pandas as pd
 
 from favor.analysis.tables import EVIDENCE
 from favor.scores import assistant, prototypes, utility, verification
-from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.metric import CONTROLS
 from favor.scores.voice_kept import measure_draws
 from favor.statistics.bootstrap import (
@@ -87,7 +87,7 @@ def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.nda
     survivors = run.survivors
     if inputs.utility is not None:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
-        rows = survivors[["client", "prompt_id"]].merge(table, on=["client", "prompt_id"], how="left")
+        rows = survivors[OUTPUT_KEYS].merge(table, on=OUTPUT_KEYS, how="left")
         for metric in utility.METRICS:
             # A human continuation is compared with itself.
             own = np.ones(len(survivors)) if run.method == "gold" else rows[metric.name].to_numpy(dtype=float)
@@ -96,6 +96,6 @@ def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.nda
         control = run.method in CONTROLS
         table = inputs.assistant
         table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
-        scored = table.set_index("prompt_id")["assistant_score"]
-        texts = survivors["text_item" if control else "prompt_id"]
-        yield "assistant_score", scored.loc[texts].to_numpy(dtype=float)
+        scored = table.set_index(["prompt_id", "sample"])["assistant_score"]
+        texts = zip(survivors["text_item" if control else "prompt_id"], survivors["sample"], strict=True)
+        yield "assistant_score", scored.loc[list(texts)].to_numpy(dtype=float)

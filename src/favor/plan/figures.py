@@ -68,6 +68,7 @@ class Figures:
         context = self.tables.context(key.experiment)
         return parameter(
             **{name: context[name] for name in ("methods", "display", "references")},
+            bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context["methods"]},
             style_encoder=self.project.experiment(key).style_encoder,
             logs=self._own_logs(key) if "training_logs" in asked(key.figure)[0] else {},
         )

@@ -57,6 +57,38 @@ def say(axis: Any, message: str) -> None:
     axis.text(0.5, 0.5, message, transform=axis.transAxes, ha="center", va="center", size=8.5)
 
 
+def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], size: float = 7.5) -> None:
+    """Write names to the right of ``axis`` at the heights of their points, moved apart, each joined to its point.
+
+    labels: (x, y, name, colour) in data units. Call it when the limits are final.
+    """
+    if not labels:
+        return
+    line = 1.25 * size / 72 / (axis.figure.get_figheight() * axis.get_position().height)
+    ordered = sorted(labels, key=lambda entry: entry[1])
+    halves = [0.5 * line * (1 + name.count("\n")) for _, _, name, _ in ordered]
+    places = [float(axis.transLimits.transform((x, y))[1]) for x, y, _, _ in ordered]
+    for number in range(1, len(places)):
+        places[number] = max(places[number], places[number - 1] + halves[number - 1] + halves[number])
+    # What was pushed out at the top is pushed back, and those below it with it.
+    limit = max(1.0, 2 * sum(halves) - halves[0])
+    for number in range(len(places) - 1, -1, -1):
+        places[number] = min(places[number], limit)
+        limit = places[number] - halves[number] - (halves[number - 1] if number else 0.0)
+    for (x, y, name, color), height in zip(ordered, places, strict=True):
+        axis.annotate(
+            name,
+            xy=(x, y),
+            xytext=(1.06, height),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            size=size,
+            color=color,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 1, "shrinkB": 3},
+        )
+
+
 def save(figure: Figure, *paths: str | Path) -> None:
     """Write ``figure`` to each of ``paths`` (.svg, .pdf, .png), without dates or names of the machine.
 

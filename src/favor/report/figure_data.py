@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -40,6 +40,7 @@ class FigureData:
     references: Sequence[str]  # rows that do not federate
     style_encoder: str  # key
     logs: Mapping[str, Sequence[str]]  # training logs by row
+    bases: Mapping[str, str] = field(default_factory=dict)  # the method behind a row, where it has another name
 
     def table(self, name: FigureInput, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return an input as one table, its files one after another; of ``columns`` only, where they are given."""

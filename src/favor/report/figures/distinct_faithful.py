@@ -8,11 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from favor.paper.names import method_name
-from favor.report.drawing import BLACK, GREY, MARKERS, PALETTE, drawing, save, say
+from favor.report.drawing import GREY, drawing, label_beside, save, say
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import identities
 
 AXES = {"x": "kept_generated_auc", "y": "kept_author_accuracy"}
-HUMAN = {"gold": ("own continuations", BLACK, "*"), "shuffled": ("shuffled authors", GREY, "x")}
+HUMAN = {"gold": "own continuations", "shuffled": "shuffled authors"}
 
 
 def draw_distinct_faithful(
@@ -21,11 +22,12 @@ def draw_distinct_faithful(
     methods: Sequence[str],
     *paths: str | Path,
     display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
     references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of the family ``voice_kept`` in the style encoder's space to each of ``paths``.
 
-    ``references``: methods that do not federate, drawn with open marks. Methods without both values are left out.
+    ``bases`` and ``references``: of :func:`identities`. Methods without both values are left out.
     """
     styled = scores[scores["encoder"] == style_encoder]
     values = styled.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
@@ -37,12 +39,8 @@ def draw_distinct_faithful(
         shown = [method for method in (*methods, *HUMAN) if method in values.index]
         if not shown:
             say(axis, "No method has both values:\nno output passed the filter.")
-        for number, method in enumerate(shown):
-            label, color, marker = HUMAN.get(method) or (
-                method_name(method, display),
-                PALETTE[number % len(PALETTE)],
-                MARKERS[number % len(MARKERS)],
-            )
+        labels = []
+        for method, identity in identities(shown, bases, references).items():
             own = values.loc[method]
             found = {side: own[places[side]].to_numpy() for side in AXES}
             axis.errorbar(
@@ -52,19 +50,17 @@ def draw_distinct_faithful(
                     f"{side}err": [[max(0.0, mean - low)], [max(0.0, high - mean)]]
                     for side, (mean, low, high) in found.items()
                 },
-                marker=marker,
-                markersize=11 if method in HUMAN else 7,
-                markerfacecolor="white" if method in references else color,
-                color=color,
+                **identity.points,
                 linestyle="none",
                 elinewidth=0.6,
-                label=label,
             )
+            name = HUMAN.get(method) or method_name(method, display)
+            labels.append((found["x"][0], found["y"][0], name, identity.color))
         axis.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
         axis.set(xlabel="Distinct: verification AUC among outputs (0.5: chance)", ylabel="Faithful: author accuracy")
         axis.grid()
-        if shown:
-            figure.legend(loc="outside right upper")
+        figure.draw_without_rendering()
+        label_beside(axis, labels)
         save(figure, *paths)
 
 
@@ -78,6 +74,12 @@ FIGURE = FigureSpec(
     scores=("voice_kept",),
     place=2,
     draw=lambda data, *paths: draw_distinct_faithful(
-        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+        data.scores(),
+        data.style_encoder,
+        data.methods,
+        *paths,
+        display=data.display,
+        bases=data.bases,
+        references=data.references,
     ),
 )

@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.lines import Line2D
+from scipy.stats import binomtest
 
 from favor.paper.names import method_name
-from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
+from favor.report.drawing import drawing, save, say
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import identities
 
 
 def draw_last_participation(
-    participation: pd.DataFrame, methods: Sequence[str], *paths: str | Path, display: Mapping[str, str] | None = None
+    participation: pd.DataFrame,
+    methods: Sequence[str],
+    *paths: str | Path,
+    display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the table ``participation`` to each of ``paths``: accuracy over all seeds by last round, and over all."""
     counts = ["clients", "outputs", "correct"]
@@ -25,34 +32,43 @@ def draw_last_participation(
         if not shown:
             say(axis, "No method of this experiment federates.")
         places = {number: place for place, number in enumerate(rounds)}
-        for number, name in enumerate(shown):
+        drawn = identities(shown, bases)
+        for number, (name, identity) in enumerate(drawn.items()):
             rows = pooled[(pooled["method"] == name) & (pooled["outputs"] > 0)].sort_values("last_round")
-            style = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 6}
             offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
+            counts = list(zip(rows["correct"], rows["outputs"], strict=True))
             at = [places[value] + offset for value in rows["last_round"]]
-            axis.plot(at, rows["correct"] / rows["outputs"], linewidth=1, label=method_name(name, display), **style)
-            if rows["outputs"].sum():
-                mean = rows["correct"].sum() / rows["outputs"].sum()
-                axis.plot([len(rounds) + offset], [mean], linestyle="none", **style)
+            if counts:
+                counts.append((rows["correct"].sum(), rows["outputs"].sum()))
+                at.append(len(rounds) + offset)
+            for place, (correct, outputs) in zip(at, counts, strict=True):
+                low, high = binomtest(int(correct), int(outputs)).proportion_ci(method="wilson")
+                share = correct / outputs
+                error = [[max(0.0, share - low)], [max(0.0, high - share)]]
+                bars = {"linestyle": "none", "elinewidth": 0.7, "capsize": 1.5}
+                axis.errorbar(place, share, yerr=error, **bars, **identity.points)
+        handles = [Line2D([], [], linestyle="none", **identity.points) for identity in drawn.values()]
         clients = dict(pooled[pooled["method"].isin(shown[:1])].set_index("last_round")["clients"])
         labels = [f"{'never' if value < 0 else value + 1}\n{clients.get(value, 0)}" for value in rounds]
         axis.set_xticks(range(len(rounds) + bool(shown)), [*labels, "all\nrounds"][: len(rounds) + bool(shown)])
         axis.axvline(len(rounds) - 0.5, color="#9aa3ad", linewidth=0.8, linestyle=":")
-        axis.set(xlabel="Round of the last participation; below it, clients over all seeds", ylabel="Author accuracy")
+        axis.set(xlabel="Round of the last participation (below it: clients, over all seeds)", ylabel="Author accuracy")
         axis.set_ylim(0, None)
         axis.grid(axis="y")
         if shown:
-            figure.legend(loc="outside right upper")
+            figure.legend(handles, [method_name(name, display) for name in drawn], loc="outside right upper")
         save(figure, *paths)
 
 
 FIGURE = FigureSpec(
     title="Accuracy by the round of the last participation",
-    caption="Clients who last took part early have received less from the federation; in round 1, nothing. "
-    "Nearest-prototype accuracy over all seeds' surviving outputs; on the right, over all clients.",
+    caption="Clients who last took part early have received less from the federation; in round 1, nothing. They are "
+    "other authors, too, so a difference between rounds need not come from the federation. Nearest-prototype accuracy "
+    "over all seeds' surviving outputs; on the right, over all clients. Bars are 95 % Wilson intervals over outputs, "
+    "which are too narrow where few clients wrote them.",
     inputs=("participation",),
     place=5,
     draw=lambda data, *paths: draw_last_participation(
-        data.table("participation"), data.methods, *paths, display=data.display
+        data.table("participation"), data.methods, *paths, display=data.display, bases=data.bases
     ),
 )

@@ -1,4 +1,4 @@
-"""Style retention against utility: every method with its spread over seeds, references hollow, bounds as lines."""
+"""Style retention against utility: every method with its spread over seeds, references as lines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from favor.paper.names import method_name
-from favor.report.drawing import GREY, MARKERS, PALETTE, drawing, save
+from favor.report.drawing import GREY, drawing, label_beside, save
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import identities
 
 
 def draw_retention_utility(
@@ -22,13 +23,13 @@ def draw_retention_utility(
     utility: str = "semantic_similarity",
     utility_encoder: str = "",
     display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
     references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of ``methods`` (and of the controls, where scored) to each of ``paths``.
 
     ``style_encoder``: encoder key of ``retention``; ``utility_encoder``: of ``utility``. Methods without both values
-    are left out of the drawing; where none has both, it says so. ``references``: methods that do not federate,
-    drawn with open marks.
+    are left out of the drawing; where none has both, it says so. ``bases`` and ``references``: of :func:`identities`.
     """
     across = _summary(scores, utility, utility_encoder)
     up = _summary(scores, retention, style_encoder)
@@ -39,33 +40,29 @@ def draw_retention_utility(
             # Every output of every method failed the filter: a result to see, not a reason to stop.
             message = f"No method has both {retention} and {utility}:\nno output passed the filter."
             axis.text(0.5, 0.5, message, ha="center", va="center", transform=axis.transAxes)
-        for number, method in enumerate(shown):
+        labels = []
+        for method, identity in identities(shown, bases, references).items():
             places = {"x": across["mean"][method], "y": up["mean"][method]}
             spreads = {"xerr": np.nan_to_num(across["std"][method]), "yerr": np.nan_to_num(up["std"][method])}
-            color = PALETTE[number % len(PALETTE)]
             axis.errorbar(
                 **places,
                 **spreads,
-                marker=MARKERS[number % len(MARKERS)],
-                markersize=7,
-                markerfacecolor="white" if method in references else color,
-                color=color,
+                **identity.points,
                 linestyle="none",
-                elinewidth=1,
-                capsize=2,
-                label=method_name(method, display),
+                elinewidth=0.8,
             )
+            labels.append((places["x"], places["y"], method_name(method, display), identity.color))
         for control, label in (("gold", "own continuations"), ("shuffled", "shuffled authors")):
             if control in up.index:
                 level = up.loc[control, "mean"]
                 axis.axhline(level, color=GREY, linestyle=":", linewidth=1.2, zorder=1)
-                place = {"xy": (1, level), "xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
-                axis.annotate(label, **place, size=7.5, color=GREY, xytext=(-2, 1), textcoords="offset points")
+                place = {"xy": (0, level), "xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom"}
+                axis.annotate(label, **place, size=7.5, color=GREY, xytext=(2, 1), textcoords="offset points")
         axis.set(xlabel=_LABELS.get(utility, utility), ylabel=_LABELS.get(retention, retention))
         axis.margins(0.12)
         axis.grid()
-        if shown:
-            figure.legend(loc="outside right upper")
+        figure.draw_without_rendering()
+        label_beside(axis, labels)
         save(figure, *paths)
 
 
@@ -89,6 +86,12 @@ FIGURE = FigureSpec(
     scores=("prototypes", "utility"),
     place=1,
     draw=lambda data, *paths: draw_retention_utility(
-        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+        data.scores(),
+        data.style_encoder,
+        data.methods,
+        *paths,
+        display=data.display,
+        bases=data.bases,
+        references=data.references,
     ),
 )

@@ -9,7 +9,8 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.paper.names import method_name
-from favor.report.drawing import MARKERS, PALETTE, drawing, save, say
+from favor.report.drawing import drawing, save, say
+from favor.report.identity import identities
 from favor.report.sweeps import Point
 
 _COLUMNS = 3
@@ -24,6 +25,7 @@ def draw_sweep(
     *paths: str | Path,
     axis: str = "",
     display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
@@ -53,7 +55,7 @@ def draw_sweep(
                 raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
             if own["value"].isna().all():
                 say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
-            for number, method in enumerate(shown):
+            for number, (method, identity) in enumerate(identities(shown, bases).items()):
                 values = own[own["method"] == method].groupby("point")["value"].agg(["mean", "std"]).reindex(labels)
                 known = values["mean"].notna().to_numpy()
                 offset = 0.015 * width * (number - (len(shown) - 1) / 2)
@@ -61,10 +63,7 @@ def draw_sweep(
                     [place + offset for place, there in zip(places, known, strict=True) if there],
                     values["mean"][known],
                     yerr=values["std"][known].fillna(0.0),
-                    color=PALETTE[number % len(PALETTE)],
-                    marker=MARKERS[number % len(MARKERS)],
-                    markersize=5.5,
-                    linewidth=1.3,
+                    **{**identity.line, **identity.points},
                     elinewidth=1,
                     capsize=2,
                     label=method_name(method, display) if panel is axes[0] else None,

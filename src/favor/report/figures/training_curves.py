@@ -10,14 +10,16 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.paper.names import method_name
-from favor.report.drawing import PALETTE, drawing, save
+from favor.report.drawing import drawing, label_beside, save
 from favor.report.figure_specs import FigureSpec
-
-LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
+from favor.report.identity import Identity, identities
 
 
 def draw_training_curves(
-    logs: Mapping[str, pd.DataFrame], *paths: str | Path, display: Mapping[str, str] | None = None
+    logs: Mapping[str, pd.DataFrame],
+    *paths: str | Path,
+    display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw ``training_log`` tables, one per method or shared track (key -> rows of every seed and client).
 
@@ -31,37 +33,53 @@ def draw_training_curves(
         ("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
         ("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
     )
-    with drawing(9.6, 3.2, columns=3) as (figure, axes):
-        handles: dict[str, Any] = {}
+    drawn = identities(list(logs), bases)
+    with drawing(12.0, 3.8, columns=3) as (figure, axes):
+        named = []
         for axis, (title, stage, by, value, label) in zip(axes, panels, strict=True):
-            for number, (key, log) in enumerate(logs.items()):
-                rows = log[(log["stage"] == stage) & log[value].notna()]
+            curves: dict[tuple[float, ...], list[str]] = {}
+            for key in drawn:
+                rows = logs[key][(logs[key]["stage"] == stage) & logs[key][value].notna()]
                 if len(rows):
-                    handles[method_name(key, display)] = _curve(axis, rows, by, value, number)
+                    curves.setdefault(_mean_curve(rows, by, value), []).append(key)
+            named.append([_draw(axis, curve, keys, drawn[keys[0]], display) for curve, keys in curves.items()])
             axis.set(title=title, xlabel={"round": "Round", "step": "Optimiser step"}[by], ylabel=label)
             axis.grid(axis="y")
             axis.xaxis.get_major_locator().set_params(integer=True)
             if not axis.lines:
                 axis.text(0.5, 0.5, "no values", transform=axis.transAxes, ha="center", va="center")
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 5))
+        figure.get_layout_engine().set(wspace=0.1)
+        figure.draw_without_rendering()
+        for axis, names in zip(axes, named, strict=True):
+            label_beside(axis, names, size=7)
         save(figure, *paths)
 
 
-def _curve(axis: Any, rows: pd.DataFrame, by: str, value: str, number: int) -> Any:
-    offset = 1  # rounds and steps count from 0 in the log, from 1 for a reader
-    per_client = rows.groupby([by, "client"])[value].mean().groupby(level=0)
-    mean, low, high = per_client.mean(), per_client.quantile(0.25), per_client.quantile(0.75)
-    color, line = PALETTE[number % len(PALETTE)], LINES[number % len(LINES)]
-    axis.fill_between(mean.index + offset, low, high, color=color, alpha=0.15, linewidth=0)
-    marker = "o" if len(mean) == 1 else ""
-    return axis.plot(mean.index + offset, mean, color=color, linestyle=line, marker=marker, linewidth=1.5)[0]
+def _mean_curve(rows: pd.DataFrame, by: str, value: str) -> tuple[float, ...]:
+    """Return places and means over clients, one after another; equal trajectories are equal tuples."""
+    mean = rows.groupby([by, "client"])[value].mean().groupby(level=0).mean()
+    # Rounds and steps count from 0 in the log, from 1 for a reader.
+    return (*(mean.index + 1.0), *mean)
+
+
+def _draw(
+    axis: Any, curve: tuple[float, ...], keys: Sequence[str], identity: Identity, display: Mapping[str, str] | None
+) -> tuple[float, float, str, str]:
+    places, means = curve[: len(curve) // 2], curve[len(curve) // 2 :]
+    marker = identity.marker if len(means) == 1 else ""
+    axis.plot(places, means, **identity.line, marker=marker)
+    names = [method_name(key, display) for key in keys]
+    lines = [", ".join(names[start : start + 2]) for start in range(0, len(names), 2)]
+    return places[-1], means[-1], ",\n".join(lines), identity.color
 
 
 FIGURE = FigureSpec(
     title="Training curves",
-    caption="Mean over clients and seeds, with the middle half of the clients. Methods whose shared stages are equal "
-    "share one trajectory.",
+    caption="Mean over clients and seeds. Methods whose stages are equal share one line, named once. Clients with less "
+    "text take fewer steps, so the last steps of the personal stage are a mean over few clients.",
     inputs=("training_logs",),
     place=6,
-    draw=lambda data, *paths: draw_training_curves(data.training_logs(), *paths, display=data.display),
+    draw=lambda data, *paths: draw_training_curves(
+        data.training_logs(), *paths, display=data.display, bases=data.bases
+    ),
 )

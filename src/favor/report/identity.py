@@ -1,0 +1,89 @@
+"""One colour, marker and place per method, the same in every figure: hue says the family, hollow says a variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from favor.paper.names import METHODS
+from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+
+
+@dataclass(frozen=True)
+class Identity:
+    """How a method is drawn. ``prominent``: larger and thicker than the others."""
+
+    color: str
+    marker: str
+    hollow: bool = False
+    prominent: bool = False
+
+    @property
+    def points(self) -> dict[str, Any]:
+        """Matplotlib's keywords for points."""
+        face = "white" if self.hollow else self.color
+        size = 9 if self.prominent else 6
+        return {"color": self.color, "marker": self.marker, "markerfacecolor": face, "markersize": size}
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """Matplotlib's keywords for a line without markers."""
+        width = 2.4 if self.prominent else 1.3
+        return {"color": self.color, "linestyle": "--" if self.hollow else "-", "linewidth": width}
+
+
+# Blue shares one adapter, green has personal ones, vermilion is FAVoR, grey does not federate, orange meets new
+# clients, purple only prompts.
+_DECLARED: dict[str, Identity] = {
+    "fedavg": Identity(BLUE, "o"),
+    "fedprox": Identity(BLUE, "s"),
+    "global_asce": Identity(BLUE, "^"),
+    "pfedme": Identity(GREEN, "D"),
+    "ditto": Identity(GREEN, "v"),
+    "ditto_asce": Identity(GREEN, "v", hollow=True),
+    "feddpa": Identity(GREEN, "P"),
+    "favor": Identity(VERMILION, "*", prominent=True),
+    "favor_without_asce": Identity(VERMILION, "*", hollow=True),
+    "base_only": Identity(GREY, "X"),
+    "pooled": Identity(GREY, "h"),
+    "local_only": Identity(GREY, "s"),
+    "local_only_asce": Identity(GREY, "s", hollow=True),
+    "cold_start": Identity(ORANGE, "o"),
+    "cold_start_asce": Identity(ORANGE, "o", hollow=True),
+    "cold_start_random": Identity(ORANGE, "X"),
+    "cold_start_shared": Identity(ORANGE, "s"),
+    "average_author": Identity(PURPLE, "o"),
+    "retrieval": Identity(PURPLE, "s"),
+    "sheet_retrieval": Identity(PURPLE, "^"),
+    "sheet_retrieval_without_persona": Identity(PURPLE, "^", hollow=True),
+    "sheet": Identity(PURPLE, "D"),
+    "gold": Identity(BLACK, "d"),
+    "shuffled": Identity(BLACK, "x"),
+}
+_MORE = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
+
+
+def identities(
+    methods: Sequence[str], bases: Mapping[str, str] | None = None, references: Sequence[str] = ()
+) -> dict[str, Identity]:
+    """Return the identity of every row of an experiment, in the order in which figures name them.
+
+    ``bases``: the method behind a row of another name. Such a row is that method's variant: hollow, behind it. A
+    method that the paper does not know is sky blue, or grey if it is one of ``references``, which do not federate; its
+    marker goes by its place among those methods.
+    """
+    bases = bases or {}
+    own = [name for name in methods if bases.get(name, name) not in _DECLARED]
+    found = {}
+    for name in sorted(methods, key=lambda each: (_place(bases.get(each, each)), each != bases.get(each, each))):
+        base = bases.get(name, name)
+        if base not in _DECLARED:
+            found[name] = Identity(GREY if name in references else SKY, _MORE[own.index(name) % len(_MORE)])
+        else:
+            found[name] = _DECLARED[base] if base == name else replace(_DECLARED[base], hollow=True, prominent=False)
+    return found
+
+
+def _place(method: str) -> int:
+    return METHODS.index(method) if method in METHODS else len(METHODS)

@@ -1,0 +1,30 @@
+"""A method looks the same in every figure, whatever stands beside it."""
+
+from __future__ import annotations
+
+from favor.federation.method import declared_method
+from favor.paper.names import METHODS
+from favor.report.drawing import GREY
+from favor.report.identity import identities
+
+
+def test_the_same_whatever_stands_beside_it() -> None:
+    alone, among = identities(["feddpa"]), identities(METHODS)
+    assert alone["feddpa"] == among["feddpa"]
+    assert len(set(among.values())) == len(METHODS)
+    assert [name for name, identity in among.items() if identity.prominent] == ["favor"]
+
+
+def test_hue_says_whether_a_method_federates() -> None:
+    trained = METHODS[: METHODS.index("cold_start")]
+    for name, identity in identities(trained).items():
+        assert (identity.color == GREY) == (not declared_method(name).federates)
+
+
+def test_variants_are_hollow_and_stand_behind_their_method() -> None:
+    found = identities(["feddpa_dynamic", "mine", "local", "favor", "feddpa"], {"feddpa_dynamic": "feddpa"}, ["local"])
+    assert list(found) == ["feddpa", "feddpa_dynamic", "favor", "mine", "local"]
+    assert found["feddpa_dynamic"].hollow
+    assert not found["feddpa"].hollow
+    assert (found["feddpa_dynamic"].color, found["feddpa_dynamic"].marker) == (found["feddpa"].color, "P")
+    assert (found["mine"].color == GREY, found["local"].color == GREY) == (False, True)
