@@ -26,6 +26,7 @@ from tests.plan.conftest import Planning
             "'Fed Avg' is also",
         ),
         ({"again": {"method": "favor", "title": "FedDPA†"}}, {}, "'FedDPA' is also"),
+        ({"favor": {"title": "Caf\u00e9"}, "fedavg": {"title": "Cafe\u0301"}}, {}, "is also the printed name"),
         ({"favor": {"title": "Reference: own continuations"}}, {}, "the printed name of a control of every table"),
         ({"favor": {"title": "FAVoR · ASCE"}}, {}, "give it words without '·'"),
         ({"favor": {"title": " "}}, {}, "cannot be printed as a name"),

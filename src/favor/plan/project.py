@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from pydantic import BaseModel
 
@@ -100,7 +101,7 @@ class Project:
         }
         for titles, taken in ((rows, dict.fromkeys(CONTROLS.values(), "a control of every table")), (encoders, {})):
             for key, title in titles.items():
-                printed = unmarked(" ".join(title.split()))
+                printed = unmarked(" ".join(normalize("NFC", title).split()))
                 if not printed or SEPARATOR.strip() in title:
                     refuse(f"{key}.title", f"{title!r} cannot be printed as a name; give it words without '·'")
                 if printed in taken:

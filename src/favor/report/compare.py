@@ -36,7 +36,7 @@ def agreement(spec: TableSpec, cells: pd.DataFrame) -> pd.DataFrame:
     grouped = cells.assign(group=[" · ".join(row.split(" · ")[1:]) if within else "" for row in cells["row"]])
     records = []
     for key, rows in grouped.groupby(_KEYS, sort=False):
-        both = rows[rows["value"].notna() & rows["paper_value"].notna() & ~rows["row"].map(is_control)]
+        both = rows[rows["value"].notna() & rows["paper_value"].notna() & ~rows["row"].map(is_control).astype(bool)]
         if rows["paper_value"].notna().any():
             coefficients = _coefficients(both["value"].to_numpy(), both["paper_value"].to_numpy())
             records.append((*map(str, key), len(both), *coefficients))

@@ -38,7 +38,11 @@ def latex_table(
             )
             for number, panel in enumerate(spec.panels, start=1)
         )
-    shown = cells if (spec.controls if controls is None else controls) else cells[~cells["row"].map(is_control)]
+    shown = (
+        cells
+        if (spec.controls if controls is None else controls)
+        else cells[~cells["row"].map(is_control).astype(bool)]
+    )
     reasons = footnotes(shown)
     notes = [*mark_notes(shown), *row_notes(spec, shown)]
     notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]

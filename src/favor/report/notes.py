@@ -34,6 +34,8 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
 
     Then the specification's remarks on what is shown.
     """
+    if cells.empty:
+        return ["No row of this table was run."]
     names = "".join(cells["row"].unique())
     columns = {column.method for panel in spec.panels for column in panel.columns}
     shown = {"", *columns, *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
