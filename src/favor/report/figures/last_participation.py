@@ -36,12 +36,12 @@ def draw_last_participation(
         for number, (name, identity) in enumerate(drawn.items()):
             rows = pooled[(pooled["method"] == name) & (pooled["outputs"] > 0)].sort_values("last_round")
             offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
-            counts = list(zip(rows["correct"], rows["outputs"], strict=True))
+            hits = list(zip(rows["correct"], rows["outputs"], strict=True))
             at = [places[value] + offset for value in rows["last_round"]]
-            if counts:
-                counts.append((rows["correct"].sum(), rows["outputs"].sum()))
+            if hits:
+                hits.append((rows["correct"].sum(), rows["outputs"].sum()))
                 at.append(len(rounds) + offset)
-            for place, (correct, outputs) in zip(at, counts, strict=True):
+            for place, (correct, outputs) in zip(at, hits, strict=True):
                 low, high = binomtest(int(correct), int(outputs)).proportion_ci(method="wilson")
                 share = correct / outputs
                 error = [[max(0.0, share - low)], [max(0.0, high - share)]]

@@ -48,7 +48,6 @@ def draw_training_curves(
             axis.xaxis.get_major_locator().set_params(integer=True)
             if not axis.lines:
                 axis.text(0.5, 0.5, "no values", transform=axis.transAxes, ha="center", va="center")
-        figure.get_layout_engine().set(wspace=0.1)
         figure.draw_without_rendering()
         for axis, names in zip(axes, named, strict=True):
             label_beside(axis, names, size=7)
