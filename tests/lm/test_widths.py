@@ -18,7 +18,7 @@ import torch
 from tests.lm import algebra
 
 from favor.foundation.errors import UserError
-from favor.lm import cohort
+from favor.lm import cohort, training
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.stack import FlatLayout
@@ -30,7 +30,14 @@ from favor.running.gpu_memory import attempt
 from favor.running.progress import Progress
 
 LORA = LoraSettings(rank=3, alpha=6, dropout=0.3)
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=4, accumulation=2, max_length=32, group_by_length=False)
+SETTINGS = TrainingSettings(
+    learning_rate=5e-3,
+    micro_batch=4,
+    accumulation=2,
+    max_length=32,
+    group_by_length=False,
+    gradient_checkpointing="off",
+)
 ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.25, ramp_fraction=0.3)
 # Float32 sums in another order, carried through Adam's division by a root.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
@@ -252,3 +259,23 @@ def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch
     # Nor are those of jobs that share a device those of a job that has it alone.
     monkeypatch.setenv(SHARE, "2")
     assert WidthMemory(base, {"clients": 50}).recall() == Widths()
+
+
+def test_layers_are_computed_twice_before_passes_shrink(base, random_state, random_pieces, monkeypatch):
+    """None, then every second layer, then every layer: the fourth failure alone makes passes smaller."""
+    clients = tasks(random_state, random_pieces, clients=1)
+    expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
+    run_pass, recomputed = training.run_pass, []
+
+    def watched(given, *arguments):
+        recomputed.append(sum(bool(layer.gradient_checkpointing) for layer in given.model.base_model.layers))
+        run_pass(given, *arguments)
+
+    monkeypatch.setattr(training, "run_pass", watched)
+    widths = Widths()
+    with memory_for(base, 4) as seen:
+        settings = replace(SETTINGS, gradient_checkpointing="auto")
+        assert_same(train(base, LORA, clients, settings, ALIGNMENT, widths=widths), expected)
+    assert seen[:4] == [8, 8, 8, 4]
+    assert recomputed[:4] == [0, 1, 2, 2]
+    assert (widths.clients, widths.recomputed) == (None, 2)

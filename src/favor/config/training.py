@@ -155,7 +155,7 @@ class Training(Section):
         "many as its text needs.",
     )
     gradient_checkpointing: Literal["auto", "on", "off"] = key(
-        "auto", "Recomputes activations to save memory; `auto` does so for large models on a GPU."
+        "auto", "Recomputes activations to save memory; `auto` does so for as many layers as a GPU's memory asks for."
     )
 
 

@@ -9,12 +9,14 @@ from itertools import pairwise
 import torch
 
 from favor.lm.forward import Share
+from favor.lm.recomputation import STEPS
+from favor.lm.settings import TrainingSettings
 from favor.lm.tasks import Group, Plan
 from favor.lm.widths import Widths
 
 # Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
 # a GPU.
-_TOKENS_PER_PASS = {"cpu": 2048, "cuda": 32768}
+_TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
 
 
 class Room:
@@ -23,10 +25,21 @@ class Room:
     ``rows`` is how many rows the pass at work holds, for whoever has to cut it.
     """
 
-    def __init__(self, device: torch.device, micro_batch: int, max_rows: int | None, widths: Widths) -> None:
+    def __init__(self, device: torch.device, settings: TrainingSettings, max_rows: int | None, widths: Widths) -> None:
         self.tokens = _TOKENS_PER_PASS["cpu" if device.type == "cpu" else "cuda"]
-        self.micro_batch, self.max_rows, self.widths = micro_batch, max_rows, widths
+        self.settings, self.max_rows, self.widths = settings, max_rows, widths
         self.rows = self._size = self._wanted = 0
+
+    def __str__(self) -> str:
+        layers = {None: "no layer", 1: "every layer"}.get(self.recomputed, f"one layer in {self.recomputed}")
+        return f"1/{self.widths.divisor} of the tokens at once, {layers} computed twice"
+
+    @property
+    def recomputed(self) -> int | None:
+        """Every how many layers one is computed again in the backward pass; None: no layer."""
+        fixed = {"on": 1, "off": None}
+        wanted = self.settings.gradient_checkpointing
+        return STEPS[self.widths.recomputed] if wanted == "auto" else fixed[wanted]
 
     def passes(self, plans: Sequence[Plan], step: int, active: Sequence[int]) -> Iterator[list[list[Share]]]:
         """Yield what runs together in a step: micro-batches of one client after another, while there is room.
@@ -67,9 +80,13 @@ class Room:
     def narrow(self, clients: int) -> bool:
         """Make room for less than the pass at work; False where only a smaller stack than of ``clients`` can help.
 
-        A stack is halved before a micro-batch is cut, which costs aligned stages a second forward pass.
+        Layers are computed twice before passes shrink. A stack is halved before a micro-batch is cut, which costs
+        aligned stages a second forward pass.
         """
-        if self.rows <= 1 or (clients > 1 and self.rows <= self.micro_batch):
+        if self.settings.gradient_checkpointing == "auto" and self.widths.recomputed < len(STEPS) - 1:
+            self.widths.recomputed += 1
+            return True
+        if self.rows <= 1 or (clients > 1 and self.rows <= self.settings.micro_batch):
             return False
         return self.widths.narrow(self._wanted, self._size)
 

@@ -42,7 +42,8 @@ class TrainingSettings:
       mean of a step does not depend on it; which pieces share a pooled style state does.
     - ``steps_per_epoch``: optimiser steps that count as one pass over a client's text, each of a whole effective batch;
       None: as many as the text takes. It fixes a client's compute whatever the volume of its text.
-    - ``gradient_checkpointing``: "on", "off" or "auto" (on for a model of over 10^9 parameters on a GPU).
+    - ``gradient_checkpointing``: which layers are computed again in the backward pass: all ("on"), none ("off"), or as
+      many as memory asks for ("auto": none, every second one, all).
     """
 
     learning_rate: float = 2e-4

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -25,6 +24,7 @@ from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_parts, run_pass
+from favor.lm.recomputation import recomputation
 from favor.lm.room import Room
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
@@ -32,8 +32,6 @@ from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt
 from favor.running.progress import Progress
-
-_LARGE_MODEL = 1_000_000_000
 
 
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
@@ -65,7 +63,8 @@ def train(
     over its factors and projection head together.
 
     ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else. On a GPU that runs out of
-    memory the rows of a forward pass are halved down to one micro-batch and the step is done again; then the stack is
+    memory the step is done again, first with layers computed twice (``gradient_checkpointing`` "auto"), then with the
+    rows of a forward pass halved, down to one micro-batch; then the stack is
     halved and its clients begin again; then the micro-batch is cut, whose losses and gradients stay those of the
     whole. ``widths`` holds what was found to fit: it is where the call begins, and is changed in place.
 
@@ -80,7 +79,7 @@ def train(
     stack = LoraStack(base.model, lora)
     widths = widths or Widths()
     results: dict[str, ClientResult] = {}
-    with stack.attached(), packed_attention(base.model), _checkpointing(base, settings):
+    with stack.attached(), packed_attention(base.model):
         # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
         for waiting in _alike(plans):
             while waiting:
@@ -129,31 +128,6 @@ def _check_rates(plan: Plan, settings: TrainingSettings) -> None:
         )
 
 
-@contextmanager
-def _checkpointing(base: BaseModel, settings: TrainingSettings) -> Iterator[None]:
-    wanted = settings.gradient_checkpointing == "on" or (
-        settings.gradient_checkpointing == "auto"
-        and base.device.type == "cuda"
-        and sum(parameter.numel() for parameter in base.model.parameters()) > _LARGE_MODEL / 2
-    )
-    if not wanted:
-        yield
-        return
-    from transformers.modeling_layers import GradientCheckpointingLayer
-
-    layers = [module for module in base.model.modules() if isinstance(module, GradientCheckpointingLayer)]
-    base.model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
-    for layer in layers:
-        # The layer's own flag switches checkpointing on; its parts stay in evaluation mode (no dropout of the base).
-        layer.training = True
-    try:
-        yield
-    finally:
-        base.model.activation_checkpointing_disable()
-        for layer in layers:
-            layer.training = False
-
-
 class _StackRun:
     """The training of one stack of clients of one kind, from first to last step."""
 
@@ -171,7 +145,7 @@ class _StackRun:
         self.alignment = alignment if plans[0].task.target is not None else None
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
-        self.room = Room(base.device, settings.micro_batch, max_rows, widths)
+        self.room = Room(base.device, settings, max_rows, widths)
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
     def train(self, progress: Progress | None) -> list[ClientResult]:
@@ -197,23 +171,20 @@ class _StackRun:
                 return figures
             if not self.room.narrow(len(self.plans)):
                 raise torch.cuda.OutOfMemoryError(f"{self.room.rows} rows of {len(self.plans)} clients")
-            print(
-                f"GPU memory is short: fewer than {self.room.rows} rows at once from here on",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(f"GPU memory is short: {self.room} from here on", file=sys.stderr, flush=True)
 
     def _all_passes(self, step: int, active: list[int]) -> StepFigures:
         """Do the step's forward and backward passes from cleared gradients."""
         self.cohort.zero_gradients()
         figures = StepFigures(len(self.plans), self.base.device)
         dropout, device = self.stack.settings.dropout, self.base.device
-        for parts in self.room.passes(self.plans, step, active):
-            batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
-            if len(batches) == 1:
-                run_pass(self.base, self.stack, self.cohort, batches[0], self.alignment, figures)
-            else:
-                run_parts(self.base, self.stack, self.cohort, batches, self.alignment, figures)
+        with recomputation(self.base.model, self.room.recomputed):
+            for parts in self.room.passes(self.plans, step, active):
+                batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
+                if len(batches) == 1:
+                    run_pass(self.base, self.stack, self.cohort, batches[0], self.alignment, figures)
+                else:
+                    run_parts(self.base, self.stack, self.cohort, batches, self.alignment, figures)
         return figures
 
     def _update(self, position: int, step: int, figures: StepFigures) -> dict[str, float | int | str]:

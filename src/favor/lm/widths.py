@@ -25,11 +25,13 @@ from favor.running.devices import SHARE, WIDTHS
 class Widths:
     """What a job's width is cut to: the size of a pass is divided by ``divisor``, a stack holds at most ``clients``.
 
-    The size is in rows where the job counts rows, else in tokens.
+    The size is in rows where the job counts rows, else in tokens. ``recomputed`` is how far training went in computing
+    layers twice (:data:`favor.lm.recomputation.STEPS`).
     """
 
     divisor: int = 1
     clients: int | None = None
+    recomputed: int = 0
 
     def rows(self, wanted: int) -> int:
         """Return how much of the ``wanted`` size runs at once: at least one."""
@@ -79,6 +81,8 @@ class WidthMemory:
             return
         kept = Widths(**read_json(self.path)["widths"]) if self.path.is_file() else Widths()
         counts = [count for count in (kept.clients, widths.clients) if count is not None]
-        found = Widths(max(kept.divisor, widths.divisor), min(counts, default=None))
+        found = Widths(
+            max(kept.divisor, widths.divisor), min(counts, default=None), max(kept.recomputed, widths.recomputed)
+        )
         if found != kept:
             write_json({"job": self.key, "widths": asdict(found)}, self.path)

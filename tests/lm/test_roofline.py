@@ -1,0 +1,70 @@
+"""What the engine asks of a GPU stays within budgets, counted on the meta device (benchmarks/roofline.py)."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import Qwen2Config
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def roofline():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("roofline")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture(scope="module")
+def base(roofline):
+    """Two layers of Qwen2.5-3B."""
+    shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": 2}
+    return roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize(("aligned", "together"), [(False, 1), (False, 12), (True, 1), (True, 50)])
+def test_padding(roofline, device, aligned, together):
+    settings = replace(roofline.SETTINGS, group_by_length=not aligned)
+    ratio, _ = roofline.padding(roofline.plans(roofline.corpus(), settings), together, torch.device(device))
+    assert 1 <= ratio <= 1.05
+
+
+@pytest.mark.parametrize(("every", "products"), [(None, 4), (2, 5), (1, 6)])
+def test_arithmetic_of_a_pass(roofline, base, every, products):
+    """Two operations a weight and token forward, two back, and two where a layer is computed twice: nothing else."""
+    counts, real = roofline.trace_pass(base, 8192, 4, every)
+    per_layer = 2048 * 2048 * 2 + 2048 * 256 * 2 + 2048 * 11008 * 3
+    assert counts.flops("base") / real == pytest.approx(
+        2 * per_layer * products, rel=0.02
+    )  # the first layer's input needs no gradient
+    # Adapters of rank 16: forward, recomputed in part, and four products back.
+    assert counts.flops("adapters") < 0.04 * counts.flops("base")
+    assert counts.flops() == pytest.approx(sum(counts.flops(kind) for kind in {kind for kind, _, _ in counts.work}))
+
+
+def test_alignment_costs_no_second_backward_pass(roofline, base):
+    plain, aligned = (roofline.trace_pass(base, 8192, 4, None, aligned)[0] for aligned in (False, True))
+    assert aligned.flops() < 1.01 * plain.flops()
+    assert len(aligned.work) < 1.25 * len(plain.work)
+
+
+def test_computing_layers_twice_needs_less_memory(roofline, base):
+    peaks = [roofline.trace_pass(base, 8192, 4, every)[0].peak for every in (None, 2, 1)]
+    # Of two layers one is the first to go, then both; what the layer at work needs stays.
+    assert peaks[0] > 1.2 * peaks[1]
+    assert peaks[1] >= peaks[2]
+
+
+def test_a_decoding_step(roofline, base):
+    counts = roofline.trace_decoding(base, 20, 5, 32)
+    weights = 2 * (2048 * 2048 * 2 + 2048 * 256 * 2 + 2048 * 11008 * 3)
+    assert counts.flops("base") == pytest.approx(2 * 20 * weights, rel=0.005)  # and attention's products
