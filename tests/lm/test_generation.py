@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.lora import export_peft, initial_state
+from favor.lm.sampling import Sampling
 from favor.lm.settings import LoraSettings
 from favor.lm.states import concatenate_rank
 
@@ -68,6 +71,24 @@ def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_mode
     expected = [one_by_one(peft_models[(row // 3) % 4], prompt, penalty) for row, prompt in enumerate(prompts)]
     for rows in (64, 3, 1):
         assert generate(base, LORA, requests, NEW, penalty, rows_per_batch=rows) == expected
+
+
+def test_samples_depend_on_no_batch_and_no_order(base, adapters):
+    generator = np.random.default_rng(3)
+    prompts = [generator.integers(2, 290, size=length).tolist() for length in (9, 3, 9, 9, 5, 9)]
+    requests = [
+        GenerationRequest(f"{row}", prompt, adapters[row % 2], stream=(1, "favor", f"p{row}", row % 3))
+        for row, prompt in enumerate(prompts)
+    ]
+    sampling = Sampling(1.0, 0.95)
+    made = generate(base, LORA, requests, NEW, rows_per_batch=64, sampling=sampling)
+    assert made == generate(base, LORA, requests, NEW, rows_per_batch=1, sampling=sampling)
+    assert made[::-1] == generate(base, LORA, requests[::-1], NEW, rows_per_batch=4, sampling=sampling)
+    assert made != generate(base, LORA, requests, NEW)
+    other = [replace(request, stream=(2, "favor", "p", 0)) for request in requests]
+    assert made != generate(base, LORA, other, NEW, sampling=sampling)
+    # A temperature near 0 is greedy.
+    assert generate(base, LORA, requests, NEW, sampling=Sampling(1e-4)) == generate(base, LORA, requests, NEW)
 
 
 def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch):

@@ -70,7 +70,7 @@ def test_leave_one_out_by_hand() -> None:
     # b at 85, c at 45!) -> c is nearer than a: wrong.
     angles = np.radians([0, 10, 100, 90, 80, 45])
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    true, predicted = leave_one_out(vectors, np.array(["a", "a", "a", "b", "b", "c"], dtype=object))
+    true, predicted = leave_one_out(vectors, np.array(["a", "a", "a", "b", "b", "c"], dtype=object), np.arange(6))
     assert true.tolist() == ["a", "a", "a", "b", "b"]
     # a's 10: rest of a at 50 degrees (40 away), c 35 away -> c. b's 90: rest at 80. b's 80: rest at 90.
     assert predicted.tolist() == ["c", "c", "b", "b", "b"]

@@ -76,6 +76,7 @@ TRACED = {
     "sweeps": ["collect_sweep", "compare_methods", "draw_random_adapter", "draw_sweep", "make_sweep_table", "release"],
     "lengths": ["export_pan", "export_release"],
     "quantised": ["quantise_base"],
+    "outside": ["prompts", "read_outputs"],
 }
 
 

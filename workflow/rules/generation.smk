@@ -34,6 +34,54 @@ rule generate:
         "../scripts/generate.py"
 
 
+# Continuations that were made elsewhere.
+rule read_outputs:
+    input:
+        source=studies.given_outputs,
+        prompts=evaluation.prompts,
+        common_prompts=training.common_prompts,
+        tokenizer=preparation.tokenizer,
+    output:
+        generations=paths.generations,
+        common_generations=paths.common_generations,
+        gates=paths.gates,
+    log:
+        paths.log("read_outputs"),
+    benchmark:
+        paths.benchmark("read_outputs")
+    wildcard_constraints:
+        method=studies.given_rows,
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("read_outputs"),
+    params:
+        cfg=studies.given_settings,
+        code=code("read_outputs"),
+    script:
+        "../scripts/read_outputs.py"
+
+
+rule prompts:
+    input:
+        evaluation.prompts_to_answer,
+    output:
+        evaluation.prompt_lists(),
+    log:
+        paths.log("prompts"),
+    benchmark:
+        paths.benchmark("prompts")
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("prompts"),
+    params:
+        cfg=evaluation.prompt_list_settings,
+        code=code("prompts"),
+    script:
+        "../scripts/prompts.py"
+
+
 rule embed_generations:
     input:
         generations=evaluation.generations,

@@ -6,13 +6,14 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
-from favor.federation.continuing import adapted_answers
-from favor.federation.inference import client_adapters
+from favor.federation.continuing import adapted_requests, answers
+from favor.federation.inference import client_adapters, foreign_adapters
 from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
+from favor.lm.peft_import import check_shapes
 from favor.lm.widths import WidthMemory
 from favor.running.job import job
 from favor.scores.text_quality import generations_table
@@ -20,16 +21,22 @@ from favor.scores.text_quality import generations_table
 with job(snakemake) as cfg:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     settings, lora = cfg["generation"], lora_settings(cfg)
-    adapters = client_adapters(snakemake.input.adapters, sorted(set(prompts["client"])), Inference.of(cfg))
+    how, clients = Inference.of(cfg), sorted(set(prompts["client"]))
+    if how.inference == "adapters":
+        adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
+    else:
+        adapters = client_adapters(snakemake.input.adapters, clients, how)
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
     shared = snakemake.input.common_prompts
     common = client_prompts(read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty(), adapters)
     longest = max(frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame))
     base = load_base(
         **cfg["model"],
-        target_modules=cfg["lora"]["target_modules"],
+        target_modules=list(lora.target_modules),
         context_needed=int(longest) + settings["max_new_tokens"],
     )
+    if how.inference == "adapters":
+        check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
     memory = WidthMemory(base, {"stage": "generation", "lora": cfg["lora"], **cfg["generation"]})
     widths = memory.recall()
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
@@ -38,10 +45,11 @@ with job(snakemake) as cfg:
         ("continuations", snakemake.output.generations, prompts),
         ("common prompts", snakemake.output.common_generations, common),
     ):
-        tokens, gates = adapted_answers(base, lora, asked, adapters, settings, f"{method}, {kind}", widths)
         run = asked[["client", "prompt_id"]].assign(seed=seed, method=method)
+        requests, gates = adapted_requests(base, lora, asked, adapters)
+        rows, tokens = answers(base, lora, run, requests, settings, f"{method}, {kind}", widths)
         texts = [base.tokenizer.decode(row) for row in tokens]
-        write_parquet(generations_table(run, texts, tokens, settings, cfg["words"]), output, GENERATIONS)
+        write_parquet(generations_table(rows, texts, tokens, settings, cfg["words"]), output, GENERATIONS)
         if asked is prompts:
             gated = run.assign(gate=gates).astype({"gate": "float64"}).dropna(subset="gate")
             write_parquet(gated, snakemake.output.gates, GATES)

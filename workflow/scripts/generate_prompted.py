@@ -35,10 +35,10 @@ with job(snakemake) as cfg:
     ):
         requests, tokens = prompted_requests(base, prompting, asked, texts, sheets, Lengths(**cfg["lengths"]))
         whole = [GenerationRequest(name, ids) for name, ids in zip(requests["prompt_id"], tokens, strict=True)]
-        found = answers(base, LoraSettings(), whole, settings, f"{named['method']}, continuations")
         run = requests[["client", "prompt_id"]].assign(**named)
-        answered = [base.tokenizer.decode(answer) for answer in found]
-        write_parquet(generations_table(run, answered, found, settings, cfg["words"]), output, GENERATIONS)
+        rows, found = answers(base, LoraSettings(), run, whole, settings, f"{named['method']}, continuations")
+        texts_made = [base.tokenizer.decode(answer) for answer in found]
+        write_parquet(generations_table(rows, texts_made, found, settings, cfg["words"]), output, GENERATIONS)
         made.append(requests.assign(**named))
     write_parquet(pd.concat(made), snakemake.output.requests, PROMPTED_REQUESTS)
     write_parquet(GATES.empty(), snakemake.output.gates, GATES)

@@ -201,6 +201,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if pretrain is not None:
         experiment.check_model(where, pretrain.context_length)
     experiment.check_lengths(where)
+    experiment.generation.check(f"{where}.generation")
     experiment.check_rows(where, METHODS.names())
     if experiment.studies.judges is not None:
         experiment.studies.judges.check(f"{where}.studies.judges", list(experiment.methods), list(config.base_models))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationError
 
 from favor.config.evaluation import Evaluation, Prompting
 from favor.config.section import (
@@ -25,7 +25,9 @@ from favor.config.section import (
 from favor.config.studies import Studies
 from favor.config.training import PROJECTIONS, Alignment, Allocation, Federation, Generation, Lora, Prompts, Training
 from favor.foundation.names import printable
+from favor.foundation.registry import row_method
 
+ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
 RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}  # folders and rows that the workflow makes
 
 
@@ -82,7 +84,8 @@ class Experiment(Section):
     methods: dict[Name, Row] = key(
         {"fedavg": {}, "fedprox": {}, "ditto": {}, "favor": {}},
         "Rows by name, each with its hyper-parameters. A row runs the method file of its name, or the one that "
-        "`method` names; `title` is its printed name.",
+        "`method` names; `title` is its printed name, and `generation` its own temperature, top_p and samples. A row "
+        "with `outputs: FILE` or `adapters: FOLDER` measures what was made elsewhere (docs/outside.md).",
         min_length=1,
     )
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
@@ -111,7 +114,24 @@ class Experiment(Section):
             for name in ("method", "title"):
                 if not isinstance(overrides.get(name, ""), str):
                     refuse(f"{where}.methods.{row}.{name}", f"expected text, found {overrides[name]!r}")
-            check_known(overrides.get("method", row), methods, f"{where}.methods.{row}")
+            self.row_generation(row, f"{where}.methods.{row}.generation").check(f"{where}.methods.{row}.generation")
+            check_known(row_method(row, overrides), methods, f"{where}.methods.{row}")
+
+    def row_generation(self, row: str, where: str = "generation") -> Generation:
+        """Return how a row's continuations are generated: as the experiment's, or with keys of its own.
+
+        Raises ``UserError`` that names the key.
+        """
+        own = self.methods[row].get("generation", {})
+        if not isinstance(own, dict):
+            refuse(where, f"expected a mapping such as {{ temperature: 0.8 }}, found {own!r}")
+        for name in own:
+            check_known(name, ROW_GENERATION, where)
+        try:
+            return Generation.model_validate({**self.generation.model_dump(), **own})
+        except ValidationError as error:
+            first = error.errors()[0]
+            refuse(f"{where}.{'.'.join(map(str, first['loc']))}", f"{first['msg']}, found {first['input']!r}")
 
     def check_lengths(self, where: str) -> None:
         """Check that prompts, pieces and continuations fit one another. Raises ``UserError`` that names the key."""

@@ -18,6 +18,7 @@ from favor.config.section import (
     Seed,
     Share,
     key,
+    refuse,
 )
 
 # The projections of the Qwen2 models that are pretrained here.
@@ -181,8 +182,24 @@ class Generation(Section):
 
     max_new_tokens: int = key(220, "Longest continuation in tokens.", ge=1)
     repetition_penalty: Positive = key(1.1, "Repetition penalty.")
+    temperature: NotNegative = key(
+        0, "Temperature that tokens are sampled with; 0 takes the most probable token (greedy)."
+    )
+    top_p: Share = key(
+        1, "With a temperature: tokens are drawn among the most probable ones that together have this probability."
+    )
+    samples: Count = key(1, "With a temperature: continuations of every prompt.")
     rows_per_batch: int = key(64, "Continuations generated at once.", ge=1)
     minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
     minimum_distinct_bigram_ratio: Share = key(
         0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
     )
+
+    def check(self, where: str) -> None:
+        """Check that what sampling needs is set. Raises ``UserError`` that names the key."""
+        if self.temperature == 0 and self.samples > 1:
+            refuse(f"{where}.samples", f"{self.samples} greedy continuations are equal; set 'temperature' too")
+        if self.temperature == 0 and self.top_p < 1:
+            refuse(f"{where}.top_p", "greedy decoding draws nothing; set 'temperature' too")
+        if self.top_p == 0:
+            refuse(f"{where}.top_p", "no token is left to draw; raise it")

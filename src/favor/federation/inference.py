@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import read_packs
 from favor.federation.stages import State, compose, with_final
+from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays
+from favor.lm.peft_import import import_peft
 from favor.lm.settings import LoraSettings
 from favor.lm.states import concatenate_rank
 
@@ -91,6 +94,22 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
 
 
+def foreign_adapters(
+    files: Iterable[str], clients: Sequence[str]
+) -> tuple[dict[str, ClientAdapter | None], LoraSettings]:
+    """Return the adapter of every client from folders in PEFT's format that bear their names, and their settings.
+
+    ``files``: those in the folders. Raises ``UserError`` for a client without a folder and a folder without a client.
+    """
+    folders = {path.name: path for path in sorted({Path(file).parent for file in files})}
+    for one, others, remedy in ((clients, folders, "add it"), (folders, clients, "remove it")):
+        if missing := sorted(set(one) - set(others)):
+            what = "no adapter" if one is clients else "no client"
+            raise UserError(f"adapters: there is {what} '{missing[0]}' (of {len(missing)} such); {remedy}")
+    states, settings = import_peft(folders.values())
+    return {client: ClientAdapter(states[client]) for client in clients}, settings
+
+
 def prompt_gates(
     base: BaseModel,
     lora: LoraSettings,
@@ -135,7 +154,10 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
     Clients that share an adapter continue a common prompt once.
     """
     keys = [
-        (id(one.state), id(one.companion), one.gate if one.companion is not None else None, tuple(one.prompt_tokens))
+        (
+            *(id(one.state), id(one.companion), one.gate if one.companion is not None else None),
+            *(tuple(one.prompt_tokens), one.stream),
+        )
         for one in asked
     ]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}

@@ -23,14 +23,14 @@ from favor.federation.factors import Factors
 from favor.federation.server_rule import ServerRule
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
-from favor.foundation.registry import METHODS
+from favor.foundation.registry import METHODS, row_method
 
 if TYPE_CHECKING:  # jobs load this file too, and read no configuration
     from favor.config.experiments import Experiment
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
-ROW_KEYS = ("method", "title")  # keys of a row that are no hyper-parameters: its method file, its printed name
+ROW_KEYS = ("method", "title", "generation")  # keys of a row that are no hyper-parameters of its method
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,9 @@ class Plan:
 
     ``inference``: "server", the final shared adapter; "endpoint", the client's own shared endpoint of its last
     participation; "personal", the result of the personal stage; "base", no adapter; "prompted", no adapter and a longer
-    prompt (``prompting``); "given", the shared adapter of another experiment (cold start). A client that was never
-    sampled generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
+    prompt (``prompting``); "given", the shared adapter of another experiment (cold start); "outputs" and "adapters",
+    continuations and PEFT adapters that were made elsewhere, at the path ``source``. A client that was never sampled
+    generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     ``global_half``: the global adapter that a mixture generates with, A_t of the client's last participation, under
     which its local adapter and its gate were made, or the final one. With "endpoint" inference, "final" puts the
@@ -255,12 +256,13 @@ class Plan:
     ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
-    inference: Literal["server", "endpoint", "personal", "base", "prompted", "given"]
+    inference: Literal["server", "endpoint", "personal", "base", "prompted", "given", "outputs", "adapters"]
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
     prompting: Prompting | None = None
+    source: str = ""
     display: str = ""
     collaborative: bool = True
     global_half: Literal["last_round", "final"] = "last_round"
@@ -301,7 +303,7 @@ def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) 
     budget and federation settings complete the plan (:func:`complete`). Raises ``UserError`` for an
     unknown hyper-parameter or one of the wrong type, naming the nearest valid one.
     """
-    name = str(overrides.get("method", row))
+    name = row_method(row, overrides)
     module = METHODS.load(name)
     declared = declared_method(name)
     try:
@@ -416,7 +418,7 @@ def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:
     """Return the printed name of a row: its own title, or the method's name (with the row's where they differ)."""
     if "title" in overrides:
         return str(overrides["title"])
-    return plan.display if overrides.get("method", row) == row else f"{plan.display} ({row})"
+    return plan.display if row_method(row, overrides) == row else f"{plan.display} ({row})"
 
 
 def plan_values(plan: Plan | SharedStage | PersonalStage | Inference) -> dict[str, Any]:

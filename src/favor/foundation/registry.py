@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -99,3 +100,12 @@ FIGURES = Registry("figure", ("favor.report.figures",), "FIGURE")
 ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")
 CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers",), "read")
 JUDGES = Registry("judge", ("favor.studies",), "open_judge")  # judges_local, judges_endpoint
+
+
+def row_method(row: str, overrides: Mapping[str, object]) -> str:
+    """Return the method file behind a row of ``methods``: the one it names, or the one of its own name.
+
+    A row with ``outputs`` or ``adapters`` runs the file of that name.
+    """
+    given = next((key for key in ("outputs", "adapters") if key in overrides), row)
+    return str(overrides.get("method", given))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,11 +17,14 @@ from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.cache import growing_cache
 from favor.lm.lora import LoraState
+from favor.lm.sampling import Sampling, Stream, draws, sampled
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt, fitting_batches
 from favor.running.progress import Progress
+
+Choice = Callable[[torch.Tensor, int], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class GenerationRequest:
     """One prompt under one adapter (``state`` None: the base alone).
 
     With ``companion`` and ``gate`` g the adapters' output is g * companion + (1 - g) * state (FedDPA). Requests that
-    hold the same state objects share one slot of the stack.
+    hold the same state objects share one slot of the stack. ``stream``: name of the numbers that a sampled
+    continuation is drawn with.
     """
 
     name: str
@@ -37,6 +41,7 @@ class GenerationRequest:
     state: LoraState | None = None
     companion: LoraState | None = None
     gate: float = 0.0
+    stream: Stream | None = None
 
 
 def generate(
@@ -48,8 +53,9 @@ def generate(
     rows_per_batch: int = 64,
     progress: Progress | None = None,
     widths: Widths | None = None,
+    sampling: Sampling | None = None,
 ) -> list[list[int]]:
-    """Return each request's new tokens (without the end token), greedily chosen, in the order of ``requests``.
+    """Return each request's new tokens (without the end token) in the order of ``requests``: greedy ones, or sampled.
 
     Text is that of ``transformers.generate`` on the one prompt and adapter: greedy, the repetition penalty over
     prompt and continuation, no padding seen by it or by attention, stopping at the model's end tokens.
@@ -74,7 +80,7 @@ def generate(
             waiting = [index for index in range(len(requests)) if index not in results]
             for batch in _batches([requests[index] for index in waiting], widths.rows(rows_per_batch)):
                 slots = [[waiting[place] for place in slot] for slot in batch]
-                given = (base, stack, requests, slots, max_new_tokens, repetition_penalty)
+                given = (base, stack, requests, slots, max_new_tokens, repetition_penalty, sampling)
                 outputs = attempt(partial(_continue, *given))
                 if outputs is None:
                     rows = len(slots) * len(slots[0])
@@ -98,13 +104,27 @@ def _continue(
     slots: list[list[int]],
     max_new_tokens: int,
     repetition_penalty: float,
+    sampling: Sampling | None = None,
 ) -> dict[int, list[int]]:
     """Return the continuation of every request in a batch's slots, by its index."""
     rows = [index for slot in slots for index in slot]
     _set_adapters(base, stack, requests, slots)
     prompts = [requests[index].prompt_tokens for index in rows]
+    choose: Choice = _most_probable
+    if sampling is not None:
+        streams = [requests[index].stream for index in rows]
+        drawn = draws([stream for stream in streams if stream is not None], max_new_tokens).to(base.device)
+        choose = partial(_drawn, drawn, sampling)
     # A slot short of rows repeats its last one, with the same result.
-    return dict(zip(rows, _decode(base, prompts, max_new_tokens, repetition_penalty), strict=True))
+    return dict(zip(rows, _decode(base, prompts, max_new_tokens, repetition_penalty, choose), strict=True))
+
+
+def _most_probable(logits: torch.Tensor, step: int) -> torch.Tensor:
+    return logits.argmax(dim=-1)
+
+
+def _drawn(drawn: torch.Tensor, sampling: Sampling, logits: torch.Tensor, step: int) -> torch.Tensor:
+    return sampled(logits, drawn[:, step], sampling)
 
 
 def last_token_states(
@@ -201,9 +221,12 @@ def _factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | Non
 
 
 def _decode(
-    base: BaseModel, prompts: Sequence[Sequence[int]], max_new_tokens: int, repetition_penalty: float
+    base: BaseModel, prompts: Sequence[Sequence[int]], max_new_tokens: int, repetition_penalty: float, choose: Choice
 ) -> list[list[int]]:
-    """Return the greedy continuations of a batch of prompts, padded on the left where their lengths differ."""
+    """Return the continuations of a batch of prompts, padded on the left where their lengths differ.
+
+    ``choose`` takes the logits [rows, vocabulary] of a step and its number, and returns the tokens [rows].
+    """
     rows, longest = len(prompts), max(len(prompt) for prompt in prompts)
     total = longest + max_new_tokens
     # Where padding stands, the history repeats the row's first token: the penalty sees no foreign token.
@@ -222,7 +245,7 @@ def _decode(
     cache = growing_cache(base.model.config, total)
     length = longest
     current = history[:, :longest]
-    for _ in range(max_new_tokens):
+    for step in range(max_new_tokens):
         width = current.shape[1]
         options: dict[str, Any] = {"position_ids": positions[:, length - width : length]}
         if padded:
@@ -230,7 +253,7 @@ def _decode(
         states = base.decoder(input_ids=current, past_key_values=cache, use_cache=True, **options).last_hidden_state
         with fast_products():
             logits = base.head(states[:, -1]).float()
-        chosen = _penalise(logits, history[:, :length], repetition_penalty).argmax(dim=-1)
+        chosen = choose(_penalise(logits, history[:, :length], repetition_penalty), step)
         history[:, length] = chosen
         length += 1
         finished |= torch.isin(chosen, ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run
+from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, parameter, pick
 from favor.plan.tables import Tables
@@ -91,6 +91,34 @@ class Evaluation:
     def prompts(self, key: InExperiment) -> list[str]:
         """Return the prompts of every seed of an experiment."""
         return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
+
+    # Prompts for somebody else to answer
+
+    def _asking(self) -> list[str]:
+        """Return the experiments that ask prompts of their own: those that something is measured of."""
+        experiments = self.project.config.experiments.items()
+        return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
+
+    def prompt_lists(self) -> list[str]:
+        """Return the lists of prompts, one per experiment."""
+        return [self.paths.prompt_list.of(experiment=name) for name in self._asking()]
+
+    def prompts_to_answer(self, key: object = None) -> list[str]:
+        """Return the prompts behind the lists."""
+        return [file for name in self._asking() for files in self._asked(name) for file in files]
+
+    def _asked(self, name: str) -> tuple[list[str], list[str]]:
+        key = Table(name, "")
+        return self.prompts(key), self.training.common_prompts(key)
+
+    def prompt_list_settings(self, key: object) -> dict[str, Any]:
+        """Return the files behind every list, in their order."""
+        experiments = []
+        for name in self._asking():
+            own, common = self._asked(name)
+            seeds = map(str, self.project.config.experiments[name].seeds)
+            experiments.append({"prompts": dict(zip(seeds, own, strict=True)), "common_prompts": common})
+        return parameter(experiments=experiments)
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 

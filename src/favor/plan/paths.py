@@ -68,7 +68,7 @@ JOBS = {
     "train_shared": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
     "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
     "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
-    **dict.fromkeys(("generate", "generate_prompted", "export_adapters"), _RUN),
+    **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters"), _RUN),
     "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
     "export_release": "{experiment}-{method}-seed{seed}",
     "score": "{experiment}-{family}",
@@ -77,7 +77,7 @@ JOBS = {
     "make_2afc_page": "{experiment}-{annotator}",
     **dict.fromkeys(("collect_sweep", "draw_sweep"), "{sweep}"),
     "make_sweep_table": "{sweep}-{label}",
-    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release", "check"), ""),
+    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release", "check", "prompts"), ""),
 }
 
 
@@ -119,6 +119,7 @@ class Paths:
         # Clients of an experiment: what is under clients/ stays with them
         self.texts = at("{experiment}/clients/texts.parquet")
         self.allocation = at("{experiment}/clients/allocation.parquet")
+        self.prompt_list = at("{experiment}/clients/prompts.jsonl")
         self.sheets = at("{experiment}/clients/sheets.parquet")
         self.judge_requests = at("{experiment}/clients/judge_requests.parquet")
         self.source_embeddings = at("{experiment}/clients/embeddings/{encoder}.parquet")

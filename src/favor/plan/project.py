@@ -18,7 +18,7 @@ from favor.config.section import refuse
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
-from favor.foundation.names import nearest
+from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
@@ -355,7 +355,14 @@ def alternatives(names: Iterable[str]) -> str:
 
 def _load_row(name: str, row: str, overrides: dict[str, Any], experiment: Experiment) -> Row:
     try:
-        return Row(*load_method(row, overrides, experiment))
+        found = Row(*load_method(row, overrides, experiment))
     except UserError as error:
         # What is wrong names the whole key.
         raise UserError(str(error).replace("'methods.", f"'experiments.{name}.methods.")) from None
+    kind = found.plan.inference
+    if kind in ("outputs", "adapters"):
+        path = Path(found.plan.source)
+        if not found.plan.source or not (path.is_file() if kind == "outputs" else path.is_dir()):
+            wanted = "file" if kind == "outputs" else "folder"
+            refuse(f"experiments.{name}.methods.{row}.{kind}", f"{printable(str(path))} is not a {wanted}; correct it")
+    return found

@@ -33,8 +33,9 @@ class Studies:
             self._check_prompted(experiment)
             self._check_transfer(experiment)
             self._check_responses(experiment)
-        self.prompted_rows = self._prompted_rows()
-        self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows})/)[a-z][a-z0-9_]*"
+        self.prompted_rows = alternatives(self._rows_of("prompted", "a prompting baseline"))
+        self.given_rows = alternatives(self._rows_of("outputs", "read from a file"))
+        self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows}|{self.given_rows})/)[a-z][a-z0-9_]*"
 
     # Prompted rows: continuations without training
 
@@ -42,17 +43,16 @@ class Studies:
         """Return the rows of an experiment whose base model is prompted instead of trained."""
         return [row for row, plan in self.project.plans(experiment).items() if plan.prompting is not None]
 
-    def _prompted_rows(self) -> str:
-        """Return an expression that matches the prompted rows of every experiment."""
-        by_experiment = {name: self.prompted(name) for name in self.project.config.experiments}
-        prompted = {row for rows in by_experiment.values() for row in rows}
-        for name, row in self.project.rows:
-            if row in prompted and row not in by_experiment[name]:
+    def _rows_of(self, inference: str, kind: str) -> list[str]:
+        """Return the rows of every experiment that generate so. A job tells them by their names alone."""
+        found = {row for (_, row), made in self.project.rows.items() if made.plan.inference == inference}
+        for (name, row), made in self.project.rows.items():
+            if row in found and made.plan.inference != inference:
                 raise UserError(
-                    f"config key 'experiments.{name}.methods.{row}': the row of this name is a prompting baseline in "
-                    "another experiment; give one of them another name"
+                    f"config key 'experiments.{name}.methods.{row}': the row of this name is {kind} in another "
+                    "experiment; give one of them another name"
                 )
-        return alternatives(sorted(prompted))
+        return sorted(found)
 
     def _check_prompted(self, name: str) -> None:
         """Refuse rows that may not fit the context of their models, where it is known, and outputs made otherwise."""
@@ -67,6 +67,20 @@ class Studies:
             distilling = models[experiment.prompting.model or experiment.base_model].known_context()
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
+
+    def given_outputs(self, key: InRun) -> str:
+        """Return the file of continuations that were made elsewhere."""
+        return self.project.plan(key).source
+
+    def given_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what their job reads of the configuration."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            seeds=experiment.seeds,
+            tokenizer=self.project.tokenizer_folder(experiment.base_model),
+            generation=pick(experiment.generation, "minimum_words", "minimum_distinct_bigram_ratio"),
+            words=self.project.words(key),
+        )
 
     def sheet_model(self, key: InExperiment) -> str:
         """Return the base model that distils author sheets."""
@@ -99,7 +113,7 @@ class Studies:
             model=self.project.asked_model_settings(experiment.base_model),
             prompting=plan_values(self.project.plan(key))["prompting"],
             lengths=pick(experiment.prompting, "passages", "passage_tokens"),
-            generation=experiment.generation,
+            generation=experiment.row_generation(key.method),
             words=self.project.words(key),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
@@ -187,8 +188,10 @@ class Training(SharedTraining):
     @cache
     def _adapters(self, run: Run) -> tuple[list[str], list[str]]:
         plan = self.project.plan(run)
-        if plan.inference in ("base", "prompted"):
+        if plan.inference in ("base", "prompted", "outputs"):
             return [], []
+        if plan.inference == "adapters":
+            return [], [str(path) for path in sorted(Path(plan.source).glob("*/adapter_*")) if path.is_file()]
         if plan.inference == "given":
             return [self.given_adapter(run, plan)], []
         shared = [] if plan.shared is None else [self.final_adapter(run, plan)]
@@ -257,7 +260,8 @@ class Training(SharedTraining):
         return parameter(
             model=self.project.model_settings(experiment.base_model),
             **plan_values(self.project.plan(key).generates),
-            **pick(experiment, "lora", "generation"),
+            **pick(experiment, "lora"),
+            generation=experiment.row_generation(key.method),
             words=self.project.words(key),
         )
 

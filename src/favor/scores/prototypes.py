@@ -127,7 +127,7 @@ def _score_run(
         yield row("author_accuracy", "first50x1500", _accuracy(true, guesses), n)
         yield row("author_macro_f1", "first50x1500", macro_f1(true, guesses, sorted(set(true))), n)
     if "leave_one_out" in variants:
-        own, guesses = leave_one_out(vectors, true)
+        own, guesses = leave_one_out(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
         if len(own) == 0:
             note = "no author has two outputs that passed the filter"
             yield row("author_accuracy", "leave_one_out", float("nan"), 0, note)
@@ -137,16 +137,19 @@ def _score_run(
             yield row("author_macro_f1", "leave_one_out", macro_f1(own, guesses, sorted(set(own))), len(own))
 
 
-def leave_one_out(vectors: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(true, predicted) authors against prototypes of the run's outputs, the scored one left out of its author's."""
+def leave_one_out(vectors: np.ndarray, true: np.ndarray, prompts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(true, predicted) authors against prototypes of the run's outputs, without those on the scored one's prompt."""
     authors = np.array(sorted(set(true)), dtype=object)
     member = (true[:, None] == authors[None, :]).astype(np.float64)
     sums = member.T @ vectors
     similarity = vectors @ unit_rows(sums).T
     own = member.argmax(axis=1)
-    rest = sums[own] - vectors
+    prompt = np.unique(prompts.astype(str), return_inverse=True)[1]
+    together = np.zeros((prompt.max(initial=-1) + 1, vectors.shape[1]))
+    np.add.at(together, prompt, vectors)
+    rest = sums[own] - together[prompt]
     similarity[np.arange(len(true)), own] = (vectors * unit_rows(rest)).sum(axis=1)
-    scored = member.sum(axis=0)[own] > 1
+    scored = member.sum(axis=0)[own] > np.bincount(prompt)[prompt]
     return true[scored], authors[similarity.argmax(axis=1)][scored]
 
 

@@ -44,11 +44,11 @@ def quality_columns(
 def generations_table(
     run: pd.DataFrame, texts: Sequence[str], tokens: Sequence[Sequence[int]], settings: Mapping[str, Any], words: str
 ) -> pd.DataFrame:
-    """Return the table ``generations``: ``run`` (seed, method, client, prompt_id) with its texts, filtered.
+    """Return the table ``generations``: ``run`` (seed, method, client, prompt_id, sample) with its texts, filtered.
 
     ``settings``: the section ``generation``; ``words``: what counts as one
     (:func:`favor.foundation.words.output_words`).
     """
     limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], words)
-    frame = run.reset_index(drop=True).assign(sample=0, text=list(texts), tokens=[len(row) for row in tokens])
+    frame = run.reset_index(drop=True).assign(text=list(texts), tokens=[len(row) for row in tokens])
     return frame.join(quality_columns(list(texts), *limits))

@@ -1,0 +1,101 @@
+"""PEFT adapters that were trained elsewhere (TRL, Unsloth, Axolotl, LLaMA-Factory), read as adapter states."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+
+from favor.foundation.errors import UserError
+from favor.lm.lora import LoraState, state_shapes
+from favor.lm.settings import LoraSettings
+
+CONFIGURATION, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+# What a plain LoRA adapter does not have, by the key of its configuration.
+_REFUSED = ("use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "fan_in_fan_out")
+
+
+def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], LoraSettings]:
+    """Return the adapter state in every folder, by its name, and the settings that all of them have.
+
+    Raises ``UserError`` with the folder for an adapter that is not a plain LoRA adapter in PEFT's format, and where two
+    have another rank, scale or other modules: they generate in one stack.
+    """
+    states: dict[str, LoraState] = {}
+    settings: dict[str, LoraSettings] = {}
+    for folder in folders:
+        configuration = _configuration(folder)
+        states[folder.name] = _state(folder / WEIGHTS)
+        settings[folder.name] = _settings(folder, configuration, states[folder.name])
+    names = list(settings)
+    for name in names[1:]:
+        for key in ("rank", "alpha", "target_modules"):
+            one, other = (getattr(settings[each], key) for each in (names[0], name))
+            if one != other:
+                raise UserError(
+                    f"adapter '{name}': {key} {_plain(other)}, but '{names[0]}' has {_plain(one)}; the adapters of a "
+                    "row need one rank, alpha and list of modules"
+                )
+    return states, settings[names[0]]
+
+
+def check_shapes(states: Mapping[str, LoraState], model: nn.Module, settings: LoraSettings) -> None:
+    """Check that adapters fit a model. Raises ``UserError`` with the adapter and its first tensor that does not."""
+    wanted = state_shapes(model, settings)
+    for name, state in states.items():
+        for tensor in sorted({*wanted, *state}):
+            found = tuple(state[tensor].shape) if tensor in state else "missing"
+            needed = wanted.get(tensor, "no such tensor")
+            if found != needed:
+                raise UserError(
+                    f"adapter '{name}': {tensor} is {found}, the experiment's base model needs {needed}; adapters must "
+                    "be trained on that model, on all of its layers"
+                )
+
+
+def _configuration(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIGURATION
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; the folder must hold an adapter in PEFT's format") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error}); save the adapter again") from None
+    if found.get("peft_type") != "LORA":
+        raise UserError(f"{path}: an adapter of type {found.get('peft_type')}; only LORA is read")
+    for key in _REFUSED:
+        if found.get(key):
+            raise UserError(f"{path}: '{key}' is set; only plain LoRA adapters are read")
+    if found.get("bias", "none") != "none":
+        raise UserError(f"{path}: 'bias' is {found['bias']!r}; only adapters without biases are read")
+    return dict(found)
+
+
+def _state(path: Path) -> LoraState:
+    try:
+        # PEFT of old names the adapter within the tensors' names.
+        return {name.replace(".default.", "."): tensor.float() for name, tensor in load_file(path).items()}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; save the adapter as safetensors") from None
+    except SafetensorError as error:
+        raise UserError(f"{path}: not a whole safetensors file ({error}); save the adapter again") from None
+
+
+def _settings(folder: Path, configuration: Mapping[str, Any], state: LoraState) -> LoraSettings:
+    modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in state if ".lora_" in name})
+    rank, alpha = int(configuration["r"]), float(configuration["lora_alpha"])
+    if not modules:
+        raise UserError(f"{folder / WEIGHTS}: holds no LoRA factor; save the adapter again")
+    if configuration.get("use_rslora"):
+        alpha *= math.sqrt(rank)  # its scale is alpha / sqrt(rank)
+    return LoraSettings(rank, alpha, 0.0, tuple(modules))
+
+
+def _plain(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else f"{value:g}"

@@ -1,0 +1,105 @@
+"""Continuations that were made elsewhere: whole files are taken as they are, broken ones stop with one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from favor.federation.outside import given_outputs, prompts_to_answer
+from favor.foundation.errors import UserError
+
+A, B = "client_001", "client_002"
+
+
+@pytest.fixture
+def asked() -> list:
+    own = pd.DataFrame(
+        [
+            (A, "p1", "When I was young", 1),
+            (B, "p2", "The sea is", 1),
+            (A, "p3", "Today we drove", 2),
+            (B, "p4", "My cat", 2),
+        ],
+        columns=["client", "prompt_id", "prompt_text", "seed"],
+    )
+    common = pd.DataFrame({"prompt_id": ["c1"], "prompt_text": ["Dear diary of mine"]})
+    return prompts_to_answer(own, common)
+
+
+def rows() -> list[dict]:
+    """Answers to every prompt of seed 1."""
+    answers = [("p1", A, "a dog"), ("p2", B, "blue"), ("c1", A, "I slept"), ("c1", B, "I ate")]
+    return [{"prompt": prompt, "author": author, "text": text} for prompt, author, text in answers]
+
+
+def write(path: Path, lines: list[dict]) -> Path:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked, tmp_path: Path) -> None:
+    lines = rows()
+    lines[0]["prompt"] = "When I was young"
+    lines += [
+        {"prompt": "p3", "author": A, "text": "home", "seed": 2},
+        {"prompt": "p4", "author": B, "text": "", "seed": 2},
+    ]
+    path = write(tmp_path / "a.jsonl", lines)
+    first = given_outputs(path, asked, 1)
+    assert first.to_numpy().tolist() == [
+        [A, "c1", 0, "I slept", True],
+        [A, "p1", 0, "a dog", False],
+        [B, "c1", 0, "I ate", True],
+        [B, "p2", 0, "blue", False],
+    ]
+    second = given_outputs(path, asked, 2)
+    assert second["prompt_id"].tolist() == ["c1", "p3", "c1", "p4"]
+    table = pd.DataFrame(lines).astype({"seed": "Int64"})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        pd.testing.assert_frame_equal(given_outputs(tmp_path / name, asked, 1), first)
+
+
+def test_samples_and_seeds_of_common_prompts(asked, tmp_path: Path) -> None:
+    lines = [*rows(), {**rows()[0], "text": "a cat", "sample": 1}]
+    lines[2] |= {"seed": 2}  # this answer is not seed 1's
+    lines.append({**rows()[2], "seed": 1, "text": "I woke"})
+    found = given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1).set_index(["prompt_id", "client", "sample"])[
+        "text"
+    ]
+    assert found["p1", A, 1] == "a cat"
+    assert found["c1", A, 0] == "I woke"
+
+
+def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path: Path) -> None:
+    lines = [{**json.loads(each.line), "text": "and then"} for each in asked]
+    for seed in (1, 2):
+        assert len(given_outputs(write(tmp_path / "a.jsonl", lines), asked, seed)) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: lines.pop(), "1 of 4 prompts of seed 1 have no row, first 'c1' of client_002"),
+        (lambda lines: lines.append({**lines[0]}), "line 5 answers what line 1 answers; number them under 'sample'"),
+        (lambda lines: lines[0].update(prompt="p9"), "line 1: no prompt has the id or the text 'p9'"),
+        (
+            lambda lines: lines[0].update(author=B),
+            "line 1: the prompt is not one of author 'client_002' but of client_001",
+        ),
+        (lambda lines: lines[0].update(seed=2), "line 1: seed 2 does not ask this prompt"),
+        (lambda lines: lines[2].update(seed=7), "line 3: seed 7 does not ask this prompt"),
+        (lambda lines: lines[0].update(text="When I was young a dog"), "line 1: the text begins with its prompt"),
+        (lambda lines: lines[0].update(sample="x"), "line 1: sample 'x' is not a whole number"),
+        (lambda lines: lines[0].pop("text"), "line 1: key 'text' is missing"),
+    ],
+)
+def test_what_does_not_fit_stops_with_the_row(asked, tmp_path: Path, change, message: str) -> None:
+    lines = rows()
+    change(lines)
+    with pytest.raises(UserError, match=message):
+        given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)

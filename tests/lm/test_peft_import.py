@@ -1,0 +1,111 @@
+"""Foreign adapters: what PEFT saves is read back and generates as PEFT does; what is not plain LoRA is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import peft
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+from favor.foundation.errors import UserError
+from favor.lm.lora import export_peft, initial_state
+from favor.lm.peft_import import check_shapes, import_peft
+from favor.lm.settings import LoraSettings
+
+SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+MODULES = ["k_proj", "q_proj"]
+
+
+def model() -> Qwen2ForCausalLM:
+    torch.manual_seed(0)
+    return Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=1, **SIZES))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two adapters that PEFT saved, with both factors drawn at random."""
+    for seed, name in enumerate(("client_001", "client_002")):
+        torch.manual_seed(seed)
+        settings = peft.LoraConfig(r=4, lora_alpha=6, target_modules=MODULES, init_lora_weights=False)
+        peft.get_peft_model(model(), settings).save_pretrained(tmp_path / name)
+    return tmp_path
+
+
+def folders(path: Path) -> list[Path]:
+    return sorted(path.iterdir())
+
+
+def test_what_peft_saves_is_read(folder: Path) -> None:
+    states, settings = import_peft(folders(folder))
+    assert settings == LoraSettings(4, 6.0, 0.0, ("k_proj", "q_proj"))
+    check_shapes(states, model(), settings)
+    saved = load_file(folder / "client_002" / "adapter_model.safetensors")
+    assert states["client_002"].keys() == saved.keys()
+    assert all(torch.equal(states["client_002"][name], saved[name]) for name in saved)
+
+
+def test_what_is_exported_here_is_read_back(tmp_path: Path) -> None:
+    settings = LoraSettings(2, 8, 0.1, ("q_proj",))
+    state = initial_state(model(), settings, 3)
+    export_peft(state, settings, "base", tmp_path / "client_001")
+    states, found = import_peft(folders(tmp_path))
+    assert (found.rank, found.alpha, found.target_modules) == (2, 8.0, ("q_proj",))
+    assert all(torch.equal(states["client_001"][name], state[name]) for name in state)
+
+
+def test_half_precision_old_names_and_rank_stabilised_scales(folder: Path) -> None:
+    for place in folders(folder):
+        path = place / "adapter_model.safetensors"
+        state = {
+            name.replace(".weight", ".default.weight"): tensor.bfloat16() for name, tensor in load_file(path).items()
+        }
+        save_file(state, path)
+        edit(place, use_rslora=True)
+    states, settings = import_peft(folders(folder))
+    assert settings.scaling == pytest.approx(6 / 4**0.5)
+    check_shapes(states, model(), settings)
+    assert all(tensor.dtype == torch.float32 for tensor in states["client_001"].values())
+
+
+def edit(place: Path, **keys: object) -> None:
+    path = place / "adapter_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"peft_type": "LOHA"}, "of type LOHA; only LORA"),
+        ({"use_dora": True}, "'use_dora' is set"),
+        ({"modules_to_save": ["lm_head"]}, "'modules_to_save' is set"),
+        ({"bias": "all"}, "'bias' is 'all'"),
+        ({"lora_alpha": 9}, "adapter 'client_002': alpha 9, but 'client_001' has 6; the adapters of a row"),
+    ],
+)
+def test_what_does_not_fit_is_refused(folder: Path, keys: dict, message: str) -> None:
+    edit(folder / "client_002", **keys)
+    with pytest.raises(UserError, match=message):
+        import_peft(folders(folder))
+
+
+def test_another_model_and_broken_files_are_refused(folder: Path) -> None:
+    states, settings = import_peft(folders(folder))
+    torch.manual_seed(0)
+    wide = Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=2, **SIZES))
+    with pytest.raises(
+        UserError, match=r"k_proj.lora_B.weight is \(8, 4\), the experiment's base model needs \(16, 4\)"
+    ):
+        check_shapes(states, wide, settings)
+    deep = Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=1, **{**SIZES, "num_hidden_layers": 3}))
+    with pytest.raises(UserError, match=r"layers.2.self_attn.k_proj.lora_A.weight is missing"):
+        check_shapes(states, deep, settings)
+    (folder / "client_002" / "adapter_model.safetensors").write_bytes(b"0" * 20)
+    with pytest.raises(UserError, match="not a whole safetensors file"):
+        import_peft(folders(folder))
+    (folder / "client_001" / "adapter_config.json").unlink()
+    with pytest.raises(UserError, match="must hold an adapter in PEFT's format"):
+        import_peft(folders(folder))

@@ -1,0 +1,39 @@
+"""Continuations made elsewhere: the prompts are listed, answered, and taken as a row's outputs."""
+
+from __future__ import annotations
+
+import json
+
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet
+from tests.workflow.conftest import copy_project
+from tests.workflow.traced import unforeseen, untraced
+
+MICRO = ("--configfile", "micro.yaml", "--")
+ROW = "results/micro/seed1/elsewhere"
+
+
+def test_listed_prompts_are_answered_and_read(repository, tmp_path):
+    project = copy_project(repository, tmp_path / "project", traced=True)
+    text = (repository / "tests" / "data" / "micro.yaml").read_text()
+    (project.folder / "micro.yaml").write_text(text)
+    assert "give each a 'text'" in project.snakemake(*MICRO, "prompts").stdout
+    lines = (project.folder / "results/micro/clients/prompts.jsonl").read_text().splitlines()
+    answers = [{**json.loads(line), "text": f"answer {number}"} for number, line in enumerate(lines)]
+    assert len(answers) == 12  # 4 clients, one long enough post each, and 2 common prompts
+    path = project.folder / "answers.jsonl"
+    path.write_text("".join(f"{json.dumps(answer)}\n" for answer in answers))
+    text = text.replace("    methods:\n", "    methods:\n      elsewhere: { outputs: answers.jsonl }\n")
+    (project.folder / "micro.yaml").write_text(text)
+    target = f"{ROW}/generations.parquet"
+    assert project.planned(*MICRO, target) == {"read_outputs": 1}
+    project.snakemake(*MICRO, target)
+    own, common = (
+        read_parquet(project.folder / ROW / f"{name}generations.parquet", GENERATIONS) for name in ("", "common_")
+    )
+    assert (len(own), len(common)) == (4, 8)
+    assert not own["passed"].any()  # two words
+    path.write_text("".join(f"{json.dumps(answer)}\n" for answer in answers[1:]))
+    assert "1 of 12 prompts of seed 1 have no row" in project.snakemake(*MICRO, target, check=False).stdout
+    assert unforeseen(project.folder) == set()
+    assert untraced(project.folder, "outside") == set()

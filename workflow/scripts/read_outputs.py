@@ -1,0 +1,26 @@
+"""Take continuations that were made elsewhere as a run's, and filter them like any other."""
+
+from pathlib import Path
+
+from favor.corpora.tables import COMMON_PROMPTS
+from favor.federation.outside import given_outputs, prompts_to_answer
+from favor.federation.tables import GATES, GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tokenizer import open_tokenizer
+from favor.running.job import job
+from favor.scores.inputs import load_prompts
+from favor.scores.text_quality import generations_table
+
+with job(snakemake) as cfg:
+    own = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    shared = snakemake.input.common_prompts
+    common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
+    seed, tokenizer = int(snakemake.wildcards.seed), open_tokenizer(cfg["tokenizer"])
+    found = given_outputs(Path(snakemake.input.source), prompts_to_answer(own, common), seed)
+    for kind, output in ((False, snakemake.output.generations), (True, snakemake.output.common_generations)):
+        chosen = found[found["common"] == kind]
+        run = chosen[["client", "prompt_id", "sample"]].assign(seed=seed, method=snakemake.wildcards.method)
+        texts = chosen["text"].tolist()
+        tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+        write_parquet(generations_table(run, texts, tokens, cfg["generation"], cfg["words"]), output, GENERATIONS)
+    write_parquet(GATES.empty(), snakemake.output.gates, GATES)
