@@ -19,11 +19,11 @@ def copied():
 
 
 def test_own_text_keeps_all_and_dealt_out_text_nothing(copied) -> None:
-    for metric in voice_kept.METRICS:
-        shares = by_method(copied, metric.name)
+    for measure in voice_kept.OWN_PROMPTS:
+        shares = by_method(copied, f"kept_{measure}")
         assert (shares["gold"], shares["shuffled"]) == (1.0, 0.0)
         for end in ("low", "high"):
-            assert by_method(copied, metric.name, end)["gold"] == 1.0
+            assert by_method(copied, f"kept_{measure}", end)["gold"] == 1.0
 
 
 def test_shares_rise_with_the_chance_of_the_own_voice(copied) -> None:
@@ -88,6 +88,51 @@ def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
     inputs = inputs_maker(train=human, gold=human, generated={client: [None, None] for client in "abc"})
     scores = voice_kept.score(inputs, FEW)
     rows = scores[(scores["method"] == "m") & (scores["variant"] == "")]
+    rows = rows[rows["metric"].str.startswith("kept_")]
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"score, floor or ceiling has no value"}
     assert np.isfinite(by_method(scores, "kept_author_accuracy")["gold"])
+
+
+def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
+    inputs = copied_voices(one_voice=True)
+    # the same outputs, said to answer common prompts
+    common = inputs.generations.assign(prompt_id=inputs.generations["prompt_id"].str[-2:])
+    vectors = inputs.generation_embeddings["e"]
+    vectors = vectors.assign(prompt_id=vectors["prompt_id"].str[-2:])
+    inputs = replace(inputs, common_generations=common, common_embeddings={"e": vectors}, _cache={})
+    scores = voice_kept.score(inputs, FEW)
+    for measure, own in voice_kept.COMMON_PROMPTS.items():
+        shares, wanted = by_method(scores, f"kept_{measure}"), by_method(copied, f"kept_{own}")
+        assert {method: shares[method] for method in ("0.0", "0.5", "1.0", "same")} == pytest.approx(
+            {method: wanted[method] for method in ("0.0", "0.5", "1.0", "same")}
+        )
+        notes = scores.loc[(scores["metric"] == f"kept_{measure}") & (scores["method"] == "gold"), "note"]
+        assert notes.str.startswith("people wrote no continuations").any()
+    assert not copied["metric"].str.startswith("kept_common").any()
+
+
+def test_what_authors_lose_by_hand(three_authors) -> None:
+    losses = voice_kept.author_losses(three_authors, "e").set_index("client")
+    cos = {angle: np.cos(np.radians(angle)) for angle in (0, 5, 20, 60)}
+    # a wrote at 0 and 5 degrees from its prototype, its outputs lie at 0 and 20; b's second one 60 away, c's at 0
+    wanted = [(cos[5] - cos[20]) / 2, (cos[5] - cos[60]) / 2, (cos[5] - cos[0]) / 2]
+    assert losses["m"].tolist() == pytest.approx(wanted)
+    # prototypes at 0, 90 and 180 degrees: their mean points to 90
+    assert losses["distance"].tolist() == pytest.approx([1.0, 0.0, 1.0])
+    assert losses["words"].isna().all()
+    scores = voice_kept.score(three_authors, FEW)
+    # ranks of losses 2, 3, 1 on those of distances 2.5, 1, 2.5 (means of tied ranks)
+    assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(-np.sqrt(3) / 2)
+    notes = scores.loc[scores["metric"] == "loss_with_volume", "note"]
+    assert set(notes) == {"an author has no output or no words, or all are alike"}
+
+
+def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> None:
+    human = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
+    directions = [np.exp(1j * np.radians(angles[0])) for angles in human.values()]
+    mean = float(np.degrees(np.angle(np.mean(directions))))
+    inputs = inputs_maker(train=human, gold=human, generated={client: [mean, mean] for client in human})
+    losses = voice_kept.author_losses(inputs, "e")
+    assert losses["m"].tolist() == pytest.approx(losses["distance"].tolist())
+    assert by_method(voice_kept.score(inputs, FEW), "loss_with_distance")["m"] == pytest.approx(1.0)
