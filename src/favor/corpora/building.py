@@ -24,6 +24,7 @@ from favor.corpora.letter_counts import count_letters_and_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
 from favor.corpora.scripts import ScriptCounts
 from favor.corpora.shared_authors import shared_author_groups
+from favor.corpora.suspicions import Suspicions
 from favor.corpora.tables import DROPPED, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
@@ -80,6 +81,8 @@ def build_documents(
                 f"{path}: {index.dropped[reason]:,} posts are dropped, {RARE_REASONS[reason]}; the first is {label}",
                 file=sys.stderr,
             )
+        for line in index.suspicions.lines(index.authors):
+            print(f"{path}: {line}", file=sys.stderr)
         index.scripts.check(str(path), settings.words)
         columns = _Columns(index)
         counts = {**index.dropped, **columns.drop(settings)}
@@ -94,7 +97,7 @@ def build_documents(
 
 def _excluded(given: Collection[str] | None, reader: Reader, declared: str) -> frozenset[str]:
     own: Collection[str] = getattr(reader, declared, ())
-    return frozenset(" ".join(text.split()) for text in (own if given is None else given))
+    return frozenset(" ".join(text.split()).casefold() for text in (own if given is None else given))
 
 
 def _listed(counts: dict[str, int]) -> str:
@@ -116,6 +119,7 @@ class _Index:
 
     def __init__(self, excluded_authors: frozenset[str], excluded_texts: frozenset[str]) -> None:
         self._excluded_authors, self._excluded_texts = excluded_authors, excluded_texts
+        self._longest_excluded = max(map(len, excluded_texts), default=0)
         self.authors: dict[str, int] = {}
         self.topics: dict[str, int] = {}
         self.rows_of_author = array("q")
@@ -125,6 +129,7 @@ class _Index:
         self._spilled = 0  # bytes
         self.dropped = {"empty": 0, "too_short": 0}
         self.scripts = ScriptCounts()
+        self.suspicions = Suspicions()
         self.first: dict[str, str] = {}  # of every rare reason, the first row dropped for it
 
     def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
@@ -149,7 +154,7 @@ class _Index:
         name = post.author.strip()
         if not name:
             raise UserError(f"{path}: {post.row_label}: the author is empty; fill it in or remove the row")
-        if name in self._excluded_authors:
+        if name.casefold() in self._excluded_authors:
             self._drop("excluded_author", post)
             return None
         if not _has_utf8(name):
@@ -168,9 +173,10 @@ class _Index:
         if not text:
             self.dropped["empty"] += 1
             return None
-        if text in self._excluded_texts:
+        if len(text) <= self._longest_excluded and text.casefold() in self._excluded_texts:
             self._drop("excluded_text", post)
             return None
+        self.suspicions.look(text, post.row_label)
         prompt = clean_text(post.prompt, settings.keep_line_breaks) if post.prompt else ""
         return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text)
 

@@ -113,6 +113,7 @@ def read_columns(
     """
     records = read_delimited(path, settings)
     header = next(records).fields
+    author_at = header.index(author) if author in header else 0
     positions = column_positions(header, columns, str(path), expected)
     swallowed = None
     if author is not None:
@@ -122,6 +123,11 @@ def read_columns(
         if swallowed is not None:
             swallowed.look(record)
         fields = record.fields
+        if fields[author_at] == header[author_at] and fields == header:
+            raise UserError(
+                f"{path}: {record.label} repeats the header; remove it, and check whether files were put together "
+                "that share posts or authors"
+            )
         yield record.label, tuple([fields[at] for at in positions])
     if swallowed is not None:
         swallowed.finish()

@@ -19,6 +19,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
 GZIP_MAGIC, ZIP_MAGIC = b"\x1f\x8b", b"PK\x03\x04"
+OTHER_MAGIC = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!")  # bzip2, xz, Zstandard, 7-Zip, RAR
 # What reading a damaged archive raises, and what it raises besides while its table of contents is read.
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, struct.error)
 DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
@@ -43,14 +44,18 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
             elif magic.startswith(ZIP_MAGIC):
                 member, content = _only_member(raw, path, suffixes)
                 yield stack.enter_context(content), f"{path}:{printable(member)}"
+            elif magic.startswith(OTHER_MAGIC):
+                raise UserError(
+                    f"{path}: is compressed, and not as .gz or .zip; unpack it or compress it as one of them"
+                )
             else:
                 yield raw, str(path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; mend the corpus path") from None
+        raise UserError(f"{path}: no such file; check the corpus key 'path'") from None
     except DAMAGED as error:
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
-        raise UserError(f"{path}: cannot be read ({error}); mend the file or its permissions") from None
+        raise UserError(f"{path}: cannot be read ({error}); fix the file or its permissions") from None
 
 
 def _open(path: Path) -> BinaryIO:

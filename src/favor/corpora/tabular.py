@@ -135,7 +135,7 @@ def _parquet(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; mend the corpus path") from None
+        raise UserError(f"{path}: no such file; check the corpus key 'path'") from None
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: not a whole Parquet file ({_line(error)}); fetch it again") from None
 

@@ -8,6 +8,7 @@ elements by a tolerant expression and never parsed as XML, and every post is dec
 from __future__ import annotations
 
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -44,6 +45,7 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     """
     settings.column_names(COLUMNS)
     encoding = known_encoding(settings.encoding or ENCODING)
+    cut: list[str] = []
     for name, content in _files(path):
         parts = FILE_NAME.fullmatch(PurePosixPath(name).name)
         name = printable(name)
@@ -58,6 +60,8 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
             raise UserError(f"{path}: '{name}' is empty; fetch it again or remove it")
         if not re.search(r"<(?:Blog|post)\b", text, re.IGNORECASE):
             raise UserError(f"{path}: '{name}' holds neither <Blog> nor <post>; fetch it again or remove it")
+        if not re.search("</Blog>", text, re.IGNORECASE):
+            cut.append(name)
         date, number = "", 0
         for entry in ENTRY.finditer(text):
             if entry["post"] is None:
@@ -68,6 +72,12 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
                 read_post: str | None = post if whole else _decoded(post, encoding)
                 yield RawPost(parts["author"], parts["topic"], "", read_post or "", date, label, read_post is None)
                 date = ""
+    if cut:
+        print(
+            f"{path}: {len(cut):,} files end before </Blog>, so posts may be missing; the first is '{cut[0]}'; "
+            "fetch them again",
+            file=sys.stderr,
+        )
 
 
 def _decoded(post: str, encoding: str) -> str | None:
@@ -123,7 +133,7 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
                         names.append(name)
                         yield name, archive.read(member)
         except FileNotFoundError:
-            raise UserError(f"{path}: no such file or folder; mend the corpus path") from None
+            raise UserError(f"{path}: no such file or folder; check the corpus key 'path'") from None
         except (*DAMAGED_CONTENTS, RuntimeError, OSError) as error:
             raise UserError(f"{str(path)!r}: neither a folder nor a whole zip ({error}); fetch it again") from None
     if not names:

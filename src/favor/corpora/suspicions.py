@@ -1,0 +1,74 @@
+"""Signs that a corpus is not what it should be. Nothing is dropped for them: each is one line in the log."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+# "é" and "’" as they look where UTF-8 was read as cp1252.
+_MISREAD = re.compile("[ÂÃ][\xa1-\xbf]|â€[˜™œžš“”¦¢]")
+_TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|img|li|p|span|strong|table|td|tr|u|ul)\b[^<>]*>", re.IGNORECASE)
+_MISSING = frozenset(("nan", "null", "none", "n/a", "na", "<na>", "undefined"))
+_LONGEST_MISSING = max(map(len, _MISSING))
+_REDDIT = re.compile("^/?u/")
+
+
+_MEANINGS = {
+    "misread": "look like UTF-8 that was read as cp1252 ('Ã©' for 'é'); make the file again from its source",
+    "replaced": "hold the character U+FFFD, where bytes were lost; make the file again from its source",
+    "tagged": "hold HTML tags, which stay in the text; remove them if they are not the author's",
+    "missing": "are a word for a missing value, such as 'nan'; list it under 'excluded_texts' if it is one",
+}
+
+
+class Suspicions:
+    """Counts posts as they are cleaned, and names the first of each kind."""
+
+    def __init__(self) -> None:
+        self._posts: dict[str, tuple[int, str]] = {}
+
+    def look(self, text: str, label: str) -> None:
+        """Count a cleaned post."""
+        if not text.isascii():
+            if _MISREAD.search(text):
+                self._count("misread", label)
+            if "\ufffd" in text:
+                self._count("replaced", label)
+        if "<" in text and _TAG.search(text):
+            self._count("tagged", label)
+        if len(text) <= _LONGEST_MISSING and text.casefold() in _MISSING:
+            self._count("missing", label)
+
+    def _count(self, kind: str, label: str) -> None:
+        count, first = self._posts.get(kind, (0, label))
+        self._posts[kind] = count + 1, first
+
+    def lines(self, authors: Iterable[str]) -> list[str]:
+        """Return what was seen, and what is odd about the names of ``authors``."""
+        lines = [
+            f"{count:,} posts {_MEANINGS[kind]}; the first is {first}" for kind, (count, first) in self._posts.items()
+        ]
+        known: dict[str, str] = {}
+        alike: list[tuple[str, str]] = []
+        for name in authors:
+            if name.casefold() in _MISSING:
+                lines.append(
+                    f"the author {name!r} may be a missing value; list it under 'excluded_authors' if it is one"
+                )
+            other = known.setdefault(_plain(name), name)
+            if other != name:
+                alike.append((other, name))
+        if alike:
+            first = " and ".join(map(ascii, alike[0]))
+            lines.append(
+                f"authors whose names differ in letter case, invisible characters, leading zeros or 'u/' alone: "
+                f"{len(alike):,}, such as {first}; make the names equal where they are one person"
+            )
+        return lines
+
+
+def _plain(name: str) -> str:
+    visible = "".join(sign for sign in unicodedata.normalize("NFKC", name) if unicodedata.category(sign) != "Cf")
+    plain = _REDDIT.sub("", " ".join(visible.casefold().split()))
+    return (plain.lstrip("0") or "0") if plain.isdecimal() else plain

@@ -1,0 +1,90 @@
+"""What may be wrong with a corpus is said and changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.building import build_documents
+from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.reading import open_reader
+from favor.corpora.suspicions import Suspicions
+from favor.foundation.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("It\u00e2\u20ac\u2122s here", "read as cp1252"),
+        ("caf\u00c3\u00a9", "read as cp1252"),
+        ("caf\ufffd", "bytes were lost"),
+        ("<p>hello</p>", "HTML tags"),
+        ("NaN", "missing value"),
+        ("café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread", ""),
+    ],
+)
+def test_posts(text: str, said: str) -> None:
+    seen = Suspicions()
+    seen.look("plain", "row 1")
+    seen.look(text, "row 2")
+    lines = seen.lines(["ann"])
+    assert len(lines) == bool(said)
+    assert all(said in line and line.endswith("the first is row 2") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["Ann", "ann"], "1, such as 'Ann' and 'ann'"),
+        (["7", "007", "7\u200b"], "2, such as '7' and '007'"),
+        (["Ren\u00e9", "Rene\u0301"], "1, such as"),
+        (["bob", "u/bob"], "1, such as 'bob' and 'u/bob'"),
+        (["None"], "the author 'None' may be a missing value"),
+        (["ann", "anne", "70", "7", "0"], ""),
+    ],
+)
+def test_names(names: list[str], said: str) -> None:
+    lines = Suspicions().lines(names)
+    assert len(lines) == bool(said)
+    assert all(said in line for line in lines)
+
+
+def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("author,prompt,text\nbob,p,one two\n[Deleted],p,x\nBob,p,[REMOVED]\nBob,p,three four\n")
+
+    def build() -> dict[str, int]:
+        outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
+        return build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)
+
+    counts = build()
+    assert (counts["kept"], counts["excluded_author"], counts["excluded_text"]) == (2, 1, 1)
+    assert f"{path}: authors whose names differ" in capsys.readouterr().err
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(UserError, match=r"row 5 \(line 6\) repeats the header"):
+        build()
+
+
+def test_a_file_of_another_compression_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.bz2"
+    path.write_bytes(b"BZh91AY&SY")
+    with pytest.raises(UserError, match=r"is compressed, and not as \.gz or \.zip"):
+        build_documents(path, open_reader("blog_csv"), CleaningSettings(), tmp_path / "d", tmp_path / "e")
+
+
+def test_a_blog_that_is_cut_short_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "blogs"
+    folder.mkdir()
+    (folder / "5.male.24.Arts.Leo.xml").write_text("<Blog><date>d</date><post>one two</post><post>three f")
+    counts = build_documents(
+        folder,
+        open_reader("blog_xml"),
+        CleaningSettings(),
+        tmp_path / "documents.parquet",
+        tmp_path / "dropped.parquet",
+    )
+    assert counts["kept"] == 2
+    assert "1 files end before </Blog>" in capsys.readouterr().err
