@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-faults test-slurm lint clean
+.PHONY: install lock demo demo-all test test-faults test-slurm lint docs clean
 
 install: $(INSTALLED)
 
@@ -67,6 +67,10 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+
+# The documentation as a site of plain files: build/site/index.html. A broken link stops it.
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean:
 	rm -rf results .snakemake

@@ -11,7 +11,7 @@ report: "workflow/report/workflow.rst"
 # A configuration named on the command line replaces the embedded demo; keys it leaves out take the paper's values.
 if not workflow.overwrite_configfiles:
 
-    configfile: f"{workflow.basedir}/config/config.yaml"
+    configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 
 include: "workflow/functions/start.smk"

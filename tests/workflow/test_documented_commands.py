@@ -16,7 +16,7 @@ import yaml
 from tests.test_extending import put_examples
 from tests.workflow.conftest import COPIED, Project, copy_project
 
-STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make)\s")
+STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make|favor)\s")
 CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command that follows it
 
 # What the documentation leaves to the reader, and one way to fill it in.
@@ -60,6 +60,8 @@ def dry(command: str) -> str:
     python = shlex.quote(sys.executable)
     if re.search(r"\bsnakemake\b", command) and "python" not in command:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
+    if command.startswith("favor "):
+        return f"{python} -m {command.replace('favor', 'favor.cli', 1)}{'' if ' plan ' in command else ' -n'}"
     if command.startswith("make "):
         return command.replace("make", "make -n", 1)
     assert command.startswith("python "), f"no way to try: {command}"

@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
+# The checkout, also where workflow/Snakefile or another workflow's module is the entry.
+ROOT = Path(str(workflow.current_basedir)).parents[1]
 SOURCE = ROOT / "src"
 
 # This file and the scripts import the package from the checkout, whichever environment runs them.

@@ -1,0 +1,146 @@
+"""What the documentation site holds beside the pages of docs/: pages of other folders, and pages made from the code.
+
+MkDocs calls ``on_files`` and ``on_page_markdown`` (https://www.mkdocs.org/user-guide/plugins/#events).
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "favor"
+sys.path.insert(0, str(SOURCE.parent))
+
+# Pages that stand elsewhere, where GitHub and Snakemake's catalogue look for them.
+ELSEWHERE = {
+    "configuration.md": "config/README.md",
+    "benchmarks.md": "benchmarks/README.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+}
+# What a person who extends the workflow imports or declares.
+PUBLIC = (
+    "favor.federation.method",
+    "favor.scores.metric",
+    "favor.scores.inputs",
+    "favor.report.specs",
+    "favor.report.figure_specs",
+    "favor.encoders.base",
+    "favor.corpora.posts",
+    "favor.foundation.registry",
+    "favor.foundation.parquet",
+    "favor.foundation.seeds",
+    "favor.statistics.bootstrap",
+    "favor.statistics.paired",
+    "favor.lm.lora",
+)
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are no files of docs/."""
+    made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
+    made |= {"messages.md": messages_page(), "python.md": python_page()}
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point links between folders at the site's pages. A link to a file that is not a page becomes its text."""
+    folder = posixpath.dirname(ELSEWHERE.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
+    pages = {path: name for name, path in ELSEWHERE.items()}
+
+    def moved(match: re.Match[str]) -> str:
+        text, target, anchor = match[1], match[2], match[3] or ""
+        path = posixpath.normpath(posixpath.join(folder, target))
+        if path in pages:
+            return f"[{text}]({pages[path]}{anchor})"
+        if path.startswith("docs/"):
+            return f"[{text}]({path.removeprefix('docs/')}{anchor})"
+        # What leads nowhere stays, so that MkDocs says so.
+        return text if (ROOT / path).exists() else match[0]
+
+    return _LINK.sub(moved, markdown)
+
+
+def messages_page() -> str:
+    """Return the page of refusals: every message of a ``UserError``, by the part of the workflow that says it."""
+    parts = [
+        "# Messages\n\nWhat the workflow refuses stops it with one line: the file, the row or the key, what is wrong "
+        "with it, and what to do. This page lists every such line and is made from the code. Words in braces stand for "
+        "what the line names. Search for the words that you see in yours.\n"
+    ]
+    for room in sorted(path for path in SOURCE.iterdir() if path.is_dir() and not path.name.startswith("_")):
+        found = sorted({text for path in sorted(room.rglob("*.py")) for text in messages(path)})
+        if found:
+            parts.append(f"## {room.name}\n\n" + "\n".join(f"- {text}" for text in found) + "\n")
+    return "\n".join(parts)
+
+
+def messages(path: Path) -> Iterator[str]:
+    """Yield the messages of the errors for users that a file raises, as Markdown."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "UserError" and node.args:
+            text = template(node.args[0])
+            if len(re.sub(r"\{\w+\}|\W", "", text)) > 10:
+                yield text
+
+
+def template(node: ast.expr) -> str:
+    """Return an expression of text with what is filled in as names in braces."""
+    if isinstance(node, ast.Constant):
+        return re.sub(r"([*_<>\[\]|])", r"\\\1", str(node.value))
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(template, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return template(node.left) + template(node.right)
+    inner = node.value if isinstance(node, ast.FormattedValue) else node
+    words = re.findall(r"[a-z_]+", ast.unparse(inner)) or ["value"]
+    return f"{{{words[-1]}}}"
+
+
+def python_page() -> str:
+    """Return the page of public classes and functions with their docstrings."""
+    parts = [
+        "# Python\n\nThe modules that you import or declare from when you extend the workflow. "
+        "[Extending](extending.md) shows them at work.\n"
+    ]
+    for name in PUBLIC:
+        tree = ast.parse((SOURCE.parent / (name.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        parts.append(f"## `{name}`\n\n{ast.get_docstring(tree) or ''}\n")
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                parts.append(f"### `{signature(node)}`\n\n{ast.get_docstring(node) or ''}\n")
+                parts += fields(node)
+    return "\n".join(parts).replace("``", "`")
+
+
+def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """Return the head of a definition without its types."""
+    if isinstance(node, ast.ClassDef):
+        return f"class {node.name}"
+    names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return f"{node.name}({', '.join(names)})"
+
+
+def fields(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Yield a class's fields and public methods, each as one line."""
+    if isinstance(node, ast.ClassDef):
+        for item in node.body:
+            if isinstance(item, ast.AnnAssign):
+                default = f" = {ast.unparse(item.value)}" if item.value else ""
+                yield f"- `{ast.unparse(item.target)}: {ast.unparse(item.annotation)}{default}`"
+            elif isinstance(item, ast.FunctionDef) and not item.name.startswith("_"):
+                first = (ast.get_docstring(item) or "").partition("\n")[0]
+                yield f"- `{signature(item)}` {first}"
+        yield ""
