@@ -11,8 +11,9 @@ import pandas as pd
 from favor.corpora.readable_habits import HABITS
 from favor.paper.names import method_name
 from favor.report.cells import printed
-from favor.report.drawing import BLUE, GREY, drawing, save, say
+from favor.report.drawing import GREY, drawing, save, say
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import identities
 
 
 def draw_homogenisation(
@@ -21,12 +22,13 @@ def draw_homogenisation(
     methods: Sequence[str],
     *paths: str | Path,
     display: Mapping[str, str] | None = None,
+    bases: Mapping[str, str] | None = None,
     references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of the family ``drift`` to each of ``paths``: a ladder of methods, and their habits kept.
 
-    Methods without a spread are left out; ``references`` (methods that do not federate) have open marks. Habits in
-    which the authors' own continuations do not differ have no column.
+    ``bases`` and ``references``: of :func:`identities`. Methods without a spread are left out, and habits in which the
+    authors' own continuations do not differ.
     """
     spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
     ladder = spread.pivot_table(index="method", columns="variant", values="value")
@@ -41,12 +43,11 @@ def draw_homogenisation(
         left, right = axes
         if not len(ladder):
             say(left, "Authors' own continuations do not\ndiffer measurably: no spread to lose.")
+        drawn = identities(list(ladder.index), bases, references)
         for place, method in enumerate(ladder.index):
             mean, low, high = ladder.loc[method, ["", "low", "high"]]
-            color = GREY if method == "shuffled" else BLUE
-            face = "white" if method in references else color
-            left.plot([low, high], [place, place], color=color, linewidth=1.4, zorder=2)
-            left.plot(mean, place, marker="o", markersize=7, color=color, markerfacecolor=face, zorder=3)
+            left.plot([low, high], [place, place], color=drawn[method].color, linewidth=1.4, zorder=2)
+            left.plot(mean, place, **drawn[method].points, zorder=3)
         for level, label in ((0.0, "all alike"), (1.0, "as human text")):
             left.axvline(level, color=GREY, linestyle=":", linewidth=1)
             left.annotate(label, (level, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", size=7.5)
@@ -81,6 +82,12 @@ FIGURE = FigureSpec(
     scores=("drift",),
     place=0,
     draw=lambda data, *paths: draw_homogenisation(
-        data.scores(), data.style_encoder, data.methods, *paths, display=data.display, references=data.references
+        data.scores(),
+        data.style_encoder,
+        data.methods,
+        *paths,
+        display=data.display,
+        bases=data.bases,
+        references=data.references,
     ),
 )

@@ -34,8 +34,9 @@ def _statistic(metric: str, decimals: int, interval: bool = False) -> Callable[.
         own = scores[(scores["encoder"] == row.encoder) & (scores["metric"] == metric)]
         values = dict(zip(own["variant"], own["value"].astype(float), strict=True))
         notes = dict(zip(own["variant"], own["note"], strict=True))
-        if notes[row.metric]:
-            return missing(str(notes[row.metric]))
+        note = notes.get(row.metric, f"{metric} was not scored")
+        if note:
+            return missing(str(note))
         text = printed(values[row.metric], decimals)
         if interval:
             low, high = (printed(values[f"{row.metric}_{end}"], decimals) for end in ("low", "high"))
