@@ -34,6 +34,7 @@ from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.signature_space_discriminability import draw_discriminability
 from favor.report.figures.training_curves import draw_training_curves
+from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
 from favor.scores.tables import SCORES
 
@@ -124,10 +125,24 @@ def agreement_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+def traffic_table() -> pd.DataFrame:
+    rows = [
+        row
+        for name, sent in (("fedavg", 4e6), ("favor", 2e6))
+        for row in (
+            *((0, name, "asce_a", "kept_author_accuracy", end, value, 48, "") for end, value in _ENDS.items()),
+            (1, name, "", "upload_bytes", "", sent, 4, ""),
+        )
+    ]
+    return pd.DataFrame(rows, columns=voice_table().columns)
+
+
+_ENDS = {"": 0.6, "low": 0.5, "high": 0.65}
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
     "faithful",
+    "traffic",
     "workflow",
     "pipeline",
     "allocation",
@@ -153,6 +168,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
         "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
+        "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", context.methods, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
         "participation": lambda *paths: draw_last_participation(participation_table(), ["fedavg", "favor"], *paths),
@@ -188,6 +204,15 @@ def test_empty_logs_are_named(tmp_path: Path) -> None:
 def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
     draw_retention_utility(scores, "no_such_encoder", ["favor"], tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
+
+
+def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
+    silent = traffic_table().query("metric != 'upload_bytes'")
+    draw_voice_traffic(silent, "asce_a", ["favor"], tmp_path / "nobody.svg")
+    assert written[-1].startswith("No method has both values")
+    draw_voice_traffic(traffic_table(), "asce_a", ["favor", "fedavg"], tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
 
 def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:

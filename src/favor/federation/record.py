@@ -29,7 +29,8 @@ def run_check(
     protocol = ", ".join([experiment.protocol, *(f"but {key}" for key in (*departures(experiment), *own))])
     values: dict[str, bool | int | float | str] = {
         "shared_aggregation": shared is not None,
-        "personal_branch": personal is not None and personal.start != "pooled",
+        "personal_branch": (personal is not None and personal.start != "pooled")
+        or (shared is not None and not shared.uploads.whole),
         "private_residual": personal is not None and personal.residual,
         "alignment": any(objective.alignment > 0 for objective in objectives),
         "proximal": shared is not None and shared.objective.proximal > 0,
