@@ -13,13 +13,20 @@ from favor.config.resolve import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
+
+
+def over(study: Path) -> str:
+    """The configuration that a study is laid over."""
+    return "blogtext_small" if study.stem.endswith("_small") else "blogtext"
+
+
 RUNS = [
     [CONFIG / "config.yaml"],
     [CONFIG / "blogtext.yaml"],
     [CONFIG / "blogtext_small.yaml"],
     [CONFIG / "mythos.yaml"],
     [CONFIG / "config.yaml", *sorted((CONFIG / "demo").glob("*.yaml"))],
-    *([CONFIG / "blogtext.yaml", study] for study in sorted((CONFIG / "studies").glob("*.yaml"))),
+    *([CONFIG / f"{over(study)}.yaml", study] for study in sorted((CONFIG / "studies").glob("*.yaml"))),
 ]
 
 
