@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 import torch
@@ -155,8 +157,21 @@ def test_masks_depend_on_no_device_packing_or_cut(inputs):
     assert 0.4 < whole[:17].float().mean() < 0.8
     assert not whole[17:20].any()
     assert not whole[31:].any()
-    for masks in (packed, cut):
-        assert torch.equal(masks.on_accelerator(1, inputs), masks.on_processor(1, inputs))
+    for masks, tokens in ((packed, slice(20, 31)), (cut, slice(6))):
+        drawn = masks.on_accelerator(1, inputs).times(torch.ones(masks.tokens, inputs))
+        assert torch.equal(drawn[tokens], masks.on_processor(1, inputs)[tokens].float())
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton comes with torch for GPUs")
+def test_the_kernel_draws_the_same_masks(monkeypatch):
+    """On a processor, by Triton's interpreter; the block of 1,024 columns is not filled."""
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    from favor.lm import dropout_kernel
+
+    entries = [MaskEntry(8, 3, 0, (9, 8)), MaskEntry(7, 3, 17, (5, 2, 4))]
+    masks, rows = DropoutMasks(entries, 28, 0.4, torch.device("cpu")), torch.randn(28, 1030)
+    drawn = masks.on_accelerator(1, 1030)
+    assert torch.equal(dropout_kernel.dropped(rows, drawn.starts, drawn.threshold), rows * masks.on_processor(1, 1030))
 
 
 def test_streams_of_masks_differ():

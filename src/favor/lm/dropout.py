@@ -7,6 +7,7 @@ every processor and card does alike.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,39 +103,70 @@ def _threshold(rate: float) -> int:
     return round(rate * 65536) - 32768
 
 
+@torch.library.custom_op("favor::dropped", mutates_args=())
+def dropped(rows: torch.Tensor, starts: torch.Tensor, threshold: int) -> torch.Tensor:
+    """Return ``rows`` [tokens, inputs] times the mask whose draws of each token begin after the counter ``starts``.
+
+    On a GPU with Triton one kernel draws and multiplies; no mask is written to memory. Elsewhere torch's own operations
+    do the same, bit for bit.
+    """
+    if rows.is_cuda and importlib.util.find_spec("triton") is not None:
+        from favor.lm import dropout_kernel
+
+        return dropout_kernel.dropped(rows, starts, threshold)
+    steps = torch.arange(1, _words(rows.shape[1]) + 1, device=rows.device) * _signed(_GAMMA)
+    draws = _split_mix_on_device(starts.unsqueeze(1) + steps)
+    return rows * (draws.view(torch.int16) >= threshold)[:, : rows.shape[1]]
+
+
+@dropped.register_fake
+def _(rows: torch.Tensor, starts: torch.Tensor, threshold: int) -> torch.Tensor:
+    return torch.empty_like(rows)
+
+
+@dataclass(frozen=True)
+class DrawnMask:
+    """A mask on an accelerator: where the draws of each token begin. It is drawn again at every use, and never kept."""
+
+    starts: torch.Tensor
+    threshold: int
+
+    def times(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return ``rows`` [tokens, inputs] times the mask."""
+        return dropped(rows, self.starts, self.threshold)
+
+
 class DropoutMasks:
-    """The masks of one forward pass over a packed row of ``tokens``: a ``MaskSource`` of the stack."""
+    """The masks of one forward pass over a packed row of ``tokens``: a ``MaskSource`` of the stack.
+
+    Tokens of no entry are padding, which nothing sees.
+    """
 
     def __init__(self, entries: Sequence[MaskEntry], tokens: int, rate: float, device: torch.device) -> None:
         self.entries, self.tokens, self.rate, self.device = entries, tokens, rate, device
 
-    def __call__(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask [tokens, inputs] of a module, int8; tokens of no entry are masked out."""
-        return (self.on_processor if self.device.type == "cpu" else self.on_accelerator)(module, inputs)
+    def __call__(self, module: int, inputs: int) -> torch.Tensor | DrawnMask:
+        """Return a module's mask for [tokens, inputs]: int8 on a processor, which draws once and keeps it."""
+        if self.device.type == "cpu":
+            return self.on_processor(module, inputs)
+        return self.on_accelerator(module, inputs)
 
     def on_processor(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask from :func:`draw_mask`."""
-        mask = torch.empty(self.tokens, inputs, dtype=torch.int8)
-        filled = 0
+        """Return the mask from :func:`draw_mask`, int8."""
+        mask = torch.zeros(self.tokens, inputs, dtype=torch.int8)
         for entry in self.entries:
-            mask[filled : entry.first] = 0
-            filled = entry.first + entry.tokens
-            mask[entry.first : filled] = draw_mask(
+            mask[entry.first : entry.first + entry.tokens] = draw_mask(
                 entry.stage_seed, entry.counter, module, entry.tokens, inputs, self.rate, entry.before
-            ).view(torch.int8)
-        mask[filled:] = 0
+            )
         return mask
 
-    def on_accelerator(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the same mask, bit for bit, drawn by torch on the device for all entries at once."""
-        words = _words(inputs)
+    def on_accelerator(self, module: int, inputs: int) -> DrawnMask:
+        """Return the same mask, bit for bit, to be drawn on the device for all entries at once."""
         entry, before = self._places
         streams = [derive_seed(entry.stage_seed, _PURPOSE, entry.counter, module) for entry in self.entries]
         seeds = torch.from_numpy(np.array([0, *streams])).to(self.device)
-        starts = seeds.index_select(0, entry) + before * _signed(words * _GAMMA % (1 << 64))
-        draws = starts.unsqueeze(1) + torch.arange(1, words + 1, device=self.device) * _signed(_GAMMA)
-        kept = _split_mix_on_device(draws).view(torch.int16) >= _threshold(self.rate)
-        return (kept[:, :inputs] & (entry > 0).unsqueeze(1)).view(torch.int8)
+        per_token = _signed(_words(inputs) * _GAMMA % (1 << 64))
+        return DrawnMask(seeds.index_select(0, entry) + before * per_token, _threshold(self.rate))
 
     @cached_property
     def _places(self) -> tuple[torch.Tensor, torch.Tensor]:

@@ -21,12 +21,14 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from favor.lm.arithmetic import fast_products
+from favor.lm.dropout import DrawnMask
 from favor.lm.grouped import Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import LoraSettings
 
-# (module index, inputs of the module) -> mask [tokens, inputs] of 0 and 1, or None.
-MaskSource = Callable[[int, int], "torch.Tensor | None"]
+# A mask [tokens, inputs] of 0 and 1, or what draws it; (module index, inputs of the module) -> its mask.
+Mask = torch.Tensor | DrawnMask
+MaskSource = Callable[[int, int], Mask]
 Factors = list[tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -204,10 +206,14 @@ class LoraStack:
 
 
 # A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in] of 0 and 1, weight per row [rows], runs.
-_Terms = tuple[
-    "torch.Tensor | None", "torch.Tensor | None", float, "torch.Tensor | None", "torch.Tensor | None", "Runs | None"
-]
+_Terms = tuple["torch.Tensor | None", "torch.Tensor | None", float, "Mask | None", "torch.Tensor | None", "Runs | None"]
 _NO_TERMS: _Terms = (None, None, 1.0, None, None, None)
+
+
+def _masked(rows: torch.Tensor, mask: Mask | None) -> torch.Tensor:
+    if mask is None:
+        return rows
+    return mask.times(rows) if isinstance(mask, DrawnMask) else rows * mask
 
 
 def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -215,7 +221,7 @@ def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.
     factor_a, _, _, mask, weight, runs = terms
     assert factor_a is not None
     rows = source.reshape(-1, source.shape[-1])
-    kept = rows if mask is None else rows * mask
+    kept = _masked(rows, mask)
     low = grouped_product(kept, factor_a.to(source.dtype).transpose(1, 2), runs)
     if weight is not None:
         weight = weight.to(source.dtype).repeat_interleave(len(rows) // weight.numel()).unsqueeze(1)
@@ -223,10 +229,16 @@ def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.
     return low, weight
 
 
+def _save(ctx: Any, terms: _Terms, low: torch.Tensor, weight: torch.Tensor | None, *more: torch.Tensor) -> None:
+    """Keep what :func:`_adapter_gradients` needs; a mask that is drawn again at every use needs no memory."""
+    factor_a, factor_b, ctx.scaling, mask, _, ctx.runs = terms
+    ctx.drawn = mask if isinstance(mask, DrawnMask) else None
+    ctx.save_for_backward(None if ctx.drawn else mask, factor_a, factor_b, weight, low, *more)
+
+
 def _adapter_gradients(
+    ctx: Any,
     saved: Sequence[Any],
-    scaling: float,
-    runs: Runs | None,
     gradient: torch.Tensor,
     source_needed: bool,
     factors_needed: bool,
@@ -235,7 +247,9 @@ def _adapter_gradients(
 
     mask * x is made again from the layer's input, which layers with the same input save once.
     """
-    source, factor_a, factor_b, mask, weight, low = saved
+    kept_mask, factor_a, factor_b, weight, low, source, *_ = saved
+    mask = kept_mask if ctx.drawn is None else ctx.drawn
+    scaling, runs = ctx.scaling, ctx.runs
     clients = factor_a.shape[0]
     gradient = gradient.reshape(-1, gradient.shape[-1])
     # The scaling goes onto the low-rank side, the smallest tensors at hand.
@@ -246,12 +260,11 @@ def _adapter_gradients(
     if factors_needed:
         gradient_b = grouped_outer(gradient, low * scaling, clients, runs).to(factor_b.dtype)
         rows = source.reshape(-1, source.shape[-1])
-        kept = rows if mask is None else rows * mask
+        kept = _masked(rows, mask)
         gradient_a = grouped_outer(gradient_low, kept, clients, runs).to(factor_a.dtype)
     if source_needed:
         gradient_source = grouped_product(gradient_low, factor_a.to(gradient.dtype), runs)
-        if mask is not None:
-            gradient_source.mul_(mask)
+        gradient_source = _masked(gradient_source, mask)
     return gradient_source, gradient_a, gradient_b
 
 
@@ -266,7 +279,7 @@ class _AdaptedLinear(torch.autograd.Function):
     def forward(  # type: ignore[override]
         ctx: Any, source: torch.Tensor, frozen: torch.Tensor, bias: torch.Tensor | None, *terms: Any
     ) -> torch.Tensor:
-        factor_a, factor_b, scaling, mask, _, runs = terms
+        factor_a, factor_b, scaling, _, _, runs = terms
         with fast_products():
             output = nn.functional.linear(source, frozen, bias)
             ctx.adapted = factor_a is not None
@@ -276,20 +289,20 @@ class _AdaptedLinear(torch.autograd.Function):
             low, weight = _low_rank(source, terms)
             up = factor_b.to(source.dtype).transpose(1, 2)
             grouped_sum(output.view(-1, output.shape[-1]), low, up, runs, scaling, in_place=True)
-        ctx.scaling, ctx.runs = scaling, runs
-        ctx.save_for_backward(frozen, source, factor_a, factor_b, mask, weight, low)
+        _save(ctx, terms, low, weight, source, frozen)
         return output
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
-        frozen, *saved = ctx.saved_tensors
+        saved = ctx.saved_tensors  # once: recomputed layers give them once
+        frozen = saved[-1]
         gradient_source = gradient_a = gradient_b = None
         with fast_products():
             if ctx.needs_input_grad[0]:
                 gradient_source = gradient @ frozen
             if ctx.adapted:
                 through, gradient_a, gradient_b = _adapter_gradients(
-                    saved, ctx.scaling, ctx.runs, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
+                    ctx, saved, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
                 )
                 if through is not None and gradient_source is not None:
                     gradient_source += through.view(gradient_source.shape)
@@ -301,10 +314,9 @@ class _AddAdapters(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
-        factor_a, factor_b, scaling, mask, _, runs = terms
+        _, factor_b, scaling, _, _, runs = terms
         low, weight = _low_rank(source, terms)
-        ctx.scaling, ctx.runs = scaling, runs
-        ctx.save_for_backward(source, factor_a, factor_b, mask, weight, low)
+        _save(ctx, terms, low, weight, source)
         up = factor_b.to(source.dtype).transpose(1, 2)
         flat = base.reshape(-1, base.shape[-1])
         return grouped_sum(flat, low, up, runs, scaling, in_place=False).view(base.shape)
@@ -312,7 +324,7 @@ class _AddAdapters(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
         through, gradient_a, gradient_b = _adapter_gradients(
-            ctx.saved_tensors, ctx.scaling, ctx.runs, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
+            ctx, ctx.saved_tensors, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
         )
         source = None if through is None else through.view(*gradient.shape[:-1], through.shape[-1])
         return gradient, source, gradient_a, gradient_b, None, None, None, None
