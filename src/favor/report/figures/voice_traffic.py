@@ -37,8 +37,7 @@ def draw_voice_traffic(
         if not shown:
             say(axis, "No method has both values:\nno output passed the filter.")
         for number, method in enumerate(shown):
-            own = values.loc[method]
-            mean, low, high, place = (float(own[name]) for name in ("", "low", "high", "sent"))
+            mean, low, high, place = values.loc[[method], ["", "low", "high", "sent"]].to_numpy(dtype=float)[0]
             color = PALETTE[number % len(PALETTE)]
             axis.errorbar(
                 place,
