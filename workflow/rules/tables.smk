@@ -132,6 +132,7 @@ rule report:
         figures=publication.report_figures,
         overview=paths.overview.of(figure="favor_overview", kind="svg"),
         numbers=paths.numbers,
+        evidence=publication.evidence,
         dropped=publication.dropped,
         scripts=publication.scripts,
         author_measures=publication.author_measures,

@@ -40,6 +40,7 @@ class Figures:
             "coordinate_effects": [self.paths.coordinate_effects.of(key)],
             "adapter_energy": [self.paths.adapter_energy.of(key)],
             "participation": [self.paths.participation.of(key)],
+            "evidence": [self.paths.evidence.of(key)],
         }
 
     def inputs(self, key: OfFigure) -> dict[str, list[str]]:

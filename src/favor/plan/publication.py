@@ -102,6 +102,15 @@ class Publication:
             for seed in experiments[name].seeds
         ]
 
+    def evidence(self, key: object = None) -> list[str]:
+        """Return what the first screen of every experiment shown rests on: all pairs of rows, and voices kept."""
+        shown = self.evaluation.shown()
+        kept = [name for name in shown if "voice_kept" in self.evaluation.families(name)]
+        return [
+            *(self.paths.evidence.of(experiment=name) for name in shown),
+            *(self.paths.scores.of(experiment=name, family="voice_kept") for name in kept),
+        ]
+
     def report_code(self) -> list[str]:
         """Return what declares the tables."""
         tables = {code for label in self.tables.specs for code in self.tables.code(label)}
@@ -127,6 +136,8 @@ class Publication:
             "tables": experiment.tables,
             "figures": self.evaluation.figures(name),
             "never_sampled": self._never_sampled(name),
+            "references": self.tables.context(name)["references"],
+            "voice_kept": "voice_kept" in self.evaluation.families(name),
             "remarks": self.tables.remarks(name),
             "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
             "base_model": self.project.model_title(experiment.base_model),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from favor.analysis.tables import EVIDENCE
 from favor.corpora.tables import (
     ALLOCATION,
     AUTHOR_MEASURES,
@@ -25,9 +26,11 @@ from favor.report.content import ExperimentReport, Figure, Preparation, Report, 
 from favor.report.every_metric import panels_of_cells
 from favor.report.figure_specs import figures_in_order, load_figure
 from favor.report.labels import printed_spec
+from favor.report.leaderboard import finding, leaderboard
 from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.report.sweeps import at_points, points_of
 from favor.running.changes import accepted_notes
+from favor.scores.tables import SCORES
 
 OVERVIEW = {
     "favor_overview": (
@@ -111,7 +114,12 @@ def _experiment(
             spec, sources = replace(spec, panels=panels_of_cells(cells)), [f"{name}/scores"]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
+    evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
+    kept = read_parquet(results / name / "scores" / "voice_kept.parquet", SCORES) if values["voice_kept"] else None
+    style, rows, display = experiment["style_encoder"], values["rows"], values["display"]
     return ExperimentReport(
+        finding=finding(evidence, style, rows, values["references"], display),
+        leaderboard=leaderboard(evidence, kept, style, rows, experiment["clients"], display),
         name=name,
         title=experiment["title"],
         dataset=corpus["title"],
@@ -121,6 +129,7 @@ def _experiment(
             "Base model": values["base_model"],
             "Clients": str(experiment["clients"]),
             "Protocol": experiment["protocol"],
+            "Budget": experiment["budget"],
             "Evaluation posts": " ".join(filter(None, (posts.sharing and f"{posts.sharing}.", posts.shortfall))),
             "Never sampled": ", ".join(
                 f"{count} clients (seed {seed})" for seed, count in values["never_sampled"].items()

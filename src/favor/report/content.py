@@ -77,7 +77,8 @@ class ExperimentReport:
     ``settings``: resolved configuration values to print, nested mappings allowed. ``facts``: short name -> value
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
-    numbers.json.
+    numbers.json. ``finding`` and ``leaderboard``: the headline with its uncertainty, and all rows in one order
+    (:mod:`favor.report.leaderboard`).
     """
 
     name: str
@@ -94,6 +95,8 @@ class ExperimentReport:
     display: Mapping[str, str] = field(default_factory=dict)
     kind: str = "Experiment"
     numbers: Sequence[Mapping[str, Any]] = ()
+    finding: str = ""
+    leaderboard: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from favor.analysis.tables import ADAPTER_ENERGY, COORDINATE_EFFECTS, PARTICIPATION
+from favor.analysis.tables import ADAPTER_ENERGY, COORDINATE_EFFECTS, EVIDENCE, PARTICIPATION
 from favor.corpora.tables import ALLOCATION
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS, TRAINING_LOG
@@ -27,6 +27,7 @@ TABLES: dict[FigureInput, Table] = {
     "coordinate_effects": COORDINATE_EFFECTS,
     "adapter_energy": ADAPTER_ENERGY,
     "participation": PARTICIPATION,
+    "evidence": EVIDENCE,
 }
 
 

@@ -29,6 +29,7 @@ FigureInput = Literal[
     "coordinate_effects",
     "adapter_energy",
     "participation",
+    "evidence",  # every pair of rows, compared
 ]
 
 

@@ -24,34 +24,55 @@ from favor.report.content import (
 )
 from favor.report.escape import html_text
 from favor.report.html import html_table
+from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.report.style import page
 
+OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
+
 
 def write_html_report(path: str | Path, report: Report) -> None:
     """Write ``report`` as one HTML file that loads nothing from anywhere."""
-    parts = [f"<h1>{html_text(report.title)}</h1>", _contents(report)]
-    parts += [_paragraph(note) for note in report.notes]
-    parts += [_figure(figure, f"figure-{number}") for number, figure in enumerate(report.figures)]
-    for experiment in report.experiments:
-        parts += _experiment(experiment)
+    parts = [f"<h1>{html_text(report.title)}</h1>"]
+    first, *others = report.experiments
+    parts += [*_opening(first), _contents(report), *_experiment(first)]
+    for experiment in others:
+        parts += [*_opening(experiment), *_experiment(experiment)]
+    if report.figures:
+        parts.append('<h2 id="overview">How it works</h2>')
+        parts += [_figure(figure, f"figure-{number}") for number, figure in enumerate(report.figures)]
     parts += _closing(report)
     write_text(page(report.title, "\n".join(parts)), path)
 
 
 def _contents(report: Report) -> str:
-    links = []
+    """A folded list of every part, grouped by experiment and section."""
+    groups = []
     for experiment in report.experiments:
-        links.append((f"experiment-{experiment.name}", experiment.title))
-        tables = [table for _, entries in by_section(experiment.tables) for table in entries]
-        links += [(f"table-{experiment.name}-{table.spec.label}", table.spec.title) for table in tables]
-    links += [("cautions", "Cautions")] * bool(report.cautions) + [("again", "Run it again")] * bool(report.rerun)
-    items = "".join(f'<li><a href="#{html_text(link)}">{html_text(text)}</a></li>' for link, text in links)
-    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+        name = experiment.name
+        links = [(f"experiment-{name}", "Result")]
+        links += [(f"figures-{name}", "Figures")] * (len(experiment.figures) > 1)
+        links += [(f"numbers-of-{name}", NUMBERS_TITLE)] * bool(experiment.numbers)
+        links += [(f"preparation-{name}", "Data preparation")] * bool(_preparation(experiment))
+        groups.append((experiment.title, links))
+        groups += [
+            (section, [(f"table-{name}-{table.spec.label}", table.spec.title) for table in entries])
+            for section, entries in by_section(experiment.tables)
+        ]
+    closing = [("overview", "How it works")] * bool(report.figures)
+    closing += [("left-out", "What was left out, and why")] * bool(report.notes)
+    closing += [("cautions", "Cautions")] * bool(report.cautions) + [("again", "Run it again")] * bool(report.rerun)
+    groups.append(("This report", closing))
+    parts = []
+    for title, links in groups:
+        items = "".join(f'<li><a href="#{html_text(link)}">{html_text(text)}</a></li>' for link, text in links)
+        parts.append(f"<div><strong>{html_text(title)}</strong><ul>{items}</ul></div>" if items else "")
+    return f'<nav aria-label="Contents"><details><summary>Contents</summary>{"".join(parts)}</details></nav>'
 
 
-def _experiment(experiment: ExperimentReport) -> list[str]:
+def _opening(experiment: ExperimentReport) -> list[str]:
+    """What ran, what came out, and how sure it is: all on the first screen."""
     name = html_text(experiment.name)
     parts = [
         f'<h2 id="experiment-{name}">{html_text(experiment.title)}</h2>',
@@ -60,25 +81,52 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
             [
                 (experiment.kind, experiment.name),
                 ("Corpus", experiment.dataset),
+                *((key, value) for key, value in experiment.facts.items() if key in OPENING),
                 ("Seeds", ", ".join(str(seed) for seed in experiment.seeds)),
-                ("Methods", ", ".join(method_name(key, experiment.display) for key in experiment.methods)),
-                *experiment.facts.items(),
-            ]
+                ("Rows", _rows_of(experiment)),
+            ],
+            "opening",
         ),
     ]
-    if experiment.settings:
-        table = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
-        settings = _plain_table(table, "Resolved values of every choice", f"settings-{experiment.name}", text=True)
-        parts.append(f"<details><summary>Resolved configuration ({len(table)} values)</summary>{settings}</details>")
-    parts += _preparation(experiment)
+    if experiment.finding:
+        parts.append(f'<p class="finding">{html_text(experiment.finding)}</p>')
+    board = experiment.leaderboard
+    if board is not None and len(board):
+        caption = f"leaderboard-{experiment.name}"
+        parts.append(f'<div class="first">{_plain_table(board, LEADERBOARD, caption, controls="Reference: ")}')
+    if experiment.figures:
+        parts.append(_figure(experiment.figures[0], f"{experiment.name}-0"))
+    return [*parts, "</div>"] if board is not None and len(board) else parts
+
+
+def _rows_of(experiment: ExperimentReport) -> str:
+    """Name the rows, unless the leaderboard does."""
+    if experiment.leaderboard is not None and len(experiment.leaderboard):
+        return str(len(experiment.methods))
+    return ", ".join(method_name(key, experiment.display) for key in experiment.methods)
+
+
+def _experiment(experiment: ExperimentReport) -> list[str]:
+    parts = []
+    rest = [(key, value) for key, value in experiment.facts.items() if key not in OPENING]
+    if any(value for _, value in rest):
+        parts.append(_facts(rest))
+    if len(experiment.figures) > 1:
+        parts.append(f'<h3 id="figures-{html_text(experiment.name)}">Figures</h3>')
+        parts += [
+            _figure(figure, f"{experiment.name}-{number}")
+            for number, figure in enumerate(experiment.figures[1:], start=1)
+        ]
     for section, entries in by_section(experiment.tables):
         parts.append(f"<h3>{html_text(section)}</h3>")
         for entry in entries:
             parts += _table(experiment, entry)
     parts += _numbers(experiment)
-    if experiment.figures:
-        parts.append("<h3>Figures</h3>")
-        parts += [_figure(figure, f"{experiment.name}-{number}") for number, figure in enumerate(experiment.figures)]
+    parts += _preparation(experiment)
+    if experiment.settings:
+        table = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
+        settings = _plain_table(table, "Resolved values of every choice", f"settings-{experiment.name}", text=True)
+        parts.append(f"<details><summary>Resolved configuration ({len(table)} values)</summary>{settings}</details>")
     return parts
 
 
@@ -87,7 +135,7 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
     sentences = remarks(experiment.preparation)
     if not tables and not sentences:
         return []
-    parts = ["<h3>Data preparation</h3>", *map(_paragraph, sentences)]
+    parts = [f'<h3 id="preparation-{html_text(experiment.name)}">Data preparation</h3>', *map(_paragraph, sentences)]
     for number, (caption, frame) in enumerate(tables):
         parts.append(_plain_table(frame, caption, f"preparation-{experiment.name}-{number}"))
     return parts
@@ -112,10 +160,12 @@ def _numbers(experiment: ExperimentReport) -> list[str]:
         return []
     shown, absent = number_rows(experiment.numbers)
     table = _plain_table(shown, NUMBERS_CAPTION, f"numbers-{experiment.name}")
-    return [f"<h3>{NUMBERS_TITLE}</h3>", *([table] if len(shown) else []), *([_paragraph(absent)] if absent else [])]
+    title = f'<h3 id="numbers-of-{html_text(experiment.name)}">{NUMBERS_TITLE}</h3>'
+    return [title, *([table] if len(shown) else []), *([_paragraph(absent)] if absent else [])]
 
 
-def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool = False) -> str:
+def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool = False, controls: str = "") -> str:
+    """Return a table of strings; rows whose first cell begins with ``controls``, if any, are set apart."""
     name, kind = html_text(identifier), " text" if text else ""
     head = "".join(
         f'<th scope="col"{" class=stub" if number == 0 else ""}>{html_text(str(name))}</th>'
@@ -124,7 +174,10 @@ def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool 
     rows = []
     for values in frame.itertuples(index=False):
         first, *others = (html_text(str(value)) for value in values)
-        rows.append(f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{value}</td>" for value in others) + "</tr>")
+        start = ' class="control"' if controls and first.startswith(controls) else ""
+        rows.append(
+            f'<tr{start}><th scope="row">{first}</th>' + "".join(f"<td>{value}</td>" for value in others) + "</tr>"
+        )
     return (
         f'<div class="scroll{kind}" role="region" tabindex="0" aria-labelledby="{name}"><table>'
         f'<caption id="{name}">{html_text(caption)}</caption><thead><tr>{head}</tr></thead>'
@@ -132,9 +185,11 @@ def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool 
     )
 
 
-def _facts(facts: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts if value)
-    return f'<dl class="facts">{items}</dl>'
+def _facts(facts: Sequence[tuple[str, str]], kind: str = "facts") -> str:
+    items = [f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts if value]
+    if kind == "opening":
+        items = [f"<div>{item}</div>" for item in items]
+    return f'<dl class="{kind}">{"".join(items)}</dl>'
 
 
 def _figure(figure: Figure, identifier: str) -> str:
@@ -167,6 +222,9 @@ def inline_svg(path: Path, identifier: str, title: str) -> str:
 
 def _closing(report: Report) -> list[str]:
     parts = []
+    if report.notes:
+        parts.append('<h2 id="left-out">What was left out, and why</h2>')
+        parts += [_paragraph(note) for note in report.notes]
     if report.cautions:
         items = "".join(f"<li>{html_text(caution)}</li>" for caution in report.cautions)
         parts.append(f'<h2 id="cautions">Cautions</h2><ul>{items}</ul>')

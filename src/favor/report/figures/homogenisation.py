@@ -80,7 +80,7 @@ FIGURE = FigureSpec(
     "the noise of few texts; bars are 95 % intervals of a bootstrap over authors. Right: the slope of each author's "
     "habit on that of the training texts. Methods stand in one order, from those that write in one voice upwards.",
     scores=("drift",),
-    place=0,
+    place=3,
     draw=lambda data, *paths: draw_homogenisation(
         data.scores(),
         data.style_encoder,
