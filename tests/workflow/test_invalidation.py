@@ -84,6 +84,12 @@ FIGURES = "src/favor/report/figures"
             "DRAWS = 20_000",
             {"compare_methods": PAIRED, "make_table": PAIRED, **END},
         ),
+        (
+            "src/favor/statistics/between_authors.py",
+            "drawn / (drawn - 1)",
+            "drawn / (drawn - 2)",
+            {"score": 1, "draw_figure": 1, "report": 1},
+        ),
         (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_figure": 1, "report": 1}),
         (
             "src/favor/analysis/adapter_energy.py",
