@@ -1,4 +1,4 @@
-"""Whatever stands at a key: the configuration resolves, or one line names the key."""
+"""Whatever stands at a key: the configuration can be planned, or one line names the key."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
+from favor.plan import Planner
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -40,9 +41,9 @@ VALUES = st.recursive(
 
 
 def refusal(config: dict[str, Any]) -> str:
-    """What is said of a configuration; nothing where it resolves."""
+    """What is said of a configuration; nothing where it resolves and its jobs can be planned."""
     try:
-        resolve(config)
+        Planner(resolve(config), ROOT).targets.everything()
     except UserError as error:
         return str(error)
     return ""
@@ -50,7 +51,7 @@ def refusal(config: dict[str, Any]) -> str:
 
 @settings(max_examples=400)
 @given(place=st.sampled_from(PLACES), value=VALUES, new=st.none() | KEYS)
-def test_a_configuration_resolves_or_one_line_says_why_not(place: tuple[Any, ...], value: Any, new: Any) -> None:
+def test_a_configuration_is_planned_or_one_line_says_why_not(place: tuple[Any, ...], value: Any, new: Any) -> None:
     config = copy.deepcopy(DEMO)
     node = config
     for step in place[:-1]:
