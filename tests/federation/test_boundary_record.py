@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import safetensors.numpy
+from tests.experiments import experiment
 
 from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
 from favor.federation.factors import Factors
-from favor.federation.method import SharedStage, plan_values
+from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.foundation.parquet import write_parquet
@@ -160,8 +161,8 @@ def test_weights_are_a_number_that_crosses(run):
     assert made["seed"] == 7
 
 
-def test_totals_at_the_papers_shape_are_the_papers():
-    """Appendix: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
+def qwen_shapes():
+    """The tensors of a rank-16 adapter of Qwen2.5-3B."""
     shapes = {}
     for layer in range(36):
         sizes = {"q": (2048, 2048), "k": (2048, 256), "v": (2048, 256), "o": (2048, 2048)}
@@ -171,6 +172,12 @@ def test_totals_at_the_papers_shape_are_the_papers():
             name = f"base_model.model.model.layers.{layer}.{module}"
             shapes[f"{name}.lora_A.weight"] = (16, inputs)
             shapes[f"{name}.lora_B.weight"] = (outputs, 16)
+    return shapes
+
+
+def test_totals_at_the_papers_shape_are_the_papers():
+    """Appendix: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
+    shapes = qwen_shapes()
     size = safetensors_bytes(shapes)
     assert size == 119_801_528
     rows = []
@@ -185,3 +192,23 @@ def test_totals_at_the_papers_shape_are_the_papers():
     assert round(totals["upload_bytes"] / GIBIBYTE, 2) == 8.03
     assert round(totals["traffic_bytes"] / GIBIBYTE, 2) == 16.07
     assert round(totals["residual_bytes"] / GIBIBYTE, 2) == 5.58
+
+
+# Numbers of a layer's factors at rank 16: seven projections' inputs, and their outputs.
+NUMBERS = {"A": 16 * (6 * 2048 + 11008), "B": 16 * (3 * 2048 + 2 * 256 + 2 * 11008)}
+SENDS = {
+    **dict.fromkeys(("fedavg", "fedavgm", "fedadam", "fedyogi", "flexlora", "fedavg_finetuned"), "AB"),
+    **{"fedrod_lora": "AB", "apfl": "AB", "ffa_lora": "B", "fedsa_lora": "A"},
+}
+
+
+@pytest.mark.parametrize("method", SENDS)
+def test_what_every_method_sends_by_formula(method):
+    stage = load_method(method, {}, experiment())[1].shared
+    shapes = qwen_shapes()
+    sent = {name: shape for name, shape in shapes.items() if stage.sends(name)}
+    header = len(safetensors.numpy.save({name: np.empty((0,), np.float32) for name in sent}))
+    numbers = 36 * sum(NUMBERS[factor] for factor in SENDS[method])
+    assert 0 <= safetensors_bytes(sent) - 4 * numbers < 2 * header
+    whole = safetensors_bytes(shapes)
+    assert round(safetensors_bytes(sent) / whole, 2) == {"AB": 1.0, "A": 0.45, "B": 0.55}[SENDS[method]]
