@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import pytest
@@ -158,6 +159,66 @@ def test_uploads_are_targets_only_where_they_are_kept(plan):
     assert {path for path in kept if "/uploads/" in path} == set(kept) - set(dropped)
     # Two seeds, two tracks (FedAvg's and FedProx's), three rounds of one job.
     assert len(set(kept) - set(dropped)) == 2 * 2 * 3
+
+
+def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan):
+    planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
+    training, project = planner.training, planner.project
+    found = jobs(planner, "rivals")
+    # One seed, two rounds; FedAvg's track is also that of its fine-tuning, Ditto, FedDPA, APFL and FedRoD. FedAvgM,
+    # FedAdam, FedYogi, FlexLoRA, FFA-LoRA, FedSA-LoRA and FAVoR have one each.
+    assert found["train_shared"] == found["aggregate"] == 2 * 8
+    # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
+    assert found["train_personal"] == 4 * 2 + 3
+    memory = {}
+    for row, made in project.plans("rivals").items():
+        if made.shared is not None:
+            after = AfterRoundOf("rivals", "2026", made.shared.track, "2")
+            files = [planner.paths.server_memory.of(after, next_round=1)]
+            memory[row] = (made.shared.server.remembers, made.shared.track.split("-")[0])
+            assert training.server_memory(after) == files
+            assert training.server_memory(dataclasses.replace(after, next_round="1")) == []
+    assert {row: name for row, (kept, name) in memory.items() if kept} == {
+        "fedavgm": "momentum",
+        "fedadam": "adam",
+        "fedyogi": "yogi",
+    }
+    assert {name for kept, name in memory.values() if not kept} == {"task"}
+
+
+@dataclasses.dataclass(frozen=True)
+class AfterRoundOf:
+    """The wildcards of an aggregation."""
+
+    experiment: str
+    seed: str
+    track: str
+    next_round: str
+
+
+def test_a_personal_factor_is_there_at_the_next_participation(plan):
+    planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
+    training = planner.training
+    track = planner.project.plans("rivals")["fedsa_lora"].shared.track
+    first, second = training.rounds("rivals", "2026", "coverage_first")
+    job = SharedBatch("rivals", "2026", track, "1", "0")
+    assert set(training.kept_endpoints(job)) == set(second)
+    found = training.previous_endpoints(job)
+    assert bool(found) == bool(set(first) & set(second))
+    assert all("/clients/round0/" in path for path in found)
+    plain = dataclasses.replace(job, track=planner.project.plans("rivals")["ffa_lora"].shared.track)
+    assert training.previous_endpoints(plain) == training.kept_endpoints(plain) == []
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedBatch:
+    """The wildcards of a job of a shared stage."""
+
+    experiment: str
+    seed: str
+    track: str
+    round: str
+    batch: str
 
 
 def test_a_release_holds_aggregates_alone(plan):
