@@ -43,12 +43,12 @@ def text(author: str, number: int) -> str:
 def corpus(tmp_path: Path) -> Corpus:
     """Return documents (two per author), roster, and the client's texts."""
     rows = [
-        (author, f"{author}-{number}", TOPICS.get(author, "Arts"), "", text(author, number), 40)
+        (author, f"{author}-{number}", TOPICS.get(author, "Arts"), "", text(author, number), 40, "")
         for author in sorted(ROLES)
         for number in (1, 2)
     ]
     path = tmp_path / "documents.parquet"
-    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words"])
+    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words", "date"])
     write_parquet(frame.astype({"words": "int32"}), path, DOCUMENTS)
     roster = pd.DataFrame({"author": list(ROLES), "role": list(ROLES.values())})
     roster["topic"] = [TOPICS.get(author, "Arts") for author in roster["author"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from favor.corpora.background import BackgroundSettings, choose_background
+from favor.corpora.documents import DocumentWriter
 from favor.corpora.splits import SplitSettings, split_documents, split_sizes
 from favor.foundation.errors import UserError
 
@@ -73,3 +75,48 @@ def test_background_is_nested_and_large_enough(documents: Build) -> None:
     assert chosen[1] != set(choose_background(path, BackgroundSettings(authors=5, minimum_words=50, seed=7))["author"])
     with pytest.raises(UserError, match=r"20 authors have 50 words, 21 are needed; lower 'roles\.background'"):
         choose_background(path, BackgroundSettings(authors=21, minimum_words=50))
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Callable[[dict[str, list[str]]], Path]:
+    """Write documents by author, each with its date."""
+
+    def write(dates: dict[str, list[str]]) -> Path:
+        path = tmp_path / "documents.parquet"
+        writer = DocumentWriter(path)
+        for author in sorted(dates):
+            for number, day in enumerate(dates[author], start=1):
+                writer.write(author, f"{author}-{number:05d}", "Arts", "", f"post {number} of {author}", 4, day)
+        writer.close()
+        return path
+
+    return write
+
+
+TEMPORAL = SplitSettings(split="temporal")
+
+
+def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated) -> None:
+    days = [f"2004-05-{day:02d}" for day in (9, 1, 8, 2, 7, 3, 6, 4, 10, 10)]  # the last two on one day
+    made = split_documents(dated({"ann": days, "bob": days[:9]}), TEMPORAL)
+    splits = made.splits.set_index("document_id")["split"]
+    assert splits["ann-00010"] == "test"
+    assert splits["ann-00009"] == "validation"
+    assert (splits.drop(["ann-00009", "ann-00010"]) == "train").all()
+    assert made.splits["document_id"].is_monotonic_increasing
+    assert made.excluded["author"].tolist() == ["bob"]
+    assert made.undated == 0
+
+
+def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated) -> None:
+    days = [f"2004-05-{day:02d}" for day in range(1, 12)]
+    path = dated({"ann": [*days[:5], "", *days[5:]], "bob": [*days[:9], "", ""]})
+    with pytest.raises(UserError, match=r"3 of 23 posts have no date that can be read.*'undated' to drop"):
+        split_documents(path, TEMPORAL)
+    made = split_documents(path, replace(TEMPORAL, undated="drop"))
+    assert made.undated == 3
+    assert "ann-00006" not in set(made.splits["document_id"])
+    assert set(made.splits["author"]) == {"ann"}  # bob has nine posts with a date
+    assert split_documents(path, SplitSettings()).undated == 0
+    with pytest.raises(UserError, match="no post has a date"):
+        split_documents(dated({"ann": [""] * 12}), replace(TEMPORAL, undated="drop"))

@@ -15,9 +15,9 @@ from favor.foundation.parquet import write_parquet
 def corpus(tmp_path):
     """Three authors of ten documents, eight in train and two in test each; the last is no client."""
     rows = [
-        (f"u{author}", f"u{author}-{n}", "t", "", f"text {author} {n}", 2) for author in range(3) for n in range(10)
+        (f"u{author}", f"u{author}-{n}", "t", "", f"text {author} {n}", 2, "") for author in range(3) for n in range(10)
     ]
-    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words"])
+    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words", "date"])
     write_parquet(frame, tmp_path / "documents.parquet", DOCUMENTS)
     splits = frame[["author", "document_id"]].assign(
         split=["train"] * 8 + ["test"] * 2 + ["train"] * 8 + ["test"] * 2 + ["train"] * 10

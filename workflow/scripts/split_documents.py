@@ -10,6 +10,8 @@ from favor.running.job import job
 
 with job(snakemake) as cfg:
     settings = SplitSettings(**cfg)
-    splits, excluded = split_documents(Path(snakemake.input.documents), settings)
+    splits, excluded, undated = split_documents(Path(snakemake.input.documents), settings)
+    if undated:
+        print(f"{undated:,} posts left out: they have no date that can be read", file=sys.stderr)
     print(f"{len(excluded)} authors left out: fewer than {cfg['minimum_posts']} documents", file=sys.stderr)
     write_parquet(splits, snakemake.output.splits, SPLITS)

@@ -135,6 +135,14 @@ class Corpus(Section):
     )
     filters: AuthorFilters = section(AuthorFilters, "Which authors take no role but that of the background.")
     minimum_posts: int = key(10, "Authors with fewer posts are left out.", ge=3)
+    split: Literal["random", "temporal"] = key(
+        "random",
+        "How an author's posts are divided: shuffled, as the paper does, or by date, the oldest to train on and the "
+        "newest to test on.",
+    )
+    undated: Literal["refuse", "drop"] = key(
+        "refuse", "With `split: temporal`: whether posts without a date stop the run, or are left out and counted."
+    )
     tokenizer: str | None = key(
         None, "Base model whose tokenizer counts tokens; null takes the base model of this corpus's first experiment."
     )

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.cleaning import CleaningSettings, clean_text
+from favor.corpora.dates import date_of, day_of
 from favor.corpora.documents import DocumentWriter, text_digest
 from favor.corpora.letter_counts import count_letters_and_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
@@ -112,6 +113,7 @@ class _Cleaned(NamedTuple):
     topic: str
     prompt: str
     text: str
+    day: int
 
 
 class _Index:
@@ -124,6 +126,7 @@ class _Index:
         self.topics: dict[str, int] = {}
         self.rows_of_author = array("q")
         self.author, self.topic, self.number, self.words = array("i"), array("i"), array("q"), array("i")
+        self.day = array("i")
         self.offset, self.prompt_bytes, self.text_bytes = array("q"), array("i"), array("i")
         self.digest = bytearray()
         self._spilled = 0  # bytes
@@ -178,7 +181,7 @@ class _Index:
             return None
         self.suspicions.look(text, post.row_label)
         prompt = clean_text(post.prompt, settings.keep_line_breaks) if post.prompt else ""
-        return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text)
+        return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text, day_of(post.date))
 
     def _keep(self, posts: list[_Cleaned], settings: CleaningSettings, spill: BinaryIO) -> None:
         """Keep those of the posts that have enough words."""
@@ -198,6 +201,7 @@ class _Index:
             self.topic.append(self.topics.setdefault(topic, len(self.topics)))
             self.number.append(post.number)
             self.words.append(count)
+            self.day.append(post.day)
             self.offset.append(self._spilled)
             self.prompt_bytes.append(len(prompt))
             self.text_bytes.append(len(text))
@@ -281,5 +285,6 @@ def _write(index: _Index, columns: _Columns, spill: BinaryIO, path: Path) -> Non
         split = index.prompt_bytes[row]
         content = os.pread(spill.fileno(), split + index.text_bytes[row], index.offset[row])
         name, topic = names[author], topics[index.topic[row]]
-        writer.write(name, f"{name}-{number:0{width}d}", topic, content[:split], content[split:], index.words[row])
+        document, text = f"{name}-{number:0{width}d}", content[split:]
+        writer.write(name, document, topic, content[:split], text, index.words[row], date_of(index.day[row]))
     writer.close()

@@ -28,14 +28,21 @@ class DocumentWriter:
     def __init__(self, path: Path) -> None:
         self._schema = DOCUMENTS.schema
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
-        self._rows: list[tuple[str, str, str, str | bytes, str | bytes, int]] = []
+        self._rows: list[tuple[str, str, str, str | bytes, str | bytes, int, str]] = []
         self._bytes = 0
 
     def write(
-        self, author: str, document_id: str, topic: str, prompt: str | bytes, text: str | bytes, words: int
+        self,
+        author: str,
+        document_id: str,
+        topic: str,
+        prompt: str | bytes,
+        text: str | bytes,
+        words: int,
+        date: str = "",
     ) -> None:
         """Add one document; bytes are UTF-8."""
-        self._rows.append((author, document_id, topic, prompt, text, words))
+        self._rows.append((author, document_id, topic, prompt, text, words, date))
         self._bytes += len(text) + len(prompt)
         if self._bytes >= self.GROUP_BYTES or len(self._rows) >= self.GROUP_ROWS:
             self._flush()

@@ -18,20 +18,28 @@ from favor.foundation.seeds import numpy_generator
 class SplitSettings:
     """``validation`` and ``test``: shares of an author's documents, each at least one document.
 
-    Authors with fewer than ``minimum_posts`` are left out. ``seed`` fixes the shuffle.
+    Authors with fewer than ``minimum_posts`` are left out. ``seed`` fixes the shuffle. ``split`` "temporal" shuffles
+    nothing: the oldest posts train, the newest test, so that a test post is the author's next one. ``undated``: posts
+    without a date are an error then ("refuse"), or left out ("drop").
     """
 
     validation: float = 0.1
     test: float = 0.1
     minimum_posts: int = 10
     seed: int = 2026
+    split: str = "random"
+    undated: str = "refuse"
 
 
 class Splits(NamedTuple):
-    """``splits``: the table of that name. ``excluded``: author, documents, reason of the authors left out."""
+    """``splits``: the table of that name. ``excluded``: author, documents, reason of the authors left out.
+
+    ``undated``: posts left out because they have no date.
+    """
 
     splits: pd.DataFrame
     excluded: pd.DataFrame
+    undated: int = 0
 
 
 def split_sizes(documents: int, settings: SplitSettings) -> tuple[int, int]:
@@ -42,28 +50,48 @@ def split_sizes(documents: int, settings: SplitSettings) -> tuple[int, int]:
 def split_documents(documents: Path, settings: SplitSettings) -> Splits:
     """Split the documents of every author who has enough of them.
 
-    The shuffle depends on the seed and the author alone, so other authors never move a document. Raises
-    ``UserError`` where the settings leave no training document or no author has enough documents.
+    The shuffle depends on the seed and the author alone, so other authors never move a document. Raises ``UserError``
+    where the settings leave no training document, no author has enough documents, or posts without a date are refused.
     """
     smallest = max(settings.minimum_posts, 1)
     if sum(split_sizes(smallest, settings)) >= smallest:
         raise UserError(f"splits: {smallest} documents leave none for training; raise 'minimum_posts' of the corpus")
-    frame = pd.concat(stream_documents(documents, ("author", "document_id")), ignore_index=True)
+    order = ["author", *(["date"] if settings.split == "temporal" else []), "document_id"]
+    frame = pd.concat(stream_documents(documents, order), ignore_index=True)
+    frame, undated = _dated(documents, frame, settings)
     counts = frame.groupby("author")["document_id"].transform("size")
     few = frame[counts < settings.minimum_posts].groupby("author", as_index=False).size()
     excluded = few.rename(columns={"size": "documents"}).assign(reason=f"fewer than {settings.minimum_posts} documents")
-    frame = frame[counts >= settings.minimum_posts].sort_values(["author", "document_id"], ignore_index=True)
+    frame = frame[counts >= settings.minimum_posts].sort_values(order, ignore_index=True)
     if frame.empty:
         raise UserError(
             f"{documents}: no author has {settings.minimum_posts} documents (the most is {counts.max()}); "
             "lower 'minimum_posts' of the corpus or give a larger corpus"
         )
     parts = [_split_of(str(author), len(rows), settings) for author, rows in frame.groupby("author", sort=True)]
-    return Splits(frame.assign(split=np.concatenate(parts)), excluded)
+    splits = frame[["author", "document_id"]].assign(split=np.concatenate(parts))
+    return Splits(splits.sort_values(["author", "document_id"], ignore_index=True), excluded, undated)
+
+
+def _dated(documents: Path, frame: pd.DataFrame, settings: SplitSettings) -> tuple[pd.DataFrame, int]:
+    """Return the posts that can be split, and the number of those that cannot."""
+    if settings.split != "temporal":
+        return frame, 0
+    dated = frame["date"] != ""
+    if not dated.all() and settings.undated == "refuse":
+        raise UserError(
+            f"{documents}: {(~dated).sum():,} of {len(frame):,} posts have no date that can be read, which 'split: "
+            "temporal' needs; set the corpus key 'undated' to drop, or name their column as 'date' under 'columns'"
+        )
+    if not dated.any():
+        raise UserError(f"{documents}: no post has a date that can be read; set the corpus key 'split' to random")
+    return frame[dated], int((~dated).sum())
 
 
 def _split_of(author: str, documents: int, settings: SplitSettings) -> np.ndarray:
     validation, test = split_sizes(documents, settings)
+    if settings.split == "temporal":
+        return np.repeat(["train", "validation", "test"], [documents - validation - test, validation, test])
     order = numpy_generator(settings.seed, "splits", author).permutation(documents)
     names = np.full(documents, "train", dtype=object)
     names[order[:validation]] = "validation"

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from favor.foundation.columns import AUTHOR, CLIENT, DOCUMENT, PROMPT_ID, SPLIT, TEXT, TOPIC, WORDS, WRITING_PROMPT
+from favor.foundation.columns import (
+    AUTHOR,
+    CLIENT,
+    DATE,
+    DOCUMENT,
+    PROMPT_ID,
+    SPLIT,
+    TEXT,
+    TOPIC,
+    WORDS,
+    WRITING_PROMPT,
+)
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, TOKENS, Column, Table
 
 _AUTHOR_TOTALS = (
@@ -17,7 +28,7 @@ _AUTHOR_TOTALS = (
 )
 
 
-DOCUMENTS = Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS), ("author", "document_id"))
+DOCUMENTS = Table("documents", (AUTHOR, DOCUMENT, TOPIC, WRITING_PROMPT, TEXT, WORDS, DATE), ("author", "document_id"))
 
 DROPPED = Table(
     "dropped",

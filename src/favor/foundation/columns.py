@@ -7,6 +7,7 @@ from favor.foundation.tables import INT32, INT64, STRING, VECTOR, Column
 AUTHOR = Column("author", STRING, "", "author identifier of the corpus; internal, never published")
 CLIENT = Column("client", STRING, "", "anonymous client name, client_001 onwards")
 DOCUMENT = Column("document_id", STRING, "", "document identifier, unique in the corpus")
+DATE = Column("date", STRING, "", "day of the post, as 2004-05-12; empty where none can be read")
 TOPIC = Column("topic", STRING, "", "metadata topic of the author (indUnk: unknown)")
 SPLIT = Column(
     "split", STRING, "", "train, validation or test; reference, for a few-shot client's evaluation prototypes"

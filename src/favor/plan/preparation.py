@@ -29,7 +29,10 @@ class Preparation:
 
     def split_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how documents are split."""
-        return parameter(**pick(self.config.corpora[key.corpus], "seed", "minimum_posts"))
+        corpus = self.config.corpora[key.corpus]
+        # A shuffle has no such keys, so splits that were made before these were there stay.
+        temporal = pick(corpus, "split", "undated") if corpus.split == "temporal" else {}
+        return parameter(**pick(corpus, "seed", "minimum_posts"), **temporal)
 
     def near_duplicate_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how near duplicates are found."""

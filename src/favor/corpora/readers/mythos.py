@@ -13,8 +13,8 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.tabular import read_rows, table_columns
 from favor.foundation.errors import UserError
 
-COLUMNS = {"author": "author", "prompt": "prompt", "text": "text", "topic": "topic"}
-EXPECTED = "author, prompt and text (the story); optional: topic"
+COLUMNS = {"author": "author", "prompt": "prompt", "text": "text", "topic": "topic", "date": "date"}
+EXPECTED = "author, prompt and text (the story); optional: topic, date"
 # Reddit writes the first three where an account or a story is gone; the last is its moderation robot.
 EXCLUDED_AUTHORS = ["[deleted]", "[removed]", "[deleted by user]", "AutoModerator"]
 EXCLUDED_TEXTS = ["[deleted]", "[removed]", "[deleted by user]", "[ Removed by Reddit ]", "[removed by reddit]"]
@@ -33,7 +33,7 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     for label, row in read_rows(path, settings, COLUMNS, ("author", "prompt", "text"), EXPECTED):
         stories += bool(row["text"].strip())
         topic = row.get("topic", "").strip() or UNKNOWN_TOPIC
-        yield RawPost(row["author"], topic, row["prompt"], row["text"], "", label)
+        yield RawPost(row["author"], topic, row["prompt"], row["text"], row.get("date", ""), label)
     if not stories:
         raise _bare_release(path, f"every '{settings.columns.get('text', 'text')}' is empty")
 
