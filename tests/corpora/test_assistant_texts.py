@@ -45,6 +45,14 @@ def test_a_table_is_read_by_column_without_repeats(tmp_path: Path) -> None:
         read_assistant(path, "text")
 
 
+def test_an_assistants_texts_are_cleaned_as_documents_are(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text(
+        '{"text": "Of course!\\r\\n\\r\\n1.  Rock &amp; roll\\u200b "}\n{"text": "Of course!\\n1. Rock & roll"}\n'
+    )
+    assert read_assistant(path, "text") == ["Of course!\n1. Rock & roll"]
+
+
 def test_people_are_not_split_and_texts_start_in_their_first_half() -> None:
     texts = classifier_texts(ASSISTANT, people(), 45, seed=3)
     human = texts[texts["author"] == "human"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.corpora.cleaning import clean_text
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.tabular import read_rows
@@ -23,11 +24,12 @@ SHARES = (("train", 0.8), ("validation", 0.9), ("test", 1.0))
 def read_assistant(path: Path, column: str, encoding: str = "utf-8") -> list[str]:
     """Return the distinct texts of ``column`` of a CSV, JSON Lines or Parquet table, in its order.
 
+    They are cleaned as documents are, so that no classifier tells the classes by blank lines or entities.
     Raises ``UserError`` where the table or the column is missing or broken.
     """
     settings = ReaderSettings(encoding=encoding, columns={"text": column})
     rows = read_rows(path, settings, {"text": "text"}, ("text",), f"a column '{column}' with one assistant text a row")
-    return list(dict.fromkeys(row.values["text"].strip() for row in rows))
+    return list(dict.fromkeys(clean_text(row.values["text"]) for row in rows))
 
 
 def human_texts(documents: Path, authors: Collection[str]) -> pd.DataFrame:
