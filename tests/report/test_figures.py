@@ -25,6 +25,7 @@ from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.distinct_faithful import draw_distinct_faithful
+from favor.report.figures.diversity_growth import draw_diversity_growth
 from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
 from favor.report.figures.generation_map import draw_generation_map, principal_plane, spread
 from favor.report.figures.homogenisation import draw_homogenisation
@@ -138,9 +139,22 @@ def traffic_table() -> pd.DataFrame:
 
 
 _ENDS = {"": 0.6, "low": 0.5, "high": 0.65}
+
+
+def growth_table() -> pd.DataFrame:
+    rows = [
+        (seed, name, "asce_a", "style_vendi", f"authors_{authors}", factor * authors, 20, "")
+        for seed, last in ((1, 4), (2, 3))
+        for name, factor in (("favor", 0.6), ("gold", 0.9))
+        for authors in (1, 2, last)
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
+    "growth",
     "faithful",
     "traffic",
     "workflow",
@@ -166,6 +180,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
         "map": generation_map,
         "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
+        "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", context.methods, *paths),
         "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
         "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", context.methods, *paths),
@@ -251,6 +266,18 @@ def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, 
         "Authors' own continuations do not",
         "No habit in which the authors' own",
     ]
+
+
+def test_growth_ends_where_every_seed_has_the_authors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    drawn: list[list[int]] = []
+    original = Axes.plot
+    monkeypatch.setattr(
+        Axes, "plot", lambda axis, x, *rest, **style: drawn.append(list(x)) or original(axis, x, *rest, **style)
+    )
+    draw_diversity_growth(growth_table(), "asce_a", ["favor"], tmp_path / "growth.svg")
+    assert drawn == [[1, 2], [1, 2]]
 
 
 def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path: Path, written: list[str]) -> None:

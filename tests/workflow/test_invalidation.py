@@ -85,9 +85,9 @@ FIGURES = "src/favor/report/figures"
             {"compare_methods": PAIRED, "make_table": PAIRED, **END},
         ),
         (
-            "src/favor/statistics/between_authors.py",
-            "drawn / (drawn - 1)",
-            "drawn / (drawn - 2)",
+            "src/favor/statistics/rank_agreement.py",
+            "power: float = 0.8",
+            "power: float = 0.9",
             {"score": 1, "draw_figure": 1, "report": 1},
         ),
         (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_figure": 1, "report": 1}),
