@@ -9,6 +9,7 @@ import pytest
 
 from favor.federation.method import needs_shared
 from favor.foundation.errors import UserError
+from favor.plan.account import Accounts
 from favor.plan.keys import Run, SweepTable
 
 PLANNED = "tests/data/planned.yaml"
@@ -170,6 +171,15 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan):
     assert found["train_shared"] == found["aggregate"] == 2 * 8
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
     assert found["train_personal"] == 4 * 2 + 3
+    account = Accounts(project, training, planner.records, frozenset({"rivals"})).of("rivals")
+    assert account.jobs == {
+        **{rule: found[rule] for rule in ("train_shared", "train_personal", "generate")},
+        **{"aggregate": 2 * 5, "aggregate_with_memory": 2 * 3},
+    }
+    # One moment a round for FedAvgM, two for each adaptive server.
+    assert account.stored["server moments"] == 2 * (1 + 2 + 2)
+    # Sixteen participations of 13 rows, two of which send one factor.
+    assert account.up == 16 * 12
     memory = {}
     for row, made in project.plans("rivals").items():
         if made.shared is not None:

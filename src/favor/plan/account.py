@@ -18,15 +18,15 @@ class Account:
 
     ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
     that stay, by kind. ``uploads``: those on disk at once at most, every track amid a round. ``up``, ``down``: adapters
-    sent, counted for each row as ``boundary.parquet`` does.
+    sent, counted for each row as ``boundary.parquet`` does; one LoRA factor alone counts as half an adapter.
     """
 
     jobs: Counter[str] = field(default_factory=Counter)
     passes: float = 0.0
     stored: Counter[str] = field(default_factory=Counter)
     uploads: int = 0
-    up: int = 0
-    down: int = 0
+    up: float = 0.0
+    down: float = 0.0
 
 
 class Accounts:
@@ -74,6 +74,10 @@ class Accounts:
         found.jobs["aggregate_with_memory" if stage.server.remembers else "aggregate"] += len(schedule)
         found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
         found.stored["shared adapters"] += len(schedule)
+        # A first moment is as large as an adapter; an adaptive server has a second one too.
+        moments = {"momentum": 1, "adam": 2, "yogi": 2}.get(stage.server.kind, 0)
+        if moments:
+            found.stored["server moments"] += moments * len(schedule)
         found.stored["endpoints"] += self.training.endpoint_count(run, stage)
         if self.project.config.keep_uploads:
             found.stored["uploads"] += participations
@@ -94,12 +98,18 @@ class Accounts:
 
     def _add_traffic(self, found: Account, run: Run, plan: Plan) -> None:
         if plan.shared is not None:
-            sent = sum(map(len, self.training.rounds(run.experiment, run.seed, plan.shared.sampling)))
-            found.up += sent
-            found.down += sent
+            participations = sum(map(len, self.training.rounds(run.experiment, run.seed, plan.shared.sampling)))
+            found.up += participations * _share(plan.shared)
+            found.down += participations * _share(plan.shared)
         if plan.personal is not None and plan.personal.start == "pooled":
             found.down += len(self.training.clients(run.experiment))
-        found.down += len(self.records.final_recipients(run, plan))
+        share = 1.0 if plan.shared is None else _share(plan.shared)
+        found.down += share * len(self.records.final_recipients(run, plan))
+
+
+def _share(stage: SharedStage) -> float:
+    """Return about how much of an adapter a stage sends; a range of layers counts whole."""
+    return len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
 
 
 def _passes(stage: SharedStage | PersonalStage, phases: list[list[str]]) -> float:

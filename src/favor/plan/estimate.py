@@ -83,7 +83,7 @@ def estimate(planner: Planner) -> dict[str, Any]:
     stored: Counter[str] = Counter()
     bases: dict[str, int] = {}
     hours = 0.0
-    uploads = up = down = 0
+    uploads, up, down = 0, 0.0, 0.0
     measured = frozenset(name for name in config.experiments if planner.evaluation.is_measured(name))
     accounts = Accounts(planner.project, planner.training, planner.records, measured)
     for name, experiment in config.experiments.items():
