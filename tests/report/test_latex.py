@@ -16,7 +16,7 @@ from favor.report.build import build_table
 from favor.report.content import Report
 from favor.report.context import Context
 from favor.report.labels import printed_spec
-from favor.report.latex import PACKAGES, latex_paper_table, latex_table
+from favor.report.latex import PACKAGES, latex_table
 from favor.report.pdf import compile_latex, latex_source
 from favor.report.specs import Panel, TableSpec, available
 from favor.running.environment import latex_available
@@ -28,8 +28,8 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
     spec = printed_spec("phase1-ablation-full-meanstd")
     context = dataclasses.replace(context, settings={"favor": {"alignment": True, "private_residual": True}})
     source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
-    assert r"\textbf{0.400}" in source
-    assert r"\underline{0.360}" in source
+    assert r"\favorbest{0.400}" in source
+    assert r"\favorsecond{0.360}" in source
     assert r"\scriptsize $\pm$ 0.010" in source
     assert r"$\checkmark$" in source
     assert source.count(r"\begin{tabular}{@{}l") == 2
@@ -51,12 +51,31 @@ def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
     assert "dagger" not in latex_table(spec, build_table(spec, scores, without))
 
 
-def test_the_papers_values_in_the_same_layout(scores: pd.DataFrame, context: Context) -> None:
+def test_the_papers_values_below_ours(scores: pd.DataFrame, context: Context) -> None:
     spec = printed_spec("asce-b-audit")
-    source = latex_paper_table(spec, build_table(spec, scores, context, load_paper_values(spec.label)))
+    cells = build_table(spec, scores, context, load_paper_values(spec.label))
     # ours 0.400 minus the paper's 0.403
-    assert re.search(r"^FAVoR & 0\.403 \(\$-\$0\.003\) & 0\.771", source, flags=re.MULTILINE)
-    assert latex_paper_table(spec, build_table(spec, scores, context)) == ""
+    source = latex_table(spec, cells, paper=True)
+    assert re.search(r"^FAVoR & .*0\.400.*\{\\tiny paper 0\.403 \(\$-\$0\.003\)\}", source, flags=re.MULTILINE)
+    assert "paper 0.403" not in latex_table(spec, cells)
+
+
+def test_every_deviation_as_the_page_prints_it(scores: pd.DataFrame, context: Context) -> None:
+    spec = printed_spec("main_federated_results")
+    cells = build_table(spec, scores, context)
+    assert r"0.320 $\pm$ 0.010" in latex_table(spec, cells, deviations=True)
+    assert r"$\pm$" not in latex_table(spec, cells)
+
+
+def test_wide_tables_span_two_columns_and_marks_are_the_users(scores: pd.DataFrame, context: Context) -> None:
+    wide = latex_table(
+        printed_spec("main_federated_results"), build_table(printed_spec("main_federated_results"), scores, context)
+    )
+    assert r"\begin{table*}[htbp]" in wide
+    assert r"\providecommand{\favorbest}[1]{\textbf{#1}}" in wide
+    assert r"\favorbest{0.400}" in wide
+    narrow = printed_spec("phase1-main-results")
+    assert r"\begin{table}[htbp]" in latex_table(narrow, build_table(narrow, scores, context))
 
 
 @needs_latex
@@ -69,7 +88,7 @@ def test_every_table_compiles_with_hostile_text(
     for label in available():
         spec = printed_spec(label)
         cells = build_table(spec, scores, odd, load_paper_values(label))
-        bodies += [latex_table(spec, cells, hostile, controls=True), latex_paper_table(spec, cells)]
+        bodies.append(latex_table(spec, cells, hostile, controls=True, deviations=True, paper=True))
     packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
     source = tmp_path / "tables.tex"
     # Pages are cleared so that LaTeX's limit of waiting floats is not what is tested.
@@ -127,4 +146,4 @@ def test_a_users_own_table(scores: pd.DataFrame, context: Context) -> None:
     spec = TableSpec("mine_100%", "Mine", "Mine & yours.", method_rows("favor"), (Panel(columns),), ("prototypes",))
     source = latex_table(spec, build_table(spec, scores, context))
     assert r"A \& B $\uparrow$" in source
-    assert r"\caption{Mine \& yours.}" in source
+    assert r"\caption[{Mine}]{Mine \& yours.}" in source

@@ -5,36 +5,47 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import pandas as pd
 
 from favor.paper.names import SEPARATOR
 from favor.report.build import is_control
 from favor.report.cell_table import rows_of_cells
-from favor.report.cells import printed_paper
+from favor.report.cells import printed_deviation, printed_paper
 from favor.report.escape import latex as escape
 from favor.report.escape import minus
 from favor.report.notes import footnotes, letter, mark_notes, row_notes
 from favor.report.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")
+MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
+NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
 
 
 def latex_table(
-    spec: TableSpec, cells: pd.DataFrame, note: str = "", controls: bool | None = None, placement: str = "htbp"
+    spec: TableSpec,
+    cells: pd.DataFrame,
+    note: str = "",
+    controls: bool | None = None,
+    placement: str = "htbp",
+    deviations: bool = False,
+    paper: bool = False,
 ) -> str:
-    """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``.
+    """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
 
-    Best cells are bold, second-best underlined; a dash carries a letter whose reason stands below the table; control
-    rows are printed below a rule if ``controls`` (default: what the specification says). ``note``: sentence added to
-    the caption, such as which run made the numbers. A table wider than the line is scaled down to it.
+    Marked cells are set by ``\\favorbest`` and ``\\favorsecond``, which a document may define for itself. A dash
+    carries a letter whose reason stands below the table.
+
+    note: sentence added to the caption, such as which run made the numbers.
+    controls: prints control rows, below a rule; by default what the specification says.
+    deviations: prints every deviation, not only those of the specification's columns, as the HTML table does.
+    paper: prints the paper's value, and ours minus it, below ours.
     """
     if spec.every_metric:  # too long for one page: an environment per panel
         return "\n".join(
             latex_table(
                 replace(spec, label=f"{spec.label}-{number}", panels=(panel,), every_metric=False),
-                *(cells[cells["panel"] == panel.title], note, controls, placement),
+                *(cells[cells["panel"] == panel.title], note, controls, placement, deviations, paper),
             )
             for number, panel in enumerate(spec.panels, start=1)
         )
@@ -47,34 +58,17 @@ def latex_table(
     notes = [*mark_notes(shown), *row_notes(spec, shown)]
     notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
     caption = " ".join(filter(None, (spec.caption, note)))
-    return _environment(spec, shown, lambda cell, column: _cell(cell, column, reasons), notes, caption, placement)
 
+    def text(cell: dict, column: Column) -> str:
+        column = spec.column_in(cell["row"], column)
+        own = _cell(cell, column, reasons, deviations)
+        beside, difference = printed_paper(cell, column) if paper else ("", "")
+        if not beside:
+            return own
+        difference = f" ({difference})" if difference else ""
+        return _stacked([own, rf"{{\tiny paper {escape(minus(beside + difference))}}}"], "c")
 
-def latex_paper_table(spec: TableSpec, cells: pd.DataFrame, placement: str = "htbp") -> str:
-    """Return a table in the layout of ``spec`` with the paper's values and, in brackets, ours minus the paper's.
-
-    Rows, sections and columns of which the paper prints nothing are left out; "" where that leaves nothing.
-    """
-    known_cells = cells[cells["paper_value"].notna() | (cells["paper_text"] != "")]
-    keys = list(zip(known_cells["section"], known_cells["row"], strict=True))
-    shown = cells[[key in keys for key in zip(cells["section"], cells["row"], strict=True)]]
-    if shown.empty:
-        return ""
-    known = set(zip(known_cells["panel"], known_cells["column"], strict=True))
-    panels = tuple(
-        replace(panel, columns=tuple(c for c in panel.columns if c.fixed or (panel.title, c.label) in known))
-        for panel in spec.panels
-    )
-    panels = tuple(panel for panel in panels if panel.columns)
-    spec = replace(spec, panels=panels)
-    shown = shown[
-        [
-            any(c.label == name for p in panels if p.title == title for c in p.columns)
-            for title, name in zip(shown["panel"], shown["column"], strict=True)
-        ]
-    ]
-    caption = f"{spec.title}: the paper's values and, in brackets, ours minus the paper's."
-    return _environment(spec, shown, partial(_paper_cell, spec), [], caption, placement, ":paper")
+    return _environment(spec, shown, text, notes, caption, placement)
 
 
 def _environment(
@@ -84,13 +78,16 @@ def _environment(
     notes: Sequence[str],
     caption: str,
     placement: str,
-    suffix: str = "",
 ) -> str:
+    width = max((_width(spec, panel, cells[cells["panel"] == panel.title]) for panel in spec.panels), default=0)
+    sentences = any(column.wide for panel in spec.panels for column in panel.columns)
+    kind = "table*" if sentences or width > NARROW else "table"
     lines = [
         f"% {spec.label}: needs {', '.join(PACKAGES)}",
-        rf"\begin{{table}}[{placement}]",
+        *MARKS,
+        rf"\begin{{{kind}}}[{placement}]",
         r"\centering",
-        r"\scriptsize" if any(column.wide for panel in spec.panels for column in panel.columns) else r"\footnotesize",
+        r"\scriptsize" if sentences or width > WIDE else r"\footnotesize",
         r"\setlength{\tabcolsep}{4pt}",
         r"\renewcommand{\arraystretch}{1.08}",
     ]
@@ -100,8 +97,18 @@ def _environment(
             lines.append(rf"\par\vspace{{5pt}}\textit{{{escape(panel.title)}}}\par\vspace{{2pt}}")
         lines += _tabular(spec, panel, inside, cell_text)
     lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in notes]
-    lines += [rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{spec.label}{suffix}}}", r"\end{table}"]
+    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(caption)}}}", rf"\label{{tab:{spec.label}}}"]
+    lines.append(rf"\end{{{kind}}}")
     return "\n".join(lines) + "\n"
+
+
+def _width(spec: TableSpec, panel: Panel, cells: pd.DataFrame) -> int:
+    """Return about how many characters the widest line of a panel has."""
+    texts = cells.assign(width=cells["text"].str.len()).groupby("column")["width"].max()
+    headers = {column.label: max(map(len, column.header.split("\n"))) for column in panel.columns}
+    columns = sum(2 + max(headers[name], int(texts.get(name, 0))) for name in headers)
+    stubs = max((len(row) for row in cells["row"].unique()), default=0)
+    return columns + stubs + (12 if spec.sectioned else 0)
 
 
 def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]) -> list[str]:
@@ -157,21 +164,16 @@ def _stacked(lines: Sequence[str], position: str) -> str:
     return rf"\begin{{tabular}}[{position}]{{@{{}}c@{{}}}}" + r"\\[-1pt]".join(lines) + r"\end{tabular}"
 
 
-def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
+def _cell(cell: dict, column: Column, reasons: dict[str, int], deviations: bool) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
         ragged = r"\raggedright\let\\\tabularnewline " if column.wide else ""
         return ragged + escape(cell["text"]) + sign
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
-    wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}[cell["mark"]]
+    if deviations:
+        deviation = printed_deviation(cell, column)
+    wrap = {"best": r"\favorbest{%s}", "second": r"\favorsecond{%s}", "": "%s"}[cell["mark"]]
     if deviation and column.deviation == "stacked":
         return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
     return wrap % escape(" ± ".join(filter(None, (mean, deviation)))) + sign
-
-
-def _paper_cell(spec: TableSpec, cell: dict, column: Column) -> str:
-    if column.fixed:
-        return escape(cell["text"])
-    text, difference = printed_paper(cell, spec.column_in(cell["row"], column))
-    return escape(minus(text + (f" ({difference})" if difference else "")))

@@ -31,7 +31,8 @@ from favor.report.content import (
     table_note,
 )
 from favor.report.escape import latex as escape
-from favor.report.latex import latex_paper_table, latex_table, tabular_line
+from favor.report.latex import latex_table, tabular_line
+from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.environment import latex_available
@@ -46,9 +47,11 @@ _PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \usepackage[expansion=false]{microtype}
 \usepackage[font=small,labelfont=bf,skip=6pt]{caption}
 \usepackage[hidelinks,pdfusetitle]{hyperref}
+\renewcommand{\familydefault}{\sfdefault}
 \pdfinfoomitdate=1 \pdfsuppressptexinfo=-1 \pdftrailerid{}
 \setlength{\parindent}{0pt}\setlength{\parskip}{5pt plus 1pt}
-\setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.9}\renewcommand{\textfraction}{.05}
+\setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.95}\renewcommand{\bottomfraction}{.8}\renewcommand{\textfraction}{.04}
+\renewcommand{\floatpagefraction}{.75}\setcounter{bottomnumber}{4}
 \sloppy
 """
 
@@ -60,14 +63,17 @@ def latex_source(report: Report) -> str:
         _PREAMBLE,
         rf"\title{{{escape(report.title)}}}\author{{}}\date{{}}",
         r"\begin{document}",
-        r"\maketitle",
-        *(escape(note) + r"\par" for note in report.notes),
-        r"\tableofcontents",
-        *(_figure(figure, files[figure.pdf]) for figure in report.figures),
-        r"\clearpage",
+        rf"{{\LARGE\bfseries {escape(report.title)}\par}}",
+        *_opening(report.experiments[0], files),
+        r"\tableofcontents{\small\listoftables}\clearpage",
+        *_experiment(report.experiments[0], files),
     ]
-    for experiment in report.experiments:
-        parts += _experiment(experiment, files)
+    for experiment in report.experiments[1:]:
+        parts += [*_opening(experiment, files), *_experiment(experiment, files)]
+    if report.figures:
+        parts += [r"\section{How it works}", *(_figure(figure, files[figure.pdf]) for figure in report.figures)]
+    if report.notes:
+        parts += [r"\section{What was left out, and why}", *(escape(note) + r"\par" for note in report.notes)]
     if report.cautions:
         items = "\n".join(rf"\item {escape(caution)}" for caution in report.cautions)
         parts.append(rf"\section{{Cautions}}\begin{{itemize}}{items}\end{{itemize}}")
@@ -137,7 +143,8 @@ def _figures(report: Report) -> list[Figure]:
     return [*report.figures, *(figure for experiment in report.experiments for figure in experiment.figures)]
 
 
-def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
+def _opening(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
+    """What ran, what came out, and how sure it is."""
     facts = [
         (experiment.kind, experiment.name),
         ("Corpus", experiment.dataset),
@@ -150,21 +157,31 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
         rf"\section{{{escape(experiment.title)}}}",
         rf"\begin{{quote}}\itshape {escape(statement(experiment))}\end{{quote}}",
         rf"\begin{{description}}\setlength{{\itemsep}}{{0pt}}{items}\end{{description}}",
+        rf"\textbf{{{escape(experiment.finding)}}}\par" if experiment.finding else "",
     ]
-    parts += _preparation(experiment)
+    if experiment.figures:
+        parts.append(_figure(experiment.figures[0], files[experiment.figures[0].pdf], 0.3))
+    if experiment.leaderboard is not None and len(experiment.leaderboard):
+        parts.append(_small_table(experiment.leaderboard, LEADERBOARD.removesuffix(".")))
+    return parts
+
+
+def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
+    parts = []
+    if len(experiment.figures) > 1:
+        parts.append(r"\subsection{Figures}")
+        parts += [_figure(figure, files[figure.pdf]) for figure in experiment.figures[1:]]
     groups = by_section(experiment.tables)
     for section, tables in groups:
         parts.append(rf"\subsection{{{escape(section)}}}")
         parts += [_table(experiment, table) for table in tables]
     parts += _numbers(experiment)
     parts += _agreement([table for _, tables in groups for table in tables])
-    if experiment.figures:
-        parts.append(r"\subsection{Figures}")
-        parts += [_figure(figure, files[figure.pdf]) for figure in experiment.figures]
+    parts += _preparation(experiment)
     if experiment.settings:
         settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
         parts += [r"\subsection{Resolved configuration}", _long_table(settings)]
-    return [*parts, r"\clearpage"]
+    return [*parts, r"\clearpage"]  # every float of an experiment stands before the next one
 
 
 def _preparation(experiment: ExperimentReport) -> list[str]:
@@ -182,8 +199,17 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 def _table(experiment: ExperimentReport, table: ReportTable) -> str:
     where = f"The paper prints it as its {table.spec.paper}." if table.spec.paper else ""
     note = " ".join(filter(None, (table_note(experiment, table), where)))
-    source = latex_table(table.spec, table.cells, note, placement="H")
-    source += latex_paper_table(table.spec, table.cells, placement="H")
+    source = latex_table(
+        table.spec,
+        table.cells,
+        note,
+        controls=True,
+        placement="H",
+        deviations=True,
+        paper=not experiment.is_demo,
+    )
+    # The page has one column, and a float that spans two cannot stay in its place.
+    source = source.replace("{table*}", "{table}")
     # Labels are made unique: two experiments may print the same table.
     return source.replace(r"\label{tab:", rf"\label{{tab:{experiment.name}:")
 
@@ -226,7 +252,7 @@ def _small_table(frame: pd.DataFrame, caption: str) -> str:
             rf"{head} \\ \midrule",
             *lines,
             r"\bottomrule\end{tabular}",
-            rf"\caption{{{escape(caption)}.}}",
+            rf"\caption[{{{escape(caption.partition('. ')[0])}}}]{{{escape(caption)}.}}",
             r"\end{table}",
         ]
     )
@@ -252,12 +278,12 @@ def _breakable(text: str) -> str:
     return re.sub(r"(\.|\\_|/|,)(?=\S)", r"\1\\allowbreak{}", escape(text))
 
 
-def _figure(figure: Figure, file: str) -> str:
+def _figure(figure: Figure, file: str, height: float = 0.36) -> str:
     return "\n".join(
         [
             r"\begin{figure}[H]\centering",
-            rf"\includegraphics[width=\linewidth,height=.8\textheight,keepaspectratio]{{{file}}}",
-            rf"\caption{{{escape(figure.title)}. {escape(figure.caption)}}}",
+            rf"\includegraphics[width=\linewidth,height={height}\textheight,keepaspectratio]{{{file}}}",
+            rf"\caption[{{{escape(figure.title)}}}]{{{escape(figure.title)}. {escape(figure.caption)}}}",
             r"\end{figure}",
         ]
     )

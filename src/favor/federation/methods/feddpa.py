@@ -18,7 +18,7 @@ METHOD = Method(
     "FedDPA",
     released="FedDPA",
     note="† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
-    "validation gate, where its settings (gate_training, gating) do not say otherwise.",
+    "validation gate, where its settings do not say otherwise.",
 )
 
 
