@@ -10,7 +10,12 @@ from favor.lm.lora import export_peft
 from favor.running.job import job
 
 with job(snakemake) as cfg:
-    adapters = client_adapters(snakemake.input.adapters, cfg["clients"], Inference.of(cfg))
+    how = Inference.of(cfg)
+    if how.inference == "adapters":
+        raise UserError(
+            f"{snakemake.wildcards.method}: its adapters are in PEFT's format already; use their own folder"
+        )
+    adapters = client_adapters(snakemake.input.adapters, cfg["clients"], how)
     for client, adapter in adapters.items():
         if adapter is None:
             raise UserError(
