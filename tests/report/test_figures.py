@@ -24,6 +24,7 @@ from favor.report.drawing import drawing
 from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
+from favor.report.figures.common_prompts import draw_common_prompts
 from favor.report.figures.distinct_faithful import draw_distinct_faithful
 from favor.report.figures.diversity_growth import draw_diversity_growth
 from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
@@ -219,6 +220,20 @@ def test_empty_logs_are_named(tmp_path: Path) -> None:
 def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
     draw_retention_utility(scores, "no_such_encoder", ["favor"], tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
+
+
+def test_common_prompts_draw_every_method_that_has_them(tmp_path: Path, written: list[str]) -> None:
+    values = {"common_similarity": 0.8, "author_share": 0.2, "prompt_share": 0.5, "remainder_share": 0.3}
+    rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
+    rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
+    rows += [("", "gold", "own_prompt_similarity", 0.3)]
+    table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"])
+    draw_common_prompts(table, ["favor", "fedavg", "ditto"], tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
+    assert "<!-- Ditto -->" not in drawing
+    draw_common_prompts(table.assign(value=np.nan), ["favor"], tmp_path / "nobody.svg")
+    assert written[-1].startswith("No two authors have outputs")
 
 
 def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:

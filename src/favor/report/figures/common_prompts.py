@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from favor.paper.names import method_name
-from favor.report.drawing import BLUE, GREY, ORANGE, drawing, save
+from favor.report.drawing import BLUE, GREY, ORANGE, drawing, save, say
 from favor.report.figure_specs import FigureSpec
 
 SHARES = {"author_share": ("author", BLUE), "prompt_share": ("prompt", ORANGE), "remainder_share": ("remainder", GREY)}
@@ -28,8 +28,13 @@ def draw_common_prompts(
     def value(metric: str, variant: str, method: str) -> float:
         return float(means.get((metric, variant, method), np.nan))
 
-    shown = [method for method in methods if (("common_similarity", "", method) in means.index)][::-1]
+    shown = [method for method in methods if np.isfinite(value("common_similarity", "", method))][::-1]
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
+        if not shown:
+            for axis in axes:
+                say(axis, "No two authors have outputs on a common prompt\nthat passed the filter.")
+            save(figure, *paths)
+            return
         places = np.arange(len(shown))
         same = [value("common_similarity", "", method) for method in shown]
         other = [value("common_similarity", "other_prompt", method) for method in shown]
@@ -48,6 +53,7 @@ def draw_common_prompts(
             left += width
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
+            axis.set_ylim(-0.6, len(shown) - 0.4)
             axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7)
         save(figure, *paths)
 
