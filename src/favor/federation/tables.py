@@ -71,7 +71,13 @@ PROMPTED_REQUESTS = Table(
 
 GATES = Table(
     "gates",
-    (SEED, METHOD, CLIENT, PROMPT_ID, Column("gate", FLOAT, "", "weight of the global adapter (FedDPA)")),
+    (
+        SEED,
+        METHOD,
+        CLIENT,
+        PROMPT_ID,
+        Column("gate", FLOAT, "", "weight of the global adapter (FedDPA, APFL); 0.5 for a sum"),
+    ),
     ("seed", "method", "client", "prompt_id"),
 )
 

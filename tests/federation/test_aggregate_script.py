@@ -1,0 +1,88 @@
+"""The server's job, round after round through its files: moments are read, kept, and enough to go on from."""
+
+from __future__ import annotations
+
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from favor.federation.factors import Factors
+from favor.federation.method import SharedStage, plan_values
+from favor.federation.packs import write_pack
+from favor.federation.server import update
+from favor.federation.server_rule import ServerRule
+from favor.federation.tables import TRAFFIC
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors, safetensors_bytes, write_safetensors
+
+A, B = "m.lora_A.weight", "m.lora_B.weight"
+STAGES = {
+    "mean": SharedStage(),
+    "adam": SharedStage(server=ServerRule("adam", 0.1, 0.9, 0.99, 0.01)),
+    "momentum of B": SharedStage(trains=Factors("B"), server=ServerRule("momentum", 1.0, 0.9)),
+    "svd": SharedStage(server=ServerRule("svd")),
+}
+
+
+class Files(SimpleNamespace):
+    """Named files, as Snakemake gives them to a script."""
+
+    def get(self, name, default=None):
+        return getattr(self, name, default)
+
+
+def deltas(number, stage):
+    generator = np.random.default_rng(number)
+    whole = {A: (2, 3), B: (4, 2)}
+    return {
+        client: {"delta": {k: generator.normal(size=s).astype(np.float32) for k, s in whole.items() if stage.sends(k)}}
+        for client in ("client_001", "client_002")
+    }
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_path):
+    stage = STAGES[name]
+    start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
+    write_safetensors(start, tmp_path / "round0.safetensors", {})
+    expected, memory = start, {}
+    for number in range(3):
+        uploads = deltas(number, stage)
+        write_pack(tmp_path / f"upload{number}.safetensors", uploads, {"round": str(number)})
+        # A server that keeps no moments has no such files, as its rule has none.
+        before = [str(tmp_path / f"memory{number}.safetensors")] if number else []
+        kept = {"memory": before} if stage.server.remembers else {}
+        after = {"memory": tmp_path / f"memory{number + 1}.safetensors"} if stage.server.remembers else {}
+        job = SimpleNamespace(
+            input=Files(
+                adapter=str(tmp_path / f"round{number}.safetensors"),
+                uploads=[str(tmp_path / f"upload{number}.safetensors")],
+                **kept,
+            ),
+            output=Files(
+                adapter=tmp_path / f"round{number + 1}.safetensors",
+                traffic=tmp_path / f"traffic{number}.parquet",
+                **after,
+            ),
+            params={"cfg": {"server_learning_rate": 0.5, "stage": plan_values(stage), "results": str(tmp_path)}},
+            wildcards=SimpleNamespace(next_round=str(number + 1), seed="1"),
+            resources={},
+            log=[],
+            rule="aggregate",
+        )
+        runpy.run_path(str(repository / "workflow/scripts/aggregate.py"), init_globals={"snakemake": job})
+        sent = {client: parts["delta"] for client, parts in uploads.items()}
+        expected, memory = update(stage.server, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
+        found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")
+        assert header["round"] == str(number + 1)
+        assert all(np.array_equal(found[key], expected[key]) for key in (A, B))
+        traffic = read_parquet(tmp_path / f"traffic{number}.parquet", TRAFFIC)
+        size = safetensors_bytes({key: tensor.shape for key, tensor in sent["client_001"].items()})
+        assert traffic["bytes"].tolist() == [size] * 4
+    assert bool(memory) == stage.server.remembers
+    if stage.server.remembers:
+        kept, _ = read_safetensors(tmp_path / "memory3.safetensors")
+        assert kept.keys() == memory.keys()
+        assert all(np.array_equal(kept[key], memory[key]) for key in memory)
