@@ -8,11 +8,11 @@ import pytest
 
 from favor.federation.inference import client_adapters
 from favor.federation.method import Inference
-from favor.federation.packs import read_pack, read_packs, write_pack
+from favor.federation.packs import Place, pack_shapes, places_of, read_pack, read_packs, write_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError
-from favor.foundation.tensors import write_safetensors
+from favor.foundation.tensors import safetensors_shapes, write_safetensors
 
 KEY = "base_model.model.layers.0.q_proj.lora_A.weight"
 
@@ -56,6 +56,38 @@ def test_another_safetensors_file_is_refused(tmp_path):
     write_safetensors(adapter(1), tmp_path / "a.safetensors", {})
     with pytest.raises(UserError, match="not a pack of client adapters"):
         read_pack(tmp_path / "a.safetensors")
+
+
+def test_a_part_that_another_file_holds_is_read_from_there(tmp_path):
+    """A residual's endpoint in a pack of the shared stage, a mixture's companion in the server's file; then moved."""
+    (tmp_path / "a" / "server").mkdir(parents=True)
+    (tmp_path / "a" / "clients").mkdir()
+    ends, server = tmp_path / "a/ends.safetensors", tmp_path / "a/server/adapter.safetensors"
+    write_pack(ends, {"x": {"endpoint": adapter(2)}, "y": {"endpoint": adapter(4)}}, {"round": "0"})
+    write_safetensors(adapter(8), server, {"round": "1"})
+    places = places_of([ends], "endpoint")
+    elsewhere = {name: {"endpoint": places[name], "companion": Place(str(server))} for name in ("x", "y")}
+    own = {name: {"residual": adapter(value)} for name, value in (("x", 1), ("y", 16))}
+    write_pack(tmp_path / "a/clients/batch0.safetensors", own, {"round": "1"}, elsewhere)
+    held = safetensors_shapes(tmp_path / "a/clients/batch0.safetensors")
+    assert sorted(held) == [f"x/residual/{KEY}", f"y/residual/{KEY}"]
+
+    (tmp_path / "a").rename(tmp_path / "b")
+    path = tmp_path / "b/clients/batch0.safetensors"
+    pack = read_packs([path])
+    assert {name: sorted(parts) for name, parts in pack.items()} == {
+        name: ["companion", "endpoint", "residual"] for name in ("x", "y")
+    }
+    assert [float(compose(pack[name])[KEY][0, 0]) for name in ("x", "y")] == [3, 20]
+    assert len(pack["x"]["companion"]) == 1
+    assert (pack["x"]["companion"][KEY] == 8).all()
+    shapes = {KEY: (2, 3)}
+    assert pack_shapes(path) == {
+        (name, part): shapes for name in ("x", "y") for part in ("companion", "endpoint", "residual")
+    }
+    (tmp_path / "b/ends.safetensors").unlink()
+    with pytest.raises(UserError, match=r"ends\.safetensors: no such file"):
+        compose(read_pack(path)[0]["x"])
 
 
 MODULES = [f"base_model.model.layers.{layer}.q_proj.lora_A.weight" for layer in range(20)]

@@ -10,7 +10,7 @@ import pytest
 from favor.federation.method import needs_shared
 from favor.foundation.errors import UserError
 from favor.plan.account import Accounts
-from favor.plan.keys import Run, SweepTable
+from favor.plan.keys import PersonalBatch, Run, SweepTable
 
 PLANNED = "tests/data/planned.yaml"
 
@@ -35,8 +35,12 @@ def jobs(planner, *experiments):
     return Counter(rule for rule, _ in found)
 
 
+def one_per_job(config):
+    config["experiments"]["blogtext"].setdefault("federation", {})["clients_per_job"] = 1
+
+
 def test_the_blogtext_experiment(plan):
-    found = jobs(plan("config/blogtext.yaml"), "blogtext")
+    found = jobs(plan("config/blogtext.yaml", one_per_job), "blogtext")
     # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
     # Global ASCE), one client a job.
     assert found["train_shared"] == 3 * 6 * 12 * 4
@@ -48,13 +52,10 @@ def test_the_blogtext_experiment(plan):
     assert sum(found.values()) < 2300  # a budget, so that planning stays a matter of seconds (docs/scaling.md)
 
 
-def test_all_clients_in_a_job(plan):
-    def together(config):
-        config["experiments"]["blogtext"].setdefault("federation", {})["clients_per_job"] = None
-
-    found = jobs(plan("config/blogtext.yaml", together), "blogtext")
+def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan):
+    found = jobs(plan("config/blogtext.yaml"), "blogtext")
     assert found["train_shared"] == 3 * 6 * 4
-    assert found["train_personal"] == 3 * (3 * 6 + 4 + 1)
+    assert found["train_personal"] == 3 * (3 * 6 + 4 * 2 + 1)
     assert sum(found.values()) < 300
 
 
@@ -73,9 +74,9 @@ def test_the_mythos_experiment(plan):
 
 def test_another_base_model(plan):
     planner = plan(("config/blogtext.yaml", "config/studies/base_7b.yaml"))
-    # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe).
+    # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe); 50 clients are two jobs.
     assert jobs(planner, "base_7b") == {
-        **{"train_shared": 6 * 12 * 3, "aggregate": 6 * 3, "train_personal": 72 + 50, "generate": 6}
+        **{"train_shared": 6 * 3, "aggregate": 6 * 3, "train_personal": 6 + 2, "generate": 6}
     }
     models = {planner.config.experiments[name].base_model for name in ("blogtext", "base_7b")}
     assert len(models) == 2
@@ -90,7 +91,7 @@ def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated
     planner = plan(("config/blogtext.yaml", f"config/studies/{study}.yaml"))
     found = jobs(planner, study)
     assert {rule: found[rule] for rule in generated} == generated
-    assert found["train_shared"] == 3 * 6 * 12 * tracks
+    assert found["train_shared"] == 3 * 6 * tracks
     assert not jobs(planner, "blogtext", study)["train_shared"] > jobs(planner, "blogtext")["train_shared"]
 
 
@@ -108,10 +109,10 @@ def test_matched_budgets_stand_beside_the_released_ones(plan, corpus):
 def test_the_scale_stress_test(plan):
     planner = plan(("config/blogtext.yaml", "config/studies/scale.yaml"))
     found = jobs(planner, "k100")
-    # Three seeds x twenty rounds x twenty clients x two tracks (FedAvg with Ditto, FAVoR's).
-    assert found["train_shared"] == 3 * 20 * 20 * 2
-    # Ditto at each of the 400 participations of a seed; FAVoR and local-only once for each of the 100 clients.
-    assert found["train_personal"] == 3 * (400 + 100 + 100)
+    # Three seeds x twenty rounds x two tracks (FedAvg with Ditto, FAVoR's).
+    assert found["train_shared"] == 3 * 20 * 2
+    # Ditto at each round of a seed; FAVoR and local-only once for each of the 100 clients, 32 per job.
+    assert found["train_personal"] == 3 * (20 + 4 + 4)
     assert found["generate"] == 3 * 4
 
 
@@ -121,7 +122,7 @@ def test_the_studies_of_volume_and_imbalance(plan):
     assert len(points) == 5  # all of a balanced budget is a point of both
     found = jobs(planner, *points)
     assert found["generate"] == 5 * 2 * 2
-    assert found["train_shared"] == 5 * 2 * 6 * 12 * 2
+    assert found["train_shared"] == 5 * 2 * 6 * 2
     assert all(len(planner.evaluation.families(name)) == 2 for name in points)
     assert planner.sweeps.figures("svg") == [
         f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")
@@ -134,10 +135,10 @@ def test_the_cold_start(plan):
     points = {name for sweep in sweeps for name in planner.sweeps.experiments(sweep)}
     found = jobs(planner, *points)
     # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
-    assert found["train_shared"] == 6 * 12
+    assert found["train_shared"] == 6
     assert found["aggregate"] == 6
-    # Three seeds x ten clients: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
-    assert found["train_personal"] == 3 * 10 * (2 * 5 + 3 * 2)
+    # Three seeds, ten clients in a job: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
+    assert found["train_personal"] == 3 * (2 * 5 + 3 * 2)
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
     compared = planner.sweeps.comparisons(SweepTable("cold_start_nested", "cold-start-nested-k"))
     assert len(compared) == 5
@@ -171,7 +172,7 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan):
     assert found["train_shared"] == found["aggregate"] == 2 * 8
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
     assert found["train_personal"] == 4 * 2 + 3
-    account = Accounts(project, training, planner.records, frozenset({"rivals"})).of("rivals")
+    account = Accounts(project, training, planner.records, planner.evaluation).of("rivals")
     assert account.jobs == {
         **{rule: found[rule] for rule in ("train_shared", "train_personal", "generate")},
         **{"aggregate": 2 * 5, "aggregate_with_memory": 2 * 3},
@@ -229,6 +230,33 @@ class SharedBatch:
     track: str
     round: str
     batch: str
+
+
+@pytest.mark.parametrize(("keep", "kept", "left"), [("all", "2026|2027", "none"), ("first_seed", "2026", "2027")])
+def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept, left):
+    planner = plan(PLANNED, lambda config: config.update(keep_adapters=keep))
+    assert (planner.evaluation.seeds(kept=True), planner.evaluation.seeds(kept=False)) == (kept, left)
+    packs = [path for path in planner.targets.everything() if "/clients/last/" in path and "shared" not in path]
+    assert {path.split("/seed")[1][:4] for path in packs if path.endswith(".safetensors")} == set(kept.split("|"))
+
+
+def test_the_earlier_participations_of_a_chain_are_named_apart(plan):
+    """Ditto's second participation starts where its first one, which is then replaced, ended."""
+    training = plan(PLANNED).training
+    keys = [PersonalBatch("demo", "2026", "ditto", f"round{number}", "0") for number in range(3)]
+    # Coverage first: two rounds reach all twelve clients, and those of the third take part again.
+    third = set(training.personal_clients(keys[2]))
+    assert [set(training.personal_settings(key)["again"]) for key in keys] == [
+        third & set(training.personal_clients(keys[0])),
+        third & set(training.personal_clients(keys[1])),
+        set(),
+    ]
+    starts = training.personal_starts(keys[2])
+    assert starts
+    assert all(path.endswith(".passing.safetensors") for path in starts)
+    run = Run("demo", "2026", "ditto")
+    assert not any("passing" in path for path in training.adapters(run))
+    assert training.behind(run) == []
 
 
 def test_a_release_holds_aggregates_alone(plan):

@@ -81,6 +81,8 @@ rule train_shared:
         paths.log("train_shared"),
     benchmark:
         paths.benchmark("train_shared")
+    wildcard_constraints:
+        seed=evaluation.seeds(kept=True),
     conda:
         "../../envs/models.yaml"
     threads: threads.training
@@ -96,6 +98,16 @@ rule train_shared:
         code=code("train_shared"),
     script:
         "../scripts/train_shared.py"
+
+
+# Seeds of which "keep_adapters" keeps no adapter of a client.
+use rule train_shared as train_shared_and_let_go with:
+    output:
+        upload=kept_or_temporary(paths.upload),
+        endpoints=temp(paths.endpoints),
+        training_log=paths.shared_log,
+    wildcard_constraints:
+        seed=evaluation.seeds(kept=False),
 
 
 rule aggregate:
@@ -148,11 +160,14 @@ rule train_personal:
         model=project.base_files,
     output:
         pack=paths.personal_pack,
+        passing=temp(paths.personal_passing),
         training_log=paths.personal_log,
     log:
         paths.log("train_personal"),
     benchmark:
         paths.benchmark("train_personal")
+    wildcard_constraints:
+        seed=evaluation.seeds(kept=True),
     conda:
         "../../envs/models.yaml"
     threads: threads.training
@@ -170,10 +185,20 @@ rule train_personal:
         "../scripts/train_personal.py"
 
 
+use rule train_personal as train_personal_and_let_go with:
+    output:
+        pack=temp(paths.personal_pack),
+        passing=temp(paths.personal_passing),
+        training_log=paths.personal_log,
+    wildcard_constraints:
+        seed=evaluation.seeds(kept=False),
+
+
 rule record_boundary:
     input:
         traffic=records.traffic,
         packs=records.kept_bundles,
+        behind=records.behind,
         final=records.final_adapters,
         texts=paths.texts,
     output:
@@ -214,6 +239,7 @@ rule record_settings:
 rule export_adapters:
     input:
         adapters=or_stop(exports.adapters),
+        behind=training.behind,
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),

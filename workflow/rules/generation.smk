@@ -4,6 +4,7 @@
 rule generate:
     input:
         adapters=training.adapters,
+        behind=training.behind,
         prompts=paths.prompts,
         common_prompts=training.common_prompts,
         model=project.base_files,

@@ -58,6 +58,7 @@ rule compare_all:
 rule measure_allocation:
     input:
         packs=evaluation.energy_bundles,
+        behind=evaluation.energy_behind,
     output:
         energy=paths.adapter_energy,
     log:

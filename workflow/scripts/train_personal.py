@@ -9,7 +9,7 @@ from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.method import PersonalStage
-from favor.federation.packs import read_packs, write_pack
+from favor.federation.packs import Place, places_of, read_packs, write_pack
 from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
 from favor.federation.targets import style_targets
@@ -26,8 +26,10 @@ with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
     weights = {}
+    places = places_of(snakemake.input.start, "endpoint") if stage.start == "endpoint" else {}
     if stage.start not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
+        places = dict.fromkeys(names, Place(snakemake.input.start[0]))
     else:
         packs = read_packs(snakemake.input.start)
         # A client that carries its adapter over begins, at its first participation, with the server's adapter or A_0.
@@ -49,6 +51,18 @@ with job(snakemake) as cfg:
         for name in names:
             gate = ClientGate(base, lora, shared, texts, name, stage.mixture, cfg, seed)
             pack[name] |= {"gate": gate.kept()}
+    # What another file holds is named, not stored again.
+    elsewhere = {name: {} for name in names}
+    for name, parts in pack.items():
+        if "endpoint" in parts and name in places:
+            del parts["endpoint"]
+            elsewhere[name]["endpoint"] = places[name]
+        if parts.pop("companion", None) is not None:
+            elsewhere[name]["companion"] = Place(snakemake.input.anchor[0])
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
-    write_pack(snakemake.output.pack, pack, header)
+    # Clients that take part again start there from what they have now; it is then replaced.
+    for path, own in ((snakemake.output.pack, False), (snakemake.output.passing, True)):
+        chosen = [name for name in names if (name in cfg["again"]) == own]
+        parts = [{name: found[name] for name in chosen} for found in (pack, elsewhere)]
+        write_pack(path, parts[0], header, parts[1])
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, TRAINING_LOG)

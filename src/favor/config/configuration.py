@@ -52,6 +52,11 @@ class Configuration(Section):
     keep_uploads: bool = key(
         False, "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs)."
     )
+    keep_adapters: Literal["all", "first_seed", "none"] = key(
+        "all",
+        "Of which seeds the clients' final adapters are kept once everything that reads them is made: generating or "
+        "exporting again trains those of the others again.",
+    )
     corpora: dict[Name, Corpus] = key({}, "Raw corpora by name.")
     base_models: dict[Name, LanguageModel] = key({}, "Base language models by name.")
     encoders: dict[Name, Encoder] = key({}, "Text encoders by name.")

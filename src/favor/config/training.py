@@ -106,8 +106,9 @@ class Federation(Section):
         "stacked", "Trains the clients of a job stacked, or one after another."
     )
     clients_per_job: Annotated[int, OR_NULL] = key(
-        1,
-        "How many clients one job serves; null takes the whole cohort. Results change only by floating-point rounding.",
+        None,
+        "How many clients one job serves; null takes all that are trained at once, up to 32. Results change only by "
+        "floating-point rounding.",
         ge=1,
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from favor.federation.method import SharedStage
+from favor.federation.packs import pack_shapes
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes
@@ -22,12 +23,8 @@ _NUMBER_BYTES = 8
 
 
 def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
-    """Return the size of every (client, part) of a pack, from its header alone."""
-    shapes: dict[tuple[str, str], dict[str, Sequence[int]]] = {}
-    for name, shape in safetensors_shapes(path).items():
-        client, part, key = name.split("/", 2)
-        shapes.setdefault((client, part), {})[key] = shape
-    return {owner: safetensors_bytes(tensors) for owner, tensors in shapes.items()}
+    """Return the size of every (client, part) of a pack, also of those stored elsewhere, from headers alone."""
+    return {owner: safetensors_bytes(tensors) for owner, tensors in pack_shapes(path).items()}
 
 
 def round_traffic(

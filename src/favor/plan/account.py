@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
+from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Run
 from favor.plan.project import Project
 from favor.plan.records import Records
@@ -17,14 +18,15 @@ class Account:
     """One experiment, all seeds.
 
     ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
-    that stay, by kind. ``uploads``: those on disk at once at most, every track amid a round. ``up``, ``down``: adapters
+    that stay, by kind. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
+    round; those of clients that take part again; those that ``keep_adapters`` does not keep. ``up``, ``down``: adapters
     sent, counted for each row as ``boundary.parquet`` does; one LoRA factor alone counts as half an adapter.
     """
 
     jobs: Counter[str] = field(default_factory=Counter)
     passes: float = 0.0
     stored: Counter[str] = field(default_factory=Counter)
-    uploads: int = 0
+    temporary: int = 0
     up: float = 0.0
     down: float = 0.0
 
@@ -32,11 +34,11 @@ class Account:
 class Accounts:
     """The accounts of a project's experiments. What ``outputs_of`` takes from elsewhere is counted there."""
 
-    def __init__(self, project: Project, training: Training, records: Records, measured: frozenset[str]) -> None:
+    def __init__(self, project: Project, training: Training, records: Records, evaluation: Evaluation) -> None:
         self.project = project
         self.training = training
         self.records = records
-        self.measured = measured
+        self.evaluation = evaluation
 
     def of(self, experiment: str) -> Account:
         """Return the account of one experiment."""
@@ -59,7 +61,7 @@ class Accounts:
                 self._add_personal(found, run, plan, plan.personal)
             if plan.personal is not None and plan.shared is None and not needs_shared(plan):
                 initial.add(self.training.initial_adapter(run, owner[1]))
-            if experiment in self.measured:
+            if self.evaluation.is_measured(experiment):
                 found.jobs["generate" if plan.prompting is None else "generate_prompted"] += 1
             self._add_traffic(found, run, plan)
         found.stored["shared adapters"] += len(initial)
@@ -78,11 +80,11 @@ class Accounts:
         moments = {"momentum": 1, "adam": 2, "yogi": 2}.get(stage.server.kind, 0)
         if moments:
             found.stored["server moments"] += moments * len(schedule)
-        found.stored["endpoints"] += self.training.endpoint_count(run, stage)
+        self._add_kept(found, run, "endpoints", self.training.endpoint_count(run, stage))
         if self.project.config.keep_uploads:
             found.stored["uploads"] += participations
         else:
-            found.uploads += max(map(len, schedule))
+            found.temporary += max(map(len, schedule))
 
     def _add_personal(self, found: Account, run: Run, plan: Plan, stage: PersonalStage) -> None:
         phases = [
@@ -93,8 +95,22 @@ class Accounts:
         pooled = stage.start == "pooled"
         clients = len(self.training.clients(run.experiment))
         found.passes += clients * float(stage.epochs or 0) if pooled else _passes(stage, phases)
-        # A residual lies beside its endpoint, a mixture beside the adapter it is mixed with.
-        found.stored["personal adapters"] += sum(map(len, phases)) * (2 if stage.residual or stage.mixture else 1)
+        last = {client: number for number, phase in enumerate(phases) for client in phase}
+        self._add_kept(found, run, "personal adapters", len(last))
+        # Of participations that build on one another the last stays; the one before goes when its next is made.
+        waiting: set[str] = set()
+        most = 0
+        for number, phase in enumerate(phases):
+            again = {client for client in phase if last[client] > number}
+            most = max(most, len(waiting) + len(again))
+            waiting = waiting - set(phase) | again
+        found.temporary += most
+
+    def _add_kept(self, found: Account, run: Run, kind: str, adapters: int) -> None:
+        if self.evaluation.keeps_adapters(run.seed):
+            found.stored[kind] += adapters
+        else:
+            found.temporary += adapters
 
     def _add_traffic(self, found: Account, run: Run, plan: Plan) -> None:
         if plan.shared is not None:

@@ -83,9 +83,8 @@ def estimate(planner: Planner) -> dict[str, Any]:
     stored: Counter[str] = Counter()
     bases: dict[str, int] = {}
     hours = 0.0
-    uploads, up, down = 0, 0.0, 0.0
-    measured = frozenset(name for name in config.experiments if planner.evaluation.is_measured(name))
-    accounts = Accounts(planner.project, planner.training, planner.records, measured)
+    temporary, up, down = 0, 0.0, 0.0
+    accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
     for name, experiment in config.experiments.items():
         found = accounts.of(name)
         model = config.base_models[experiment.base_model]
@@ -99,7 +98,8 @@ def estimate(planner: Planner) -> dict[str, Any]:
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
         passes = found.passes * words / WORDS_OF_A_CLIENT
         hours += passes * PAPER_GPU_HOURS / PAPER_PASSES * parameters / PAPER_PARAMETERS
-        uploads, up, down = uploads + found.uploads * adapter, up + found.up * adapter, down + found.down * adapter
+        temporary += found.temporary * adapter
+        up, down = up + found.up * adapter, down + found.down * adapter
     stored["base models"] = sum(bases.values())
     final = sum(stored.values())
     return {
@@ -110,5 +110,5 @@ def estimate(planner: Planner) -> dict[str, Any]:
         "download_gib": down / GIB,
         "disk_gib": {kind: size / GIB for kind, size in sorted(stored.items())},
         "final_gib": final / GIB,
-        "peak_gib": (final + uploads) / GIB,
+        "peak_gib": (final + temporary) / GIB,
     }

@@ -7,7 +7,7 @@ from typing import Any
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
-from favor.plan.project import Project, parameter, pick
+from favor.plan.project import Project, alternatives, parameter, pick
 from favor.plan.tables import Tables
 from favor.plan.training import Training
 from favor.report.figure_specs import asked
@@ -47,6 +47,26 @@ class Evaluation:
         """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
         section = self.project.config.experiments[experiment]
         return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
+
+    def keeps_adapters(self, seed: str) -> bool:
+        """Return whether the clients' adapters of a seed stay after everything that reads them is made.
+
+        Those of an experiment that is not measured do: they are all that it is run for. Rules tell seeds, not
+        experiments, apart, so a seed that one experiment keeps is kept in all.
+        """
+        how = self.project.config.keep_adapters
+        kept: set[int] = set()
+        for name, section in self.project.config.experiments.items():
+            if how == "all" or not self.is_measured(name):
+                kept |= set(section.seeds)
+            elif how == "first_seed":
+                kept.add(section.seeds[0])
+        return int(seed) in kept
+
+    def seeds(self, kept: bool) -> str:
+        """Return an expression for the seeds whose adapters stay, or for those whose do not."""
+        seeds = {str(seed) for section in self.project.config.experiments.values() for seed in section.seeds}
+        return alternatives(sorted(seed for seed in seeds if self.keeps_adapters(seed) == kept))
 
     def shown(self) -> list[str]:
         """Return the experiments with something to show: a table or figures. The others are parts of a study."""
@@ -286,13 +306,23 @@ class Evaluation:
         rows = [row for row, plan in plans.items() if plan.personal is not None and plan.personal.residual]
         return min(rows, key=lambda row: row != "favor", default=None)
 
-    def energy_bundles(self, key: InExperiment) -> list[str]:
-        """Return the personal adapters of that row's first seed (the paper looks into one run)."""
+    def _energy_run(self, key: InExperiment) -> Run | None:
+        """Return that row's first seed (the paper looks into one run)."""
         row = self._residual_row(key.experiment)
-        if row is None:
-            return []
-        run = self.training.home(Run(key.experiment, str(self.project.experiment(key).seeds[0]), row))
-        return [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
+        seed = str(self.project.experiment(key).seeds[0])
+        return None if row is None else self.training.home(Run(key.experiment, seed, row))
+
+    def energy_bundles(self, key: InExperiment) -> list[str]:
+        """Return the personal adapters of that run."""
+        run = self._energy_run(key)
+        return (
+            [] if run is None else [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
+        )
+
+    def energy_behind(self, key: InExperiment) -> list[str]:
+        """Return the files that hold parts of them."""
+        run = self._energy_run(key)
+        return [] if run is None else self.training.behind(run)
 
     def participation_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return the round of every client's last participation, by method that federates and by seed."""

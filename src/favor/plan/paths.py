@@ -139,6 +139,7 @@ class Paths:
         self.traffic = at(f"{track}/server/round{{next_round}}/traffic.parquet")
         run = "{experiment}/seed{seed}/{method}"
         self.personal_pack = at(f"{run}/clients/{{phase}}/batch{{batch}}.safetensors")
+        self.personal_passing = at(f"{run}/clients/{{phase}}/batch{{batch}}.passing.safetensors")
         self.personal_log = at(f"{run}/clients/{{phase}}/batch{{batch}}.log.parquet")
         self.boundary = at("{experiment}/boundary.parquet")
         self.settings = at("{experiment}/settings.json")

@@ -43,6 +43,10 @@ class Records:
         """Return the bundles of everything that stays on the clients of an experiment."""
         return unique(file for run in self._homes(key) for file in self._kept_bundles(run))
 
+    def behind(self, key: InExperiment) -> list[str]:
+        """Return the files that hold parts of those bundles."""
+        return unique(file for run in self._homes(key) for file in self.training.behind(run))
+
     def final_recipients(self, run: Run, plan: Plan) -> list[str]:
         """Return the clients that get a final shared adapter: all, or those never sampled, to generate with.
 

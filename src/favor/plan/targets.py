@@ -116,4 +116,6 @@ class Targets:
                 files.append(self.training.server_adapter(run, shared, number + 1))
                 if self.project.config.keep_uploads:
                     files += self.training.round_uploads(run, shared, number)
-        return files + [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
+        if self.evaluation.keeps_adapters(run.seed):
+            files += [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
+        return files

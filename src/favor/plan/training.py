@@ -79,12 +79,16 @@ class Training(SharedTraining):
             return []
         return [job for phase in self.phases(run.experiment, plan) for job in self.phase_jobs(run, phase)]
 
-    def _bundle(self, run: InRun, client: str, phase: str) -> str:
-        """Return the bundle that holds a client's personal adapter of a phase."""
+    def _bundle(self, run: InRun, client: str, phase: str, again: bool = False) -> str:
+        """Return the bundle that holds a client's personal adapter of a phase.
+
+        ``again``: the one with the clients that take part again after this phase, which goes once they have.
+        """
         plan = self.project.plan(run)
         place = self._phase_positions(run.experiment, run.seed, plan, phase)[client]
         owner, batch = self.owner(run.experiment, run.method), place // self.per_job(run)
-        return self.paths.personal_pack.of(run, method=owner, phase=phase, batch=batch)
+        path = self.paths.personal_passing if again else self.paths.personal_pack
+        return path.of(run, method=owner, phase=phase, batch=batch)
 
     def personal_starts(self, key: PersonalJob) -> list[str]:
         """Return the adapters that a personal stage starts from.
@@ -105,7 +109,8 @@ class Training(SharedTraining):
             return unique(self.endpoint(key, plan.shared, client, last[client]) for client in clients)
         rounds = self.rounds(key.experiment, key.seed, plan.shared.sampling)
         before = last_participation(rounds[: _number(key.phase)])
-        return unique(self._bundle(key, client, f"round{before[client]}") for client in clients if client in before)
+        found = (self._bundle(key, client, f"round{before[client]}", True) for client in clients if client in before)
+        return unique(found)
 
     def anchors(self, key: PersonalJob) -> list[str]:
         """Return the server's adapter at the start of the round, for stages that carry over and their proximal term."""
@@ -127,12 +132,17 @@ class Training(SharedTraining):
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
+        ``again``: the clients that take part again later, where participations build on one another.
         """
         plan, clients = self.project.plan(key), self.personal_clients(key)
         stage, sampling = _personal(plan), plan.shared.sampling if plan.shared is not None else None
         numbers = dict.fromkeys(clients, 0)
+        again: list[str] = []
         if stage.chained:
+            assert sampling is not None
             numbers = dict.fromkeys(clients, _number(key.phase))
+            last = self.last_rounds(key.experiment, key.seed, sampling)
+            again = [client for client in clients if last[client] > numbers[client]]
         elif stage.start == "endpoint":
             assert sampling is not None
             last = self.last_rounds(key.experiment, key.seed, sampling)
@@ -141,6 +151,7 @@ class Training(SharedTraining):
             **self._stage_settings(key, stage),
             stage=plan_values(stage),
             rounds=numbers,
+            again=again,
             participations=self._participations(key, stage, sampling, clients),
         )
 
@@ -184,6 +195,21 @@ class Training(SharedTraining):
         """Return the bundles and shared adapters that the clients of a run generate with."""
         shared, bundles = self._adapters(self.home(run))
         return [*shared, *bundles]
+
+    def behind(self, run: InRun) -> list[str]:
+        """Return the files that hold parts of a run's bundles: starts of residuals, round starts of mixtures."""
+        home = self.home(run)
+        plan = self.project.plan(home)
+        stage = plan.personal
+        if stage is None or plan.inference != "personal":
+            return []
+        found: list[str] = []
+        if stage.residual and not stage.chained:
+            found += [file for job in self.phase_jobs(home, "last") for file in self.personal_starts(job)]
+        if stage.mixture is not None and plan.shared is not None:
+            numbers = sorted(set(self.last_rounds(home.experiment, home.seed, plan.shared.sampling).values()))
+            found += [self.server_adapter(home, plan.shared, number) for number in numbers]
+        return unique(found)
 
     @cache
     def _adapters(self, run: Run) -> tuple[list[str], list[str]]:
