@@ -126,7 +126,7 @@ def test_every_variant_has_a_row_and_every_dash_a_reason(results):
 
 def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(results):
     page = (results / "report.html").read_text()
-    for text in ("Volume", "Shots", "33% (third), 100% (even)", "The paper prints this table at L1070-1082"):
+    for text in ("Volume", "Shots", "33% (third), 100% (even)", "The paper prints this table as its Table 11."):
         assert text in page
     assert 'id="experiment-volume"' in page
     assert 'id="experiment-unseen"' in page
