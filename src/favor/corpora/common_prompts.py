@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.lib.stride_tricks import sliding_window_view
 from tokenizers import Tokenizer
 
 from favor.corpora.documents import stream_documents
@@ -131,18 +130,21 @@ def _table(found: list[_Prompt]) -> pd.DataFrame:
 
 
 def _runs(texts: Iterable[str]) -> np.ndarray:
-    """Return 64-bit digests of every run of ``SHARED_WORDS`` words of the texts, sorted."""
+    """Return 64-bit digests of every run of ``SHARED_WORDS`` words within a text, sorted."""
+    words = [compared_words(text) for text in texts]
+    digests = pd.util.hash_array(np.array([word for own in words for word in own], dtype=object))
+    if len(digests) < SHARED_WORDS:
+        return np.zeros(0, dtype=np.uint64)
     powers = np.cumprod(np.full(SHARED_WORDS, _FACTOR, dtype=np.uint64))
-    found = [np.zeros(0, dtype=np.uint64)]
-    for words in map(compared_words, texts):
-        if len(words) >= SHARED_WORDS:
-            digests = pd.util.hash_array(np.array(words, dtype=object))
-            found.append((sliding_window_view(digests, SHARED_WORDS) * powers).sum(axis=1, dtype=np.uint64))
-    return np.unique(np.concatenate(found))
+    runs = sum(digests[at : len(digests) - SHARED_WORDS + 1 + at] * powers[at] for at in range(SHARED_WORDS))
+    owner = np.repeat(np.arange(len(words)), [len(own) for own in words])
+    return np.unique(np.asarray(runs)[owner[: len(runs)] == owner[SHARED_WORDS - 1 :]])
 
 
 def _shares(text: str, known: np.ndarray) -> bool:
-    return bool(np.isin(_runs([text]), known).any())
+    runs = _runs([text])
+    places = np.minimum(np.searchsorted(known, runs), max(0, len(known) - 1))
+    return bool(len(known)) and bool((known[places] == runs).any())
 
 
 def _in_turn(posts: Mapping[str, Mapping[str, list[Any]]], seed: int) -> Iterable[Any]:
