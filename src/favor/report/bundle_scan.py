@@ -19,12 +19,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import regex  # type: ignore[import-untyped]
 import yaml
 
 from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
 from favor.foundation.words import compared_words
+from favor.report.bundle_decoding import decoded, holds_an_archive, written_out
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.escape import unlatex
 from favor.scores.tables import SCORES, SWEEP_SCORES
@@ -33,13 +36,13 @@ PUBLISHABLE = (TABLE_CELLS, SCORES, SWEEP_SCORES, COMPARISONS, ADAPTER_ENERGY, C
 TEXT_SUFFIXES = ("", ".cff", ".csv", ".html", ".json", ".lock", ".md", ".svg", ".tex", ".txt", ".yaml")
 SHINGLE = 8  # consecutive words that count as a quotation
 WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation
+LETTERS = 20  # letters without spaces that a run must have to be looked for by its letters
 SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
+_INVISIBLE = regex.compile(r"\p{Cf}+")
+_NO_LETTER = regex.compile(r"\P{L}+")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
 _PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
-_ENCODED = re.compile(r"(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]{24,}={0,2}")
-_HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2}){12,}")
 _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
 _HANDLES = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
@@ -54,6 +57,7 @@ _PLACES = (
     re.compile(r"(?<![\w~}])~[\w.-]*/[\w.-]+"),
     re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{1,2}[\w .-]+[\\/]{1,2}[\w.-]+"),
     re.compile(r"file:/+[\w.~%-]"),
+    re.compile(r"(?<!\\)\\\\[\w.-]{2,}\\[\w.$-]{2,}"),
 )
 
 
@@ -83,6 +87,7 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
     """Return everything found in ``files`` (content by path inside the bundle), sorted."""
     found: set[Finding] = set()
     owners: dict[int, set[str]] = {}
+    searched: dict[tuple[str, str], None] = {}
     identifiers = _identifiers(private.authors, private.exempt)
     for name, content in files.items():
         found |= {Finding(name, f"{what} in the file's name") for what in _named(name, identifiers, private.places)}
@@ -90,14 +95,19 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
         if isinstance(views, str):
             found.add(Finding(name, views))
             continue
-        for view in [*views, *itertools.chain.from_iterable(map(_decoded, views))]:
+        if any(map(holds_an_archive, views)):
+            found.add(Finding(name, "an archive or another file in base64"))
+        views = list(itertools.chain.from_iterable((view, *written_out(view)) for view in views))
+        views += itertools.chain.from_iterable(map(decoded, views))
+        searched |= dict.fromkeys((name, view) for view in views)
+        for view in dict.fromkeys(views):
             found |= {Finding(name, what) for what in _named(view, identifiers, private.places)}
-            for shingle in _shingles(view):
-                owners.setdefault(shingle, set()).add(name)
+            for run in _runs(view):
+                owners.setdefault(hash(run), set()).add(name)
+    letters = _Letters(searched)
     for whose, text in private.texts:
-        for shingle in _shingles(text):
-            for name in owners.get(shingle, ()):
-                found.add(Finding(name, f"{SHINGLE} consecutive words of {whose}"))
+        names = letters.files(text).union(*(owners.get(hash(run), ()) for run in _runs(text)))
+        found |= {Finding(name, f"{SHINGLE} consecutive words of {whose}") for name in names}
     return sorted(found, key=lambda finding: (finding.file, finding.what))
 
 
@@ -142,34 +152,6 @@ def _load_json(raw: str) -> list[Any]:
         return [json.loads(raw)]
     except ValueError:
         return [json.loads(line) for line in raw.splitlines() if line.strip()]
-
-
-def _decoded(text: str) -> Iterator[str]:
-    """Texts within ``text`` that stand there in escapes, base64 or hexadecimal digits."""
-    plain = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
-    if plain != text:
-        yield plain
-    for found in _HEXADECIMAL.finditer(text):
-        yield from _readable(bytes.fromhex(found[0]))
-    for found in _ENCODED.finditer(text):
-        digits = re.sub(r"[\r\n=]", "", found[0]).translate(str.maketrans("-_", "+/"))
-        for start in range(4):  # what stands before it may look like digits too
-            run = digits[start:]
-            yield from _readable(base64.b64decode(run[: len(run) - len(run) % 4] + _padded(run)))
-
-
-def _padded(digits: str) -> str:
-    """The last one to three base64 digits as a whole group; a single one holds no byte."""
-    rest = digits[len(digits) - len(digits) % 4 :]
-    return rest.ljust(4, "=") if len(rest) > 1 else ""
-
-
-def _readable(content: bytes) -> Iterator[str]:
-    """The text that ``content`` is, if it is one: bytes of anything else are rarely UTF-8 that prints."""
-    text = content.decode("utf-8", "ignore")
-    printable = sum(len(each.encode()) for each in text if each.isprintable() or each.isspace())
-    if printable >= 0.9 * len(content):
-        yield text
 
 
 def _without_pictures(text: str) -> tuple[str, bool]:
@@ -230,8 +212,14 @@ def _strings(raw: str, load: Callable[[str], Iterable[Any]]) -> list[str] | None
 
 
 def _plain(text: str) -> str:
-    """Text as identifiers are compared: one encoding of accents and widths, one letter case."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    """Text as it is compared: one encoding of accents and widths, one letter case, nothing invisible."""
+    seen = _INVISIBLE.sub("", text)
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+
+
+def _tokens(text: str) -> list[str]:
+    """Words as identifiers are compared: an underscore parts them, and a whole number may end in .0."""
+    return [re.sub(r"\.0+$", "", token) for token in _TOKEN.findall(_plain(text))]
 
 
 def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
@@ -239,14 +227,14 @@ def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> dict[str, set
     spared = {_plain(word) for word in exempt}
     found: dict[str, set[tuple[str, ...]]] = {}
     for author in authors:
-        words = tuple(_TOKEN.findall(_plain(author)))
+        words = tuple(_tokens(author))
         if words and len(author) >= SHORTEST_IDENTIFIER and _plain(author) not in spared:
             found.setdefault(words[0], set()).add(words)
     return found
 
 
 def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: Sequence[str]) -> Iterator[str]:
-    words = _TOKEN.findall(_plain(text))
+    words = _tokens(text)
     for position, word in enumerate(words):
         for sequence in identifiers.get(word, ()):
             if tuple(words[position : position + len(sequence)]) == sequence:
@@ -258,10 +246,60 @@ def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: S
         yield "a folder of a machine"
 
 
-def _shingles(text: str) -> Iterator[int]:
-    """Hashes of the runs of ``SHINGLE`` words (characters, in scripts without spaces) as they are compared."""
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    """The runs of ``SHINGLE`` words (characters, in scripts without spaces) as they are compared."""
     words = compared_words(text)
     for start in range(len(words) - SHINGLE + 1):
         run = tuple(words[start : start + SHINGLE])
         if sum(not word.isdigit() for word in set(run)) >= WORDS_IN_SHINGLE:
-            yield hash(run)
+            yield run
+
+
+class _Letters:
+    """The letters alone of texts to be searched, in order, found by hashes of all their runs of ``LETTERS``.
+
+    Spaces, hyphens, numbers and invisible characters are gone, so words that are hyphenated, numbered, spaced out or
+    run together are compared like any others.
+    """
+
+    def __init__(self, views: Iterable[tuple[str, str]]) -> None:
+        """Take (file, text) pairs."""
+        self._streams = [(name, _only_letters(_plain(view))) for name, view in views]
+        hashes = [np.unique(_rolling(letters)) for _, letters in self._streams]
+        self._hashes = np.unique(np.concatenate([*hashes, np.zeros(0, np.uint64)]))
+
+    def files(self, text: str) -> set[str]:
+        """Return the files with a run of ``SHINGLE`` words of ``text``, by its letters.
+
+        Runs of fewer than ``LETTERS`` letters are left to the search by whole words.
+        """
+        words = list(map(_only_letters, compared_words(text)))
+        starts = np.cumsum([0, *map(len, words)])
+        letters = "".join(words)
+        hashes = _rolling(letters)
+        if not len(hashes) or not len(self._hashes):
+            return set()
+        known = self._hashes[np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)] == hashes
+        first = range(len(words) - SHINGLE + 1)
+        runs = [
+            letters[starts[each] : starts[each + SHINGLE]]
+            for each in first
+            if starts[each + SHINGLE] - starts[each] >= LETTERS
+            and known[starts[each]]
+            and len(set(words[each : each + SHINGLE])) >= WORDS_IN_SHINGLE
+        ]
+        return {name for name, stream in self._streams if any(run in stream for run in runs)} if runs else set()
+
+
+def _only_letters(text: str) -> str:
+    return _NO_LETTER.sub("", text)
+
+
+def _rolling(letters: str) -> np.ndarray:
+    """Polynomial hashes (modulo 2^64) of every run of ``LETTERS`` characters."""
+    codes = np.frombuffer(letters.encode("utf-32-le"), np.uint32).astype(np.uint64)
+    count = max(len(codes) - LETTERS + 1, 0)
+    hashes = np.zeros(count, np.uint64)
+    for start in range(LETTERS):
+        hashes = hashes * np.uint64(1_000_003) + codes[start : start + count]
+    return hashes

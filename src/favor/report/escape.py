@@ -116,7 +116,7 @@ _COMMANDS = {
 _FORMULAS = {command: character for character, command in _SPECIAL.items() if command.startswith("$")}
 _MARKS = {command: mark for mark, command in _ACCENTS.items()}
 _COMMAND = re.compile("|".join(rf"{re.escape(command)}(?![A-Za-z])(?:\{{\}}|\s)?" for command in _COMMANDS))
-_ACCENT = re.compile(r"""\\(?:([`'^~=."])|([urHvcdb])(?=[\s{\\]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]))""")
+_ACCENT = re.compile(r"""\\(?:([`'^~=."])|([urHvcdb])(?=[\s{\\]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))""")
 _CODE_POINT = re.compile(r"\\texttt\{U\+([0-9A-F]{4,6})\}")
 
 

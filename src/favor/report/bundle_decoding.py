@@ -1,0 +1,107 @@
+"""Other ways of writing a text, undone: what a file that is to be published may say in escapes, entities or digits.
+
+Every function returns candidates. A candidate that is no text does no harm, because it only counts where something
+private is found in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import quopri
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote
+
+from favor.report.escape import unlatex
+
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\U([0-9a-fA-F]{8})")
+_OCTAL = re.compile(r"\\([0-3][0-7]{2})")
+_LONGEST_TEXT = 0x10FFFF
+_HEXADECIMAL = re.compile(r"(?:(?:0x)?[0-9a-fA-F]{2}[\s,:]*){12,}")
+_DECIMAL = re.compile(r"(?:\b\d{2,3}[\s,;]+){12,}\d{2,3}\b")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]{24,}={0,2}")
+_BASE32 = re.compile(r"[A-Z2-7]{32,}={0,6}")
+_BASE85 = re.compile(r"[!-~]{40,}")
+# The first bytes of archives and compressed or binary files.
+_MAGIC = (
+    *(b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd", b"%PDF", b"\x89PNG"),
+    *(b"PAR1", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"),  # the last four are zlib's
+)
+
+
+def written_out(text: str) -> Iterator[str]:
+    """Yield ``text`` as a reader of another format sees it, where that differs: LaTeX, HTML, URLs, escapes, mail."""
+    for marker, undone in (("\\", _without_escapes), ("\\", unlatex), ("&", html.unescape), ("%", unquote)):
+        plain = undone(text) if marker in text else text
+        if plain != text:
+            yield plain
+    if "<" in text and ">" in text:
+        yield re.sub(r"<[^>]*>", "", text)
+    if "\\" in text:
+        yield re.sub(r"[{}\\]", "", unlatex(text))
+    if "=20" in text or "=\n" in text:
+        yield quopri.decodestring(text.encode()).decode("utf-8", "ignore")
+
+
+def _without_escapes(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        number = int(found[1] or found[2] or found[3], 16)
+        return chr(number) if number <= _LONGEST_TEXT else found[0]
+
+    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), _ESCAPE.sub(character, text))
+
+
+def decoded(text: str) -> Iterator[str]:
+    """Yield texts that stand in ``text`` as digits: hexadecimal, decimal, base64, base32 or base85."""
+    for found in _HEXADECIMAL.finditer(text):
+        digits = re.sub(r"0x|[\s,:]", "", found[0])
+        yield from _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    for found in _DECIMAL.finditer(text):
+        numbers = list(map(int, re.findall(r"\d+", found[0])))
+        if max(numbers) < 256:
+            yield from _readable(bytes(numbers))
+    for content in _base64_contents(text):
+        yield from _readable(content)
+    for found in _BASE32.finditer(text):
+        digits = found[0].rstrip("=")
+        yield from _tried(base64.b32decode, digits.ljust(-(-len(digits) // 8) * 8, "="))
+    for found in _BASE85.finditer(text):
+        for decode in (base64.b85decode, base64.a85decode):
+            yield from _tried(decode, found[0])
+
+
+def holds_an_archive(text: str) -> bool:
+    """Whether base64 digits in ``text`` begin like an archive, or like another kind of file that cannot be searched."""
+    return any(content.startswith(_MAGIC) for content in _base64_contents(text, starts=1))
+
+
+def _base64_contents(text: str, starts: int = 4) -> Iterator[bytes]:
+    for found in _BASE64.finditer(text):
+        digits = re.sub(r"[\r\n=]", "", found[0]).translate(str.maketrans("-_", "+/"))
+        for start in range(starts):  # what stands before it may look like digits too
+            run = digits[start:]
+            yield base64.b64decode(run[: len(run) - len(run) % 4] + _padded(run))
+
+
+def _padded(digits: str) -> str:
+    """The last one to three base64 digits as a whole group; a single one holds no byte."""
+    rest = digits[len(digits) - len(digits) % 4 :]
+    return rest.ljust(4, "=") if len(rest) > 1 else ""
+
+
+def _tried(decode: Callable[[str], bytes], digits: str) -> Iterator[str]:
+    try:
+        content = decode(digits)
+    except (binascii.Error, ValueError, OverflowError):
+        return
+    yield from _readable(content)
+
+
+def _readable(content: bytes) -> Iterator[str]:
+    """The text that ``content`` is, if it is one: bytes of anything else are rarely UTF-8 that prints."""
+    text = content.decode("utf-8", "ignore")
+    printable = sum(len(each.encode()) for each in text if each.isprintable() or each.isspace())
+    if content and printable >= 0.9 * len(content):
+        yield text
