@@ -29,8 +29,8 @@ def set_at(*keys, value):
 @pytest.mark.parametrize(
     ("keys", "value", "message"),
     [
-        (("prompting", "passage_tokens"), 160, "its prompts need up to"),
-        (("prompting", "sheet_text_tokens"), 240, "a request for a sheet needs up to"),
+        (("prompting", "passage_tokens"), 800, "its prompts need up to"),
+        (("prompting", "sheet_text_tokens"), 500, "a request for a sheet needs up to"),
         (("evaluation", "encoders"), ["minilm"], "table asce-scale-transfer compares style encoders"),
     ],
 )
