@@ -32,7 +32,7 @@ def _server(axis: Any) -> None:
     _label(axis, 22, 44, 21, 5.6, "shared adapter $A_t$", "white", BLUE)
     _label(axis, 54, 44, 24, 5.6, "mean of the shared changes", "white", BLUE)
     _arrow(axis, (54, 46.8), (43, 46.8), BLUE)
-    axis.text(48.5, 48.5, "next round, $A_{t+1}$", ha="center", size=8, color=BLUE)
+    axis.text(48.5, 48.5, "next round, $A_{t+1}$", ha="center", size=8, color=BLUE, parse_math=True)
 
 
 def _boundary(axis: Any) -> None:
@@ -57,8 +57,8 @@ def _client(axis: Any, left: float, name: str, who: str) -> None:
     down, up = left + 14.6, left + 30
     _arrow(axis, (down, 42.5), (down, 27.4), BLUE)
     _arrow(axis, (up, 27.4), (up, 42.5), BLUE, width=2.4)
-    axis.text(down - 0.8, 39.8, "$A_t$", size=8.5, color=BLUE, ha="right", va="center")
-    axis.text(up + 0.8, 39.8, r"$A_{i,t}-A_t$", size=8.5, color=BLUE, ha="left", va="center")
+    axis.text(down - 0.8, 39.8, "$A_t$", size=8.5, color=BLUE, ha="right", va="center", parse_math=True)
+    axis.text(up + 0.8, 39.8, r"$A_{i,t}-A_t$", size=8.5, color=BLUE, ha="left", va="center", parse_math=True)
     # Inside the client.
     _arrow(axis, (left + 20.6, 24.4), (left + 23.4, 24.4), BLUE)
     _arrow(axis, (left + 32.9, 21.4), (left + 32.9, 18.2), VERMILION)
@@ -79,7 +79,9 @@ def _label(
     axis: Any, x: float, y: float, width: float, height: float, text: str, face: str, edge: str, weight: str = "normal"
 ) -> None:
     _box(axis, x, y, width, height, face, edge, 1.0)
-    axis.text(x + width / 2, y + height / 2, text, ha="center", va="center", size=8.3, weight=weight, color=BLACK)
+    # Labels are this file's own, so formulas in them are meant.
+    style = {"ha": "center", "va": "center", "size": 8.3, "weight": weight, "color": BLACK, "parse_math": True}
+    axis.text(x + width / 2, y + height / 2, text, **style)
 
 
 def _arrow(axis: Any, start: tuple[float, float], end: tuple[float, float], color: str, width: float = 1.3) -> None:
