@@ -94,7 +94,8 @@ def _header(column: Column) -> str:
 
 def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = f"<sup>{letter(reasons[cell['reason']])}</sup>" if cell["reason"] else ""
-    start = '<td class="wide">' if column.wide else "<td>"
+    known = "" if math.isnan(cell["value"]) else f' data-value="{cell["value"]:.8g}" title="{cell["value"]:.6g}"'
+    start = f'<td class="wide"{known}>' if column.wide else f"<td{known}>"
     if math.isnan(cell["value"]):
         why = f'<span class="hidden">({html_text(cell["reason"])})</span>' if cell["reason"] else ""
         return f"{start}{html_text(cell['text'])}{sign}{why}{_beside(cell, column)}</td>"

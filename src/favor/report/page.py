@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.paper.names import method_name
+from favor.paper.names import method_name, unmarked
 from favor.report.compare import agreement, agreement_rows
 from favor.report.content import (
     ExperimentReport,
@@ -27,6 +28,7 @@ from favor.report.html import html_table
 from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
+from favor.report.reading import SCRIPT, STYLE
 from favor.report.style import page
 
 OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
@@ -43,7 +45,8 @@ def write_html_report(path: str | Path, report: Report) -> None:
         parts.append('<h2 id="overview">How it works</h2>')
         parts += [_figure(figure, f"figure-{number}") for number, figure in enumerate(report.figures)]
     parts += _closing(report)
-    write_text(page(report.title, "\n".join(parts)), path)
+    demo = all(experiment.is_demo for experiment in report.experiments)
+    write_text(page(report.title, "\n".join(parts), SCRIPT, STYLE, demo), path)
 
 
 def _contents(report: Report) -> str:
@@ -93,7 +96,9 @@ def _opening(experiment: ExperimentReport) -> list[str]:
     board = experiment.leaderboard
     if board is not None and len(board):
         caption = f"leaderboard-{experiment.name}"
-        parts.append(f'<div class="first">{_plain_table(board, LEADERBOARD, caption, controls="Reference: ")}')
+        names = json.dumps([unmarked(method_name(key, experiment.display)) for key in experiment.methods])
+        shown = _plain_table(board, LEADERBOARD, caption, controls="Reference: ")
+        parts.append(f'<div class="first" data-methods="{html_text(names)}">{shown}')
     if experiment.figures:
         parts.append(_figure(experiment.figures[0], f"{experiment.name}-0"))
     return [*parts, "</div>"] if board is not None and len(board) else parts
@@ -112,13 +117,14 @@ def _experiment(experiment: ExperimentReport) -> list[str]:
     if any(value for _, value in rest):
         parts.append(_facts(rest))
     if len(experiment.figures) > 1:
-        parts.append(f'<h3 id="figures-{html_text(experiment.name)}">Figures</h3>')
+        parts.append(_heading(3, f"figures-{html_text(experiment.name)}", "Figures"))
         parts += [
             _figure(figure, f"{experiment.name}-{number}")
             for number, figure in enumerate(experiment.figures[1:], start=1)
         ]
     for section, entries in by_section(experiment.tables):
-        parts.append(f"<h3>{html_text(section)}</h3>")
+        name = re.sub(r"\W+", "-", section.lower())
+        parts.append(_heading(3, f"section-{html_text(experiment.name)}-{name}", section))
         for entry in entries:
             parts += _table(experiment, entry)
     parts += _numbers(experiment)
@@ -135,18 +141,19 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
     sentences = remarks(experiment.preparation)
     if not tables and not sentences:
         return []
-    parts = [f'<h3 id="preparation-{html_text(experiment.name)}">Data preparation</h3>', *map(_paragraph, sentences)]
+    parts = [_heading(3, f"preparation-{html_text(experiment.name)}", "Data preparation"), *map(_paragraph, sentences)]
     for number, (caption, frame) in enumerate(tables):
         parts.append(_plain_table(frame, caption, f"preparation-{experiment.name}-{number}"))
     return parts
 
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
-    title = f'<h4 id="table-{html_text(experiment.name)}-{table.spec.label}">{html_text(table.spec.title)}</h4>'
+    identifier = f"table-{html_text(experiment.name)}-{table.spec.label}"
+    title = _heading(4, identifier, table.spec.title)
     where = f"The paper prints this table as its {table.spec.paper}." if table.spec.paper else ""
-    parts = [title, html_table(table.spec, table.cells, table_note(experiment, table))] + [_paragraph(where)] * bool(
-        where
-    )
+    shown = html_table(table.spec, table.cells, table_note(experiment, table))
+    parts = [title, f'<div id="of-{identifier}">{shown}</div>', _files(experiment, table, identifier)]
+    parts += [_paragraph(where)] * bool(where)
     agreements = agreement(table.spec, table.cells)
     if len(agreements):
         identifier = f"agreement-{experiment.name}-{table.spec.label}"
@@ -155,12 +162,26 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
     return parts
 
 
+def _files(experiment: ExperimentReport, table: ReportTable, identifier: str) -> str:
+    """Links to a table's files, which lie beside the report."""
+    folder = f"{experiment.name}/tables" if experiment.kind == "Experiment" else f"sweeps/{experiment.name}/tables"
+    name = html_text(f"{folder}/{table.spec.label}")
+    links = " · ".join(f'<a href="{name}.{kind}">{kind}</a>' for kind in ("parquet", "tex", "html"))
+    return f'<p class="files" data-of="of-{identifier}" data-name="{html_text(table.spec.label)}">Files: {links}</p>'
+
+
+def _heading(level: int, identifier: str, text: str) -> str:
+    """Return a heading with a link to itself; ``identifier`` is HTML already."""
+    link = f'<a class="permalink" href="#{identifier}" aria-label="Link to {html_text(text)}">#</a>'
+    return f'<h{level} id="{identifier}">{html_text(text)}{link}</h{level}>'
+
+
 def _numbers(experiment: ExperimentReport) -> list[str]:
     if not experiment.numbers:
         return []
     shown, absent = number_rows(experiment.numbers)
     table = _plain_table(shown, NUMBERS_CAPTION, f"numbers-{experiment.name}")
-    title = f'<h3 id="numbers-of-{html_text(experiment.name)}">{NUMBERS_TITLE}</h3>'
+    title = _heading(3, f"numbers-of-{html_text(experiment.name)}", NUMBERS_TITLE)
     return [title, *([table] if len(shown) else []), *([_paragraph(absent)] if absent else [])]
 
 
@@ -186,14 +207,12 @@ def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool 
 
 
 def _facts(facts: Sequence[tuple[str, str]], kind: str = "facts") -> str:
-    items = [f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts if value]
-    if kind == "opening":
-        items = [f"<div>{item}</div>" for item in items]
-    return f'<dl class="{kind}">{"".join(items)}</dl>'
+    items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts if value)
+    return f'<dl class="{kind}">{items}</dl>'
 
 
 def _figure(figure: Figure, identifier: str) -> str:
-    drawing = inline_svg(figure.svg, identifier, figure.title)
+    drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}")
     caption = f"<strong>{html_text(figure.title)}.</strong> {html_text(figure.caption)}"
     return f'<figure><div class="drawing" tabindex="0">{drawing}</div><figcaption>{caption}</figcaption></figure>'
 

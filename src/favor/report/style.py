@@ -10,7 +10,7 @@ CSS = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #a0a9b4; --line: #3a424c; --page: #10151b;
   --card: #171e26; --accent: #79b8ff; --warn: #2b2412; --warnline: #d9a520; --figure: #f4f6f8; } }
 * { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; scroll-padding-top: 3.5rem; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-top: 6rem; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI",
   Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { max-width: 88rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
@@ -21,7 +21,9 @@ h4 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
 p, ul, ol, dl { max-width: 48rem; }
 a { color: var(--accent); }
 .lead { font-size: 1.05rem; color: var(--soft); margin-top: 0; }
-nav { position: sticky; top: 0; z-index: 3; background: var(--page); border-bottom: 1px solid var(--line); }
+nav { position: sticky; top: 0; z-index: 3; background: var(--page); border-bottom: 1px solid var(--line);
+  display: flex; flex-wrap: wrap; gap: 0 1.25rem; align-items: center; }
+nav > details[open] { flex-basis: 100%; }
 nav details { max-height: 80vh; overflow: auto; columns: 20rem; margin: 0; padding: .4rem 0; }
 nav summary { column-span: all; }
 nav div { break-inside: avoid; margin-bottom: .6rem; }
@@ -32,8 +34,7 @@ nav ul { list-style: none; padding: 0; margin: 0; font-size: .92rem; }
 .first th[scope=row] { white-space: nowrap; }
 .first caption { max-width: 100%; }
 .first thead th { white-space: normal; }
-dl.opening { display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; max-width: none; }
-dl.opening div { display: flex; gap: .5rem; }
+dl.opening { display: flex; flex-wrap: wrap; gap: .2rem .5rem; max-width: none; }
 h1 + h2 { margin-top: .5rem; border-top: 0; padding-top: 0; }
 p.statement, p.finding { max-width: none; }
 .finding { font-size: 1.08rem; font-weight: 500; }
@@ -62,6 +63,7 @@ td u { text-underline-offset: .2em; }
 dl.facts { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .25rem 1.25rem; margin: .5rem 0; }
 dl dt { color: var(--soft); }
 dl dd { margin: 0; overflow-wrap: anywhere; }
+dl.opening dd { margin-right: 1.1rem; }
 figure { margin: 1.25rem 0; }
 figure .drawing { background: var(--figure); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; }
 figure .drawing { overflow-x: auto; }
@@ -84,10 +86,15 @@ code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fo
 """
 
 
-def page(title: str, body: str) -> str:
-    """Return a whole HTML document around ``body`` (already HTML); nothing is loaded from anywhere."""
+def page(title: str, body: str, script: str = "", style: str = "", demo: bool = False) -> str:
+    """Return a whole HTML document around ``body`` (already HTML); nothing is loaded from anywhere.
+
+    ``script`` runs at its end, ``style`` is added to the style sheet. ``demo``: the numbers are a demo's.
+    """
+    ending = f"<script>{script}</script>\n" if script else ""
+    start = "<body data-demo>" if demo else "<body>"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html_text(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<title>{html_text(title)}</title>\n<style>{CSS}{style}</style>\n</head>\n{start}\n<main>\n{body}\n</main>\n{ending}</body>\n</html>\n"
     )

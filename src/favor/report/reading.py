@@ -1,0 +1,129 @@
+"""The report's one inline script: sort, hide rows, the paper's values on or off, search, tables as CSV.
+
+The page says everything without it.
+"""
+
+from __future__ import annotations
+
+SCRIPT = r"""
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const make = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text}, values);
+  const text = cell => cell.dataset.value ?? cell.textContent.trim();
+  const stub = row => row.querySelector('th[scope=row]');
+  const bar = make('div', '', {className: 'aids'});
+  document.querySelector('nav').prepend(bar);
+
+  // Search: parts of the contents by title and caption; Enter goes to the first.
+  const links = all('nav a');
+  const said = links.map(link => {
+    const part = document.getElementById(link.hash.slice(1));
+    const caption = part?.nextElementSibling?.querySelector('caption, figcaption');
+    return (link.textContent + ' ' + (caption?.textContent ?? '')).toLowerCase();
+  });
+  const search = make('input', '', {type: 'search', placeholder: 'Search tables and figures'});
+  search.setAttribute('aria-label', 'Search tables and figures');
+  const contents = document.querySelector('nav details');
+  search.addEventListener('input', () => {
+    const word = search.value.trim().toLowerCase();
+    contents.open = Boolean(word);
+    links.forEach((link, n) => { link.parentElement.hidden = !said[n].includes(word); });
+    all('nav details > div').forEach(group => { group.hidden = !group.querySelector('li:not([hidden])'); });
+  });
+  search.addEventListener('keydown', event => {
+    if (event.key === 'Enter') links.find(link => !link.parentElement.hidden)?.click();
+  });
+  links.forEach(link => link.addEventListener('click', () => { contents.open = false; }));
+  bar.append(search);
+
+  // The paper's values: off in a demo.
+  if (document.querySelector('.beside')) {
+    const paper = make('input', '', {type: 'checkbox', checked: !document.body.hasAttribute('data-demo')});
+    const label = make('label', '');
+    label.append(paper, " paper's values");
+    const show = () => document.body.classList.toggle('without-paper', !paper.checked);
+    paper.addEventListener('change', show);
+    show();
+    bar.append(label);
+  }
+
+  // Hide rows, by method.
+  const boards = all('[data-methods]');
+  const names = [...new Set(boards.flatMap(board => JSON.parse(board.dataset.methods)))];
+  if (names.length) {
+    const choice = make('details', '', {className: 'choice'});
+    choice.append(make('summary', 'Rows'));
+    const hidden = new Set();
+    names.forEach(name => {
+      const box = make('input', '', {type: 'checkbox', checked: true});
+      const label = make('label', '');
+      label.append(box, ' ' + name);
+      box.addEventListener('change', () => {
+        box.checked ? hidden.delete(name) : hidden.add(name);
+        all('tbody tr').forEach(row => {
+          const own = all('th[scope=row]', row).map(cell => cell.textContent.replace('†', '').trim());
+          row.hidden = own.some(cell => hidden.has(cell));
+        });
+      });
+      choice.append(label);
+    });
+    bar.append(choice);
+  }
+
+  // Sort by a click on a column; a third click restores the order.
+  const compare = (a, b) => {
+    const [x, y] = [a, b].map(value => parseFloat(value.replace('−', '-').replace(/,/g, '')));
+    return Number.isNaN(x) || Number.isNaN(y) ? Number.isNaN(x) - Number.isNaN(y) || a.localeCompare(b) : x - y;
+  };
+  all('table').forEach(table => {
+    if (table.querySelector('[rowspan]')) return;
+    const bodies = all('tbody', table).map(body => [body, [...body.rows]]);
+    all('thead th', table).forEach((head, column) => {
+      const button = make('button', '', {type: 'button', className: 'sort'});
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener('click', () => {
+        const before = head.getAttribute('aria-sort');
+        all('thead th', table).forEach(other => other.removeAttribute('aria-sort'));
+        const order = {null: 'descending', descending: 'ascending'}[before];
+        if (order) head.setAttribute('aria-sort', order);
+        bodies.forEach(([body, rows]) => {
+          const sign = order === 'descending' ? -1 : 1;
+          const known = row => row.cells[column] && text(row.cells[column]) !== '–';
+          const sorted = [...rows].sort((a, b) => known(b) - known(a) ||
+            sign * compare(text(a.cells[column]), text(b.cells[column])));
+          body.append(...(order ? sorted : rows));
+        });
+      });
+    });
+  });
+
+  // A table as CSV, made here.
+  all('.files').forEach(list => {
+    const save = make('a', 'CSV', {href: '#', download: list.dataset.name + '.csv'});
+    save.addEventListener('click', () => {
+      const tables = all('table', document.getElementById(list.dataset.of));
+      const quoted = cell => '"' + cell.innerText.replace(/\s+/g, ' ').trim().replace(/"/g, '""') + '"';
+      const lines = tables.flatMap(table => all('tr', table).map(row => [...row.cells].map(quoted).join(',')));
+      save.href = 'data:text/csv;charset=utf-8,' + encodeURIComponent(lines.join('\n') + '\n');
+    });
+    list.append(' · ', save);
+  });
+})();
+"""
+
+STYLE = """
+.aids { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; padding: .35rem 0; font-size: .92rem; }
+.aids input[type=search] { font: inherit; padding: .2rem .5rem; width: min(18rem, 60vw); color: inherit;
+  background: var(--card); border: 1px solid var(--line); border-radius: 4px; }
+.aids .choice { margin: 0; padding: 0; columns: auto; max-height: 40vh; } .aids .choice label { display: block; }
+.without-paper .beside { display: none; }
+button.sort { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
+  text-align: inherit; }
+th[aria-sort=descending] button::after { content: " ▼"; } th[aria-sort=ascending] button::after { content: " ▲"; }
+tbody tr:hover > * { background: var(--card); }
+.files { font-size: .85rem; margin: .2rem 0 .6rem; color: var(--soft); }
+.permalink { margin-left: .4rem; text-decoration: none; font-weight: 400; color: var(--soft); }
+[hidden] { display: none !important; }
+@media print { .aids, .files, .permalink { display: none; } }
+"""
