@@ -34,6 +34,6 @@ with job(snakemake) as cfg:
     golds = prompts.rename(columns={"prompt_id": "item"})[["client", "item", "topic"]]
     golds = golds.assign(kind="gold", embedding=vectors[len(generations) :])
     write_parquet(runs, snakemake.output.embeddings, GENERATION_EMBEDDINGS)
-    made = common[RUN_KEYS].assign(embedding=shared_vectors)
+    made = common[RUN_KEYS].assign(embedding=pd.Series(shared_vectors, dtype=object))  # none may be common
     write_parquet(made, snakemake.output.common, GENERATION_EMBEDDINGS)
     write_parquet(golds, snakemake.output.golds, SOURCE_EMBEDDINGS)
