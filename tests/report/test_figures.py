@@ -36,6 +36,7 @@ from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.signature_space_discriminability import draw_discriminability
 from favor.report.figures.training_curves import draw_training_curves
+from favor.report.figures.voice_by_author import draw_voice_by_author
 from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
 from favor.scores.tables import SCORES
@@ -152,9 +153,24 @@ def growth_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+def loss_table() -> pd.DataFrame:
+    rows = [
+        (0, method, "asce_a", metric, client, value, 1, "")
+        for client, near in (("client_001", 0.1), ("client_002", 0.4))
+        for method, metric, value in (
+            ("source", "distance_from_mean", near),
+            ("fedavg", "similarity_lost", near / 2),
+            ("favor", "similarity_lost", 0.0),
+        )
+    ]
+    rows.append((0, "fedavg", "asce_a", "loss_with_distance", "", -0.5, 2, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
+    "authors",
     "growth",
     "faithful",
     "traffic",
@@ -182,6 +198,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "map": generation_map,
         "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
         "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", context.methods, *paths),
+        "authors": lambda *paths: draw_voice_by_author(loss_table(), "asce_a", context.methods, *paths),
         "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
         "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", context.methods, *paths),
@@ -293,6 +310,13 @@ def test_growth_ends_where_every_seed_has_the_authors(tmp_path: Path, monkeypatc
     )
     draw_diversity_growth(growth_table(), "asce_a", ["favor"], tmp_path / "growth.svg")
     assert drawn == [[1, 2], [1, 2]]
+
+
+def test_authors_who_lose_are_not_named(tmp_path: Path, written: list[str]) -> None:
+    draw_voice_by_author(loss_table(), "asce_a", ["favor", "fedavg"], tmp_path / "authors.svg")
+    assert "client_00" not in (tmp_path / "authors.svg").read_text()
+    draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", ["favor"], tmp_path / "none.svg")
+    assert written[-1].startswith("No method has an output")
 
 
 def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path: Path, written: list[str]) -> None:

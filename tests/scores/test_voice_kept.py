@@ -122,6 +122,9 @@ def test_what_authors_lose_by_hand(three_authors) -> None:
     assert losses["distance"].tolist() == pytest.approx([1.0, 0.0, 1.0])
     assert losses["words"].isna().all()
     scores = voice_kept.score(three_authors, FEW)
+    rows = scores[(scores["metric"] == "similarity_lost") & (scores["method"] == "m")].set_index("variant")["value"]
+    assert rows.to_dict() == pytest.approx(losses["m"].to_dict())
+    assert scores.loc[scores["metric"] == "similarity_lost", "n"].tolist() == [2, 2, 1]
     # ranks of losses 2, 3, 1 on those of distances 2.5, 1, 2.5 (means of tied ranks)
     assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(-np.sqrt(3) / 2)
     notes = scores.loc[scores["metric"] == "loss_with_volume", "note"]

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
-from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
+from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
 from favor.scores.verification import generated_pairs, source_pairs
 from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, pair_auc_draws, resample_counts
@@ -52,6 +52,14 @@ METRICS = (
         f"{_SHARE} the similarity to the intended author on common prompts, between the ends of own prompts",
     ),
     Metric(
+        "similarity_lost", "Similarity lost", -2.0, 2.0, "lower",
+        "similarity to the intended author of own continuations minus that of outputs; the variant is the client",
+    ),
+    Metric(
+        "distance_from_mean", "Distance from the mean", 0.0, 2.0, "none",
+        "1 - cosine of an author's prototype and the mean of all; the variant is the client",
+    ),
+    Metric(
         "loss_with_distance", "Loss with distance", -1.0, 1.0, "none",
         "Spearman over authors: similarity lost against own text, and distance from the authors' mean",
     ),
@@ -74,7 +82,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     The variant "" is the share; ``low`` and ``high`` are the ends of its 95 % interval. ``score`` (with ``score_low``
     and ``score_high``), ``floor`` and ``ceiling`` are the means behind it. ``over_base``, ``over_base_low`` and
     ``over_base_high`` are the share with the base model as floor. The two correlations with what an author loses have
-    ``low`` and ``high`` too. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap.
+    ``low`` and ``high`` too. ``similarity_lost`` and ``distance_from_mean`` have a variant per client alone. Settings:
+    ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap.
     """
     checked = read_settings("voice_kept", settings, DEFAULTS)
     counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
@@ -169,7 +178,14 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
 
 def _losses(inputs: ScoreInputs, encoder: str, places: np.ndarray) -> Iterator[Score]:
     losses = author_losses(inputs, encoder)
+    outputs = Counter((run.method, client) for run in inputs.runs for client in run.survivors["client"])
+    texts = Counter(inputs.sources(encoder, "train").frame["client"])
+    for client, distance in zip(losses["client"], losses["distance"], strict=True):
+        yield Score(ALL_SEEDS, SOURCE, encoder, "distance_from_mean", client, float(distance), texts[client])
     for method in losses.columns.drop(["client", "distance", "words"]):
+        for client, lost in zip(losses["client"], losses[method].astype(float), strict=True):
+            note = "" if lost == lost else "no output of this author passed the filter, or no human continuation"
+            yield Score(ALL_SEEDS, method, encoder, "similarity_lost", client, lost, outputs[method, client], note)
         for metric, cause in (("loss_with_distance", "distance"), ("loss_with_volume", "words")):
             found = losses[[method, cause]].to_numpy()
             known = np.isfinite(found).all(axis=1)
