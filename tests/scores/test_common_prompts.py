@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores.copied_voices import by_method, copied_voices
 
 from favor.scores.common_prompts import bigram_overlaps, score
 from favor.scores.inputs import ScoreInputs
@@ -91,3 +92,22 @@ def test_bigrams_stop_at_the_compared_words() -> None:
     texts = ["a b c d e", "a b x y z", ""]
     assert bigram_overlaps(texts, 5).tolist() == pytest.approx([1 / 7, 0.0, 0.0])
     assert bigram_overlaps(texts, 2).tolist() == pytest.approx([1.0, 0.0, 0.0])
+
+
+def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
+    inputs = copied_voices(one_voice=True)
+
+    def shared(table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(prompt_id="common-" + table["prompt_id"].str.rpartition("-")[2])
+
+    made = shared(inputs.generations.assign(topic="", text_item=""))
+    embedded = {encoder: shared(table) for encoder, table in inputs.generation_embeddings.items()}
+    rows = score(replace(inputs, common_generations=made, common_embeddings=embedded), {})
+    accuracy, alike = by_method(rows, "common_accuracy"), by_method(rows, "common_similarity")
+    assert accuracy["0.0"] < accuracy["0.5"] < accuracy["1.0"]
+    assert accuracy["1.0"] > 0.5
+    assert accuracy["same"] == pytest.approx(accuracy["shuffled"]) == pytest.approx(1 / 10)
+    assert alike["same"] == pytest.approx(1.0)
+    # A wrong voice that is always the same one is told from the others as well as the own: distinct, not faithful.
+    share = by_method(rows, "author_share")
+    assert share["0.5"] < min(share["0.0"], share["1.0"])
