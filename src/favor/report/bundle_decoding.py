@@ -40,7 +40,8 @@ def written_out(text: str) -> Iterator[str]:
     if "<" in text and ">" in text:
         yield re.sub(r"<[^>]*>", "", text)
     if "\\" in text:
-        yield re.sub(r"[{}\\]", "", unlatex(text))
+        shown = re.sub(r"\\[A-Za-z]+\*?|@\{[^}]*\}", " ", unlatex(text))  # @{...} sets the space between columns
+        yield re.sub(r"[{}\\]", "", shown)
     if "=20" in text or "=\n" in text:
         yield quopri.decodestring(text.encode()).decode("utf-8", "ignore")
 
