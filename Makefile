@@ -31,16 +31,10 @@ lock: install
 
 demo: install
 	$(BIN)/snakemake --cores $(CORES)
-	@echo
-	@echo "Where to look:"
-	@ls results/demo/tables/main_federated_results.* results/report.* | sed 's/^/  /'
 
 # The paper's studies at the demo's size, laid over the demo: what the demo has made is not made again.
 demo-all: install
 	$(BIN)/snakemake --cores $(CORES) --configfile config/config.yaml $(sort $(wildcard config/demo/*.yaml))
-	@echo
-	@echo "Where to look:"
-	@ls results/*/tables/*.html results/report.* | sed 's/^/  /'
 
 # Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
 test: export OMP_NUM_THREADS := 1

@@ -67,3 +67,11 @@ onstart:
         except UserError as error:
             workflow.persistence.unlock()
             stop(error)
+
+
+onsuccess:
+    if workflow.is_main_process:
+        from favor.report.closing import closing
+
+        shown = planner.publication.report_settings(None)["experiments"]
+        print("", *closing(results, shown, latex_available()), sep="\n")

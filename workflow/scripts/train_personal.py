@@ -43,7 +43,9 @@ with job(snakemake) as cfg:
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"], weights)
-    results = run_stage(base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, {phase}")
+    results = run_stage(
+        base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, seed {seed}, {phase}"
+    )
 
     pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
     if stage.mixture is not None and stage.mixture.kind == "similarity":

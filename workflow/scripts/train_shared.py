@@ -33,7 +33,8 @@ with job(snakemake) as cfg:
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])
-    results = run_stage(base, clients, texts, stage, cfg, "shared", seed, f"shared stage, round {round_number}")
+    what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
+    results = run_stage(base, clients, texts, stage, cfg, "shared", seed, what)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     uploads = {result.name: {"delta": upload(result, shared, stage)} for result in results}

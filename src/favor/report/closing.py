@@ -1,0 +1,37 @@
+"""The last lines of a run on the terminal: what was made, the headline, what is missing, what to open, what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.analysis.tables import EVIDENCE
+from favor.foundation.parquet import read_parquet
+from favor.report.leaderboard import finding
+
+
+def closing(results: Path, experiments: Mapping[str, Mapping[str, Any]], latex: bool) -> list[str]:
+    """Return the last lines of a run that made the report; none where there is no report.
+
+    ``experiments``: what the report prints of each, by name. ``latex``: whether the PDF could be made.
+    """
+    page = results / "report.html"
+    if not page.is_file():
+        return []
+    tables = sum(len(values["tables"]) for values in experiments.values())
+    demo = all(values["corpus"]["demo"] for values in experiments.values())
+    lines = [f"Made: {tables} tables of {', '.join(experiments)}, numbers.json, the adapters of every run."]
+    for name, values in experiments.items():
+        path = results / name / "evidence.parquet"
+        if path.is_file():
+            evidence, style = read_parquet(path, EVIDENCE), values["experiment"]["style_encoder"]
+            text = finding(evidence, style, values["rows"], values["references"], values["display"])
+            lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}: {text}")
+    if not latex:
+        lines.append("Missing: report.pdf, because LaTeX (latexmk, pdflatex) is not installed.")
+    lines.append(f"Open: {page}")
+    following = (
+        "a configuration of your own corpus (docs/corpora.md)" if demo else "snakemake release (docs/exports.md)"
+    )
+    return [*lines, f"Next: {following}."]
