@@ -40,6 +40,7 @@ METRICS = (
     Metric("remainder_share", "Remainder", 0.0, 1.0, "none", f"{_SHARE}: what is left, with the interaction"),
 )  # fmt: skip
 OTHER_PROMPT = "other_prompt"
+SHARES = ("author_share", "prompt_share", "remainder_share")
 DEFAULTS: dict[str, Any] = {"encoders": None, "compared_words": 50}  # of a text's start, behind the bigrams
 _NOBODY = "people wrote no continuations of the common prompts"
 _TOO_FEW = "needs two authors and two prompts with outputs that passed the filter"
@@ -108,16 +109,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     checked = read_settings("common_prompts", settings, DEFAULTS)
     scores: list[Score] = []
     for run in inputs.runs:
-        if run.method != "shuffled":
-            scores += _own_overlap(inputs, run, checked["compared_words"])
+        scores += _own_overlap(inputs, run, checked["compared_words"])
     for run in inputs.common_runs:
         scores += _common_overlap(inputs, run, checked["compared_words"])
     for encoder in read_encoders(inputs, checked["encoders"]):
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
-            if run.method != "shuffled":
-                found = Crossed.of(run.survivors).between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
-                scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
+            found = Crossed.of(run.survivors).between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
+            scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
             if run.method in CONTROLS:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
@@ -133,23 +132,27 @@ def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator
     overlaps = bigram_overlaps(inputs.texts(run), compared_words, inputs.words)
     value, n = Crossed.of(run.survivors).between(overlaps, same_prompt=False)
     yield _row(run, "", "own_prompt_overlap", "", value, n)
+    if run.method in CONTROLS:
+        for variant in ("", OTHER_PROMPT):
+            yield _row(run, "", "common_overlap", variant, float("nan"), 0, _NOBODY)
 
 
 def _common_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
-    overlaps, crossed = (
-        bigram_overlaps(inputs.common_texts(run), compared_words, inputs.words),
-        Crossed.of(run.survivors),
-    )
+    overlaps = bigram_overlaps(inputs.common_texts(run), compared_words, inputs.words)
+    crossed = Crossed.of(run.survivors)
     for variant in ("", OTHER_PROMPT):
         value, n = crossed.between(overlaps, same_prompt=not variant)
         yield _row(run, "", "common_overlap", variant, value, n)
 
 
 def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
-    guess = run.method == "shuffled"
-    for metric in ("common_similarity", "common_accuracy", "common_auc", "author_share", "prompt_share"):
-        known = guess and metric == "common_accuracy"
-        yield _row(run, encoder, metric, "", 1 / len(inputs.clients) if known else float("nan"), 0, _NOBODY)
+    for metric in ("common_similarity", "common_auc"):
+        for variant in ("", OTHER_PROMPT):
+            yield _row(run, encoder, metric, variant, float("nan"), 0, _NOBODY)
+    guess = 1 / len(inputs.clients) if run.method == "shuffled" else float("nan")
+    yield _row(run, encoder, "common_accuracy", "", guess, 0, _NOBODY)
+    for metric in SHARES:
+        yield _row(run, encoder, metric, "", float("nan"), 0, _NOBODY)
 
 
 def _score_run(inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarray) -> Iterator[Score]:
@@ -167,5 +170,5 @@ def _score_run(inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarra
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
     parts = variance_components(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
     shares = parts.shares if parts is not None else (float("nan"),) * 3
-    for metric, share in zip(("author_share", "prompt_share", "remainder_share"), shares, strict=True):
+    for metric, share in zip(SHARES, shares, strict=True):
         yield _row(run, encoder, metric, "", share, len(true))
