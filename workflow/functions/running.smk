@@ -72,6 +72,4 @@ onstart:
 onsuccess:
     if workflow.is_main_process:
         from favor.report.closing import closing
-
-        shown = planner.publication.report_settings(None)["experiments"]
-        print("", *closing(results, shown, latex_available()), sep="\n")
+        print(*closing(results, planner.publication.report_settings(None)["experiments"], latex_available()), sep="\n")
