@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 
+from favor.federation.inference import distinct, foreign_adapters
 from favor.federation.outside import given_outputs, prompts_to_answer
 from favor.foundation.errors import UserError
+from favor.lm.generation import GenerationRequest
+from favor.lm.lora import export_peft
+from favor.lm.settings import LoraSettings
 
 A, B = "client_001", "client_002"
 
@@ -103,3 +108,36 @@ def test_what_does_not_fit_stops_with_the_row(asked, tmp_path: Path, change, mes
     change(lines)
     with pytest.raises(UserError, match=message):
         given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
+
+
+def test_adapters_go_by_the_names_of_their_folders(tmp_path: Path) -> None:
+    settings = LoraSettings(1, 2, 0.0, ("q_proj",))
+    for number, client in enumerate((A, B)):
+        shapes = {"A": (1, 3), "B": (2, 1)}
+        name = "base_model.model.layers.0.q_proj.lora_{}.weight"
+        state = {name.format(factor): torch.full(shape, float(number)) for factor, shape in shapes.items()}
+        export_peft(state, settings, "base", tmp_path / client)
+    files = [str(path) for path in sorted(tmp_path.glob("*/adapter_*"))]
+    adapters, found = foreign_adapters(files, [A, B])
+    assert (found.rank, found.scaling) == (1, 2.0)
+    assert {float(tensor.mean()) for tensor in adapters[B].state.values()} == {1.0}
+    with pytest.raises(UserError, match="there is no adapter 'client_003'"):
+        foreign_adapters(files, [A, B, "client_003"])
+    with pytest.raises(UserError, match="there is no client 'client_002'"):
+        foreign_adapters(files, [A])
+
+
+def test_requests_that_give_one_text_are_made_once() -> None:
+    shared, own = {}, {}
+    asked = [
+        GenerationRequest("a", [1, 2], shared),
+        GenerationRequest("b", [1, 2], own),
+        GenerationRequest("c", [1, 2], shared),
+        GenerationRequest("d", [1, 3], shared),
+        GenerationRequest("e", [1, 2], shared, stream=(1, "m", "p", 0)),
+        GenerationRequest("f", [1, 2], shared, own, 0.5),
+        GenerationRequest("g", [1, 2], shared, own, 0.6),
+    ]
+    kept, places = distinct(asked)
+    assert [one.name for one in kept] == ["a", "b", "d", "e", "f", "g"]
+    assert places == [0, 1, 0, 2, 3, 4, 5]
