@@ -12,7 +12,7 @@ from favor.report.compare import agreement
 from favor.report.context import Context
 from favor.report.html import html_table
 from favor.report.labels import printed_spec
-from favor.report.latex import latex_paper_table, latex_table
+from favor.report.latex import latex_table
 from favor.scores.tables import SCORES
 
 SCORES = SCORES.empty()
@@ -87,9 +87,8 @@ def test_pages_show_the_paper_beside_ours(cells: pd.DataFrame) -> None:
     assert "paper −0.013 (+0.001)" in page  # Top-1 cosine: -0.0123 against -0.013
     tex = latex_table(spec, cells)
     assert r"[$-$0.050, 0.250]" in tex
-    beside = latex_paper_table(spec, cells)
-    assert "[0.078, 0.170]" in beside
-    assert "Holm" not in beside  # the paper prints no such column
+    assert "[0.078, 0.170]" not in tex
+    assert r"{\tiny paper [0.078, 0.170]}" in latex_table(spec, cells, paper=True)
 
 
 def test_agreement_is_of_the_differences() -> None:
@@ -107,12 +106,3 @@ def test_numbers_never_print_minus_zero() -> None:
     assert printed(-0.0001, 3) == "0.000"
     assert printed(-0.0001, 3, signed=True) == "+0.000"
     assert printed(-0.1, 1, signed=True) == "-0.1"
-
-
-def test_panels_of_which_the_paper_prints_nothing_are_left_out() -> None:
-    spec = printed_spec("phase1-ablation-run-audit")
-    settings = {"favor": {"private_residual": True, "alignment": True, "proximal": True, "protocol": "paper"}}
-    context = Context("trial", ["favor"], "Blogs", "BlogText", settings=settings)
-    beside = latex_paper_table(spec, build_table(spec, SCORES, context, load_paper_values(spec.label)))
-    assert beside.count(r"\begin{tabular}") - beside.count(r"\begin{tabular}[b]") == 1
-    assert "Protocol" not in beside
