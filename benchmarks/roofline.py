@@ -138,7 +138,7 @@ class _Counting(TorchDispatchMode):
         name, packet = function.overloadpacket.__name__, function.overloadpacket
         if any(item.alias_info is not None and not item.alias_info.is_write for item in function._schema.returns):
             return result  # a view
-        if name.startswith(("empty", "new_empty", "detach", "lift_fresh")):
+        if name.startswith(("empty", "new_empty", "detach", "lift_fresh", "_unsafe_view")):
             return result
         flops = 0.0
         kind = "elementwise and copies"
@@ -158,6 +158,8 @@ class _Counting(TorchDispatchMode):
         ):
             kind = "masks"
         moved = sum(tensor.numel() * tensor.element_size() for tensor in (*inputs, *outputs))
+        if name.startswith(("scatter_add", "gather")):  # touch what their indices name
+            moved = 3 * sum(tensor.numel() * tensor.element_size() for tensor in inputs[1:])
         self.counts.work.append((kind, flops, float(moved)))
         return result
 

@@ -216,8 +216,8 @@ def _masked(rows: torch.Tensor, mask: Mask | None) -> torch.Tensor:
     return mask.times(rows) if isinstance(mask, DrawnMask) else rows * mask
 
 
-def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return (weight * A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
+def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Return (mask * x [tokens, d_in], weight * A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
     factor_a, _, _, mask, weight, runs = terms
     assert factor_a is not None
     rows = source.reshape(-1, source.shape[-1])
@@ -226,14 +226,27 @@ def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.
     if weight is not None:
         weight = weight.to(source.dtype).repeat_interleave(len(rows) // weight.numel()).unsqueeze(1)
         low = low * weight
-    return low, weight
+    return kept, low, weight
 
 
-def _save(ctx: Any, terms: _Terms, low: torch.Tensor, weight: torch.Tensor | None, *more: torch.Tensor) -> None:
-    """Keep what :func:`_adapter_gradients` needs; a mask that is drawn again at every use needs no memory."""
+def _save(
+    ctx: Any,
+    terms: _Terms,
+    source: torch.Tensor,
+    kept: torch.Tensor,
+    low: torch.Tensor,
+    weight: torch.Tensor | None,
+    *more: torch.Tensor,
+) -> None:
+    """Keep what :func:`_adapter_gradients` needs.
+
+    Of a mask that is drawn at every use the layer's input is kept, which layers with the same input share, and
+    mask * x is made again. A mask that was drawn once, on a processor, is kept with mask * x, for time.
+    """
     factor_a, factor_b, ctx.scaling, mask, _, ctx.runs = terms
     ctx.drawn = mask if isinstance(mask, DrawnMask) else None
-    ctx.save_for_backward(None if ctx.drawn else mask, factor_a, factor_b, weight, low, *more)
+    own = (None, source) if ctx.drawn else (mask, kept)
+    ctx.save_for_backward(*own, factor_a, factor_b, weight, low, *more)
 
 
 def _adapter_gradients(
@@ -243,12 +256,10 @@ def _adapter_gradients(
     source_needed: bool,
     factors_needed: bool,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
-    """Return the gradients of the adapters' term: (source [tokens, d_in], A, B).
-
-    mask * x is made again from the layer's input, which layers with the same input save once.
-    """
-    kept_mask, factor_a, factor_b, weight, low, source, *_ = saved
-    mask = kept_mask if ctx.drawn is None else ctx.drawn
+    """Return the gradients of the adapters' term: (source [tokens, d_in], A, B)."""
+    mask, rows, factor_a, factor_b, weight, low, *_ = saved
+    if ctx.drawn is not None:
+        mask = ctx.drawn
     scaling, runs = ctx.scaling, ctx.runs
     clients = factor_a.shape[0]
     gradient = gradient.reshape(-1, gradient.shape[-1])
@@ -259,8 +270,8 @@ def _adapter_gradients(
         gradient_low = gradient_low * weight
     if factors_needed:
         gradient_b = grouped_outer(gradient, low * scaling, clients, runs).to(factor_b.dtype)
-        rows = source.reshape(-1, source.shape[-1])
-        kept = _masked(rows, mask)
+        rows = rows.reshape(-1, rows.shape[-1])
+        kept = rows if ctx.drawn is None else _masked(rows, mask)
         gradient_a = grouped_outer(gradient_low, kept, clients, runs).to(factor_a.dtype)
     if source_needed:
         gradient_source = grouped_product(gradient_low, factor_a.to(gradient.dtype), runs)
@@ -286,10 +297,10 @@ class _AdaptedLinear(torch.autograd.Function):
             if factor_a is None:
                 ctx.save_for_backward(frozen)
                 return output
-            low, weight = _low_rank(source, terms)
+            kept, low, weight = _low_rank(source, terms)
             up = factor_b.to(source.dtype).transpose(1, 2)
             grouped_sum(output.view(-1, output.shape[-1]), low, up, runs, scaling, in_place=True)
-        _save(ctx, terms, low, weight, source, frozen)
+        _save(ctx, terms, source, kept, low, weight, frozen)
         return output
 
     @staticmethod
@@ -315,8 +326,8 @@ class _AddAdapters(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
         _, factor_b, scaling, _, _, runs = terms
-        low, weight = _low_rank(source, terms)
-        _save(ctx, terms, low, weight, source)
+        kept, low, weight = _low_rank(source, terms)
+        _save(ctx, terms, source, kept, low, weight)
         up = factor_b.to(source.dtype).transpose(1, 2)
         flat = base.reshape(-1, base.shape[-1])
         return grouped_sum(flat, low, up, runs, scaling, in_place=False).view(base.shape)
