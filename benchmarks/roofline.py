@@ -319,8 +319,8 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configuration", help="folder with config.json or a Hugging Face id; default Qwen2.5-3B")
-    parser.add_argument("--tokens", type=int, default=32768, help="tokens of the traced pass")
-    parser.add_argument("--clients", type=int, default=8, help="clients in the traced pass")
+    parser.add_argument("--tokens", type=int, default=8192, help="tokens of the traced pass")
+    parser.add_argument("--clients", type=int, default=2, help="clients in the traced pass")
     options = parser.parse_args()
     configuration = (
         AutoConfig.from_pretrained(options.configuration)

@@ -2,7 +2,7 @@
 
 Same model (random weights), data, steps and settings in one run; each side has its own process and warms up first.
 Prints one line a side and the ratios. ``python benchmarks/training.py`` takes about a minute on 2 CPU cores;
-``--shape qwen2.5-3b --quantise --device cuda --length 1024`` is the paper's shape on a GPU.
+``--shape qwen2.5-3b --quantise --recompute --device cuda --length 1024`` is the paper's shape on a GPU.
 """
 
 from __future__ import annotations
@@ -68,9 +68,12 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
             "labels": pad_sequence(labels, batch_first=True, padding_value=-100),
         }
 
+    recomputed = settings.gradient_checkpointing == "on"
     quantised = any(type(layer).__name__ == "Linear4bit" for layer in base.model.modules())
     for task in tasks:
-        model = prepare_model_for_kbit_training(base.model) if quantised else base.model
+        model = base.model
+        if quantised:
+            model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=recomputed)
         adapted = get_peft_model(
             model,
             LoraConfig(
@@ -90,6 +93,7 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
                 lr_scheduler_type="linear",
                 warmup_steps=settings.warmup_fraction,
                 max_grad_norm=settings.clip_norm,
+                gradient_checkpointing=recomputed,
                 num_train_epochs=1,
                 bf16=base.device.type == "cuda",
                 use_cpu=base.device.type == "cpu",
@@ -110,7 +114,7 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
-    settings = TrainingSettings(max_length=options.length)
+    settings = TrainingSettings(max_length=options.length, gradient_checkpointing="on" if options.recompute else "off")
     tasks = make_tasks(options, initial_state(base.model, LORA, 1))
     run = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
@@ -138,6 +142,7 @@ def main() -> None:
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--recompute", action="store_true", help="both sides compute every layer twice, to save memory")
     parser.add_argument("--clients", type=int, default=12)
     parser.add_argument("--pieces", type=int, default=48, help="training pieces a client")
     parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")

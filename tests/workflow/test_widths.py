@@ -18,7 +18,10 @@ WHOLE = "    _check_head(base)\n    return base\n"
 SMALL = """    _check_head(base)
 
     def refuse(module, arguments, options):
-        if len(options["input_ids"]) > 3:
+        rows = options["input_ids"]
+        if "packing" in options:  # pieces in one row, and padding of zeros
+            rows = [piece for piece in rows[0].split(options["packing"].lengths) if piece.any()]
+        if len(rows) > 3:
             raise torch.cuda.OutOfMemoryError("no room")
 
     base.decoder.register_forward_pre_hook(refuse, with_kwargs=True)
