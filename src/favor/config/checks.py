@@ -26,6 +26,7 @@ from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, T
 EMBEDDED_MINILM = "embedded-minilm"
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
 MOST_CLIENTS_PER_JOB = 32
+ENCODER_ROLES = {"style", "independent", "semantic"}
 RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
 
 
@@ -66,12 +67,16 @@ def _check_results(config: Configuration) -> None:
 
 
 def _check_reserved(config: Configuration) -> None:
+    for name in ENCODER_ROLES & config.encoders.keys():
+        refuse(f"encoders.{name}", "tables call an encoder of each experiment so, by its role; choose another name")
     for name, experiment in config.experiments.items():
         if name in RESERVED_EXPERIMENTS:
             refuse(f"experiments.{name}", "the workflow has a folder of that name; choose another")
         for row in experiment.methods:
             if row in RESERVED_ROWS:
                 refuse(f"experiments.{name}.methods.{row}", "the name is taken; choose another")
+        if 0 in experiment.seeds:
+            refuse(f"experiments.{name}.seeds", "0 stands for scores over all seeds; choose another")
 
 
 def _complete_corpora(config: Configuration) -> None:

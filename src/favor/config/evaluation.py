@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.config.section import OR_NULL, Section, Seed, key, required, section
+from favor.config.section import DISTINCT, OR_NULL, Section, Seed, key, required, section
 
 
 class Prompting(Section):
@@ -50,7 +50,9 @@ class Evaluation(Section):
     """What outputs are measured with."""
 
     transfer: Transfer | None = key(None, "Scores human texts of another corpus; null scores none.")
-    encoders: list[str] = key([], "Encoders of the metric tables, in addition to the style encoder.")
+    encoders: Annotated[list[str], DISTINCT] = key(
+        [], "Encoders of the metric tables, in addition to the style encoder."
+    )
     semantic_encoder: Annotated[str, OR_NULL] = key(
         None, "Encoder of the semantic similarity; null takes the first one with the source `embedded-minilm`."
     )

@@ -28,7 +28,14 @@ from favor.foundation.names import printable
 from favor.foundation.registry import row_method
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
-RESERVED_ROWS = {"shared", "server", "schedule", "gold", "shuffled"}  # folders and rows that the workflow makes
+RESERVED_ROWS = {
+    "source",
+    "shared",
+    "server",
+    "schedule",
+    "gold",
+    "shuffled",
+}  # folders and rows that the workflow makes
 
 
 class ColdStart(Section):
@@ -98,7 +105,7 @@ class Experiment(Section):
     prompting: Prompting = section(Prompting, "What prompting baselines put before a prompt.")
     evaluation: Evaluation = section(Evaluation, "What outputs are measured with.")
     studies: Studies = section(Studies, "Studies beside the main tables (docs/studies.md).")
-    tables: list[str] = key(["main_federated_results"], "Tables to print, by label.")
+    tables: Annotated[list[str], DISTINCT] = key(["main_federated_results"], "Tables to print, by label.")
     figures: bool = key(
         True, "Draws the experiment's figures. An experiment without tables and figures has no section in the report."
     )

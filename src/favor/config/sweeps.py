@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from favor.config.section import Number, Section, key, refuse, required
+from typing import Annotated
+
+from favor.config.section import DISTINCT, Number, Section, key, refuse, required
 
 
 class Point(Section):
@@ -20,7 +22,7 @@ class Sweep(Section):
     title: str = key("Sweep", "Name printed in the report.")
     axis: str = key("Point", "What the points differ in; the label of the figure's axis.")
     points: list[Point] = required("The points in their order; each is an experiment of its own.", min_length=1)
-    tables: list[str] = key([], "Tables over the points, by label.")
+    tables: Annotated[list[str], DISTINCT] = key([], "Tables over the points, by label.")
     figure: list[str] = key([], "Metrics drawn over the points; the tables must score them.")
 
     def check(self, where: str) -> None:
