@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from favor.foundation.errors import UserError
+from favor.lm import generation
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.sampling import Sampling
@@ -104,6 +105,9 @@ def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch):
     )
     assert stopped == free[: free.index(end)]
     assert end not in other
+    # A GPU is asked seldom whether all have ended; what comes after an end is dropped.
+    monkeypatch.setitem(generation.END_TEST_STEPS, "cpu", 16)
+    assert generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW) == [stopped]
 
 
 def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):

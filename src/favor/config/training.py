@@ -190,7 +190,9 @@ class Generation(Section):
         1, "With a temperature: tokens are drawn among the most probable ones that together have this probability."
     )
     samples: Count = key(1, "With a temperature: continuations of every prompt.")
-    rows_per_batch: int = key(64, "Continuations generated at once.", ge=1)
+    rows_per_batch: int = key(
+        256, "Most continuations generated at once; fewer where a GPU's memory does not hold them.", ge=1
+    )
     minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
     minimum_distinct_bigram_ratio: Share = key(
         0.15, "Outputs with a smaller share of distinct bigrams fail the filter."

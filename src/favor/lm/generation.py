@@ -27,6 +27,11 @@ from favor.running.progress import Progress
 Choice = Callable[[torch.Tensor, int], torch.Tensor]
 
 
+# After how many steps it is asked whether every row has ended. The question waits for all that a GPU was given.
+END_TEST_STEPS = {"cuda": 16, "cpu": 1}
+COMMON_ROWS = 16  # prompts of one length that make batches without padding
+
+
 @dataclass(frozen=True)
 class GenerationRequest:
     """One prompt under one adapter (``state`` None: the base alone).
@@ -50,7 +55,7 @@ def generate(
     requests: Sequence[GenerationRequest],
     max_new_tokens: int = 220,
     repetition_penalty: float = 1.1,
-    rows_per_batch: int = 64,
+    rows_per_batch: int = 256,
     progress: Progress | None = None,
     widths: Widths | None = None,
     sampling: Sampling | None = None,
@@ -167,13 +172,13 @@ def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list
     """Return batches of slots of row indices: a slot is one adapter, slots of a batch have equally many rows.
 
     A slot short of rows repeats its last one. Prompts of one length go together, so that nothing is padded; lengths
-    that are too rare to fill a quarter of a batch share padded ones.
+    that are too rare (:data:`COMMON_ROWS`, or a quarter of a smaller batch) share padded ones.
     """
     by_length = Counter(len(request.prompt_tokens) for request in requests)
     slots: dict[tuple[int, int, int], list[int]] = {}
     for index, request in sorted(enumerate(requests), key=lambda item: len(item[1].prompt_tokens)):
         length = len(request.prompt_tokens)
-        common = 4 * by_length[length] >= rows_per_batch
+        common = by_length[length] >= min(COMMON_ROWS, rows_per_batch / 4)
         key = (length if common else 0, id(request.state), id(request.companion))
         slots.setdefault(key, []).append(index)
     batches: list[list[list[int]]] = []
@@ -242,6 +247,7 @@ def _decode(
     positions = (mask.cumsum(1) - 1).clamp_(min=0)
     ends = torch.tensor(base.end_ids, dtype=torch.long, device=base.device)
     finished = torch.zeros(rows, dtype=torch.bool, device=base.device)
+    every = END_TEST_STEPS[base.device.type]
     cache = growing_cache(base.model.config, total)
     length = longest
     current = history[:, :longest]
@@ -257,7 +263,8 @@ def _decode(
         history[:, length] = chosen
         length += 1
         finished |= torch.isin(chosen, ends)
-        if bool(finished.all()):
+        # What comes after an end is cut below.
+        if (step + 1) % every == 0 and bool(finished.all()):
             break
         current = history[:, length - 1 : length]
     outputs = []
