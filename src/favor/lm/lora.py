@@ -37,7 +37,8 @@ def factor_name(module: str, factor: str) -> str:
 def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Linear]:
     """Return the linear layers that LoRA adapts, by dotted path, sorted by path.
 
-    Raises ``UserError`` where the model has no layer of a configured name, naming the nearest there are.
+    Raises ``UserError`` where the model has no linear layer of a configured name, naming the nearest there are and what
+    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, and experts whose weights are one tensor.
     """
     linear = {path: module for path, module in model.named_modules() if isinstance(module, nn.Linear)}
     layers = {path: linear[path] for path in sorted(linear) if path.split(".")[-1] in settings.target_modules}
@@ -45,11 +46,20 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
     missing = sorted(set(settings.target_modules) - {path.split(".")[-1] for path in layers})
     if missing:
         near = {name for wanted in missing for name in difflib.get_close_matches(wanted, available, n=2, cutoff=0.3)}
+        refused = _refused(model)
+        others = f" ({', '.join(refused)}: Conv1D or fused expert layers, which are not supported)" if refused else ""
         raise UserError(
-            f"target_modules: the model has no linear layer named {', '.join(missing)}; "
+            f"target_modules: the model has no linear layer named {', '.join(missing)}{others}; "
             f"nearest there are: {', '.join(sorted(near) or available) or 'none'}"
         )
     return layers
+
+
+def _refused(model: nn.Module) -> list[str]:
+    """Return the names of projections that are no linear layers: Conv1D, and stacks of experts' matrices."""
+    fused = {name for name, weight in model.named_parameters() if weight.ndim == 3 and "expert" in name}
+    convolutions = {path for path, module in model.named_modules() if type(module).__name__ == "Conv1D"}
+    return sorted({path.split(".")[-1] for path in fused | convolutions})
 
 
 def state_shapes(model_or_config: Any, settings: LoraSettings) -> Shapes:

@@ -1,0 +1,114 @@
+"""Decoders of six families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+from tests.lm.conftest import SENTENCES
+
+from favor.foundation.errors import UserError
+from favor.lm.base import load_base
+from favor.lm.batches import cut_pieces
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.lora import export_peft, initial_state, target_layers
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.stack import Component, LoraStack
+from favor.lm.tokenizer import train_tokenizer
+from favor.lm.training import ClientTask, train
+
+ATTENTION, GATED = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
+TARGETS = {
+    **dict.fromkeys(("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma"), (*ATTENTION, *GATED)),
+    "Phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
+}
+SIZES = {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.15,
+    "bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0,
+}  # fmt: skip
+HEADS = {"Qwen3": {"head_dim": 8}, "Gemma": {"head_dim": 8}}
+NEW = 12
+
+
+@pytest.fixture(scope="module", params=list(TARGETS))
+def decoder(request, tmp_path_factory):
+    """(family, folder of the model, adapter settings, a random adapter)."""
+    folder = tmp_path_factory.mktemp(request.param)
+    vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
+    sizes = {**SIZES, **HEADS.get(request.param, {}), "vocab_size": vocabulary}
+    torch.manual_seed(3)
+    configuration = getattr(transformers, f"{request.param}Config")(**sizes)
+    model = getattr(transformers, f"{request.param}ForCausalLM")(configuration)
+    model.save_pretrained(folder)
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=TARGETS[request.param])
+    state = initial_state(model, lora, 4)
+    generator = torch.Generator().manual_seed(9)
+    state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in state.items()}
+    return request.param, str(folder), lora, state
+
+
+@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+def test_logits_are_those_of_peft(decoder, quantisation, tmp_path):
+    from peft import PeftModel
+
+    _, folder, lora, state = decoder
+    base = load_base(folder, quantisation, "cpu", "float32", lora.target_modules)
+    tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
+    stack = LoraStack(base.model, lora)
+    with torch.no_grad(), stack.attached():
+        stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
+        ours = base.model(input_ids=tokens).logits
+        stack.set(())
+        plain = base.model(input_ids=tokens).logits
+    export_peft(state, lora, folder, tmp_path)
+    theirs = PeftModel.from_pretrained(load_base(folder, quantisation, "cpu", "float32").model, tmp_path).eval()
+    with torch.no_grad():
+        torch.testing.assert_close(ours, theirs(input_ids=tokens).logits, rtol=1e-4, atol=1e-4)
+    assert (ours - plain).abs().max() > 0.01
+
+
+def test_continuations_are_those_of_transformers(decoder, tmp_path):
+    from peft import PeftModel
+
+    _, folder, lora, state = decoder
+    base = load_base(folder, device="cpu")
+    export_peft(state, lora, folder, tmp_path)
+    theirs = PeftModel.from_pretrained(load_base(folder, device="cpu").model, tmp_path).eval()
+    prompts = [[5, 9, 14, 20], [7, 8, 9, 10, 11, 12]]
+    expected = []
+    for prompt in prompts:
+        tokens = torch.tensor([prompt])
+        options = {"do_sample": False, "max_new_tokens": NEW, "repetition_penalty": 1.1, "pad_token_id": 0}
+        out = theirs.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), eos_token_id=1, **options)
+        found = out[0, len(prompt) :].tolist()
+        expected.append(found[: found.index(1)] if 1 in found else found)
+    requests = [GenerationRequest(str(row), prompt, state) for row, prompt in enumerate(prompts)]
+    assert generate(base, lora, requests, NEW) == expected
+
+
+def test_training_lowers_the_loss_and_moves_every_projection(decoder):
+    _, folder, lora, _ = decoder
+    base = load_base(folder, device="cpu")
+    tokens = base.tokenizer.encode(" ".join(SENTENCES))
+    pieces = cut_pieces(tokens, "d", 4, 64, "windows")
+    task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=8, stage_seed=1)
+    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64)
+    (result,) = train(base, lora, [task], settings)
+    losses = [float(row["task_loss"]) for row in result.log]
+    assert losses[-1] < losses[0] - 0.3
+    moved = {name.split(".")[-3] for name, value in result.state.items() if "lora_B" in name and value.any()}
+    assert moved == set(lora.target_modules)
+
+
+def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are():
+    from transformers import GPT2Config, GPT2LMHeadModel, MixtralConfig, MixtralForCausalLM
+
+    with torch.device("meta"):
+        gpt = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=40))
+        sizes = {key: value for key, value in SIZES.items() if "token" not in key}
+        experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
+    with pytest.raises(UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*nearest there are: lm_head"):
+        target_layers(gpt, LoraSettings(target_modules=("c_attn",)))
+    with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*there are: .*_proj"):
+        target_layers(experts, LoraSettings(target_modules=("gate_up_proj",)))
