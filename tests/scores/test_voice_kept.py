@@ -90,7 +90,7 @@ def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
     rows = scores[(scores["method"] == "m") & (scores["variant"] == "")]
     rows = rows[rows["metric"].str.startswith("kept_")]
     assert rows["value"].isna().all()
-    assert set(rows["note"]) == {"score, floor or ceiling has no value"}
+    assert set(rows["note"]) == {"no value of the score"}
     assert np.isfinite(by_method(scores, "kept_author_accuracy")["gold"])
 
 

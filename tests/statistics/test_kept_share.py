@@ -29,4 +29,7 @@ def test_no_share_of_a_range_that_may_be_empty() -> None:
     found = kept_share(np.full(5, 0.4), np.zeros(5), np.array([0.1, -0.1, 0.1, 0.2, 0.1]))
     assert np.isnan([found.share, found.low, found.high]).all()
     assert found.reason.startswith("ceiling and floor are not apart: +0.100, 95 % interval [-0.0")
-    assert kept_share(np.full(3, np.nan), np.zeros(3), np.ones(3)).reason == "score, floor or ceiling has no value"
+    missing = np.full(3, np.nan)
+    assert kept_share(missing, np.zeros(3), np.ones(3)).reason == "no value of the score"
+    assert kept_share(np.zeros(3), missing, missing).reason == "no value of the floor, the ceiling"
+    assert np.isnan(kept_share(np.zeros(3), np.zeros(3), missing).share)

@@ -36,8 +36,10 @@ def kept_share(score: np.ndarray, floor: np.ndarray, ceiling: np.ndarray) -> Kep
     nan = float("nan")
     ends = interval(score[1:]) if np.isfinite(score[1:]).any() else (nan, nan)
     seen = float(score[0]), *ends, float(floor[0]), float(ceiling[0])
-    if not np.isfinite(seen).all():
-        return KeptShare(nan, nan, nan, *seen, reason="score, floor or ceiling has no value")
+    values = {"score": score[0], "floor": floor[0], "ceiling": ceiling[0]}
+    absent = [name for name, value in values.items() if not np.isfinite(value)]
+    if absent:
+        return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
     span = ceiling - floor
     low, high = interval(span[1:]) if np.isfinite(span[1:]).any() else (nan, nan)
     if not low > 0:
