@@ -9,6 +9,7 @@ import pytest
 
 from favor.report.cells import printed_deviation, printed_paper
 from favor.report.labels import printed_spec
+from favor.report.number_rows import number_macros
 from favor.report.specs import Column, Unit
 
 
@@ -46,3 +47,15 @@ def test_p_values_and_counts_are_not_compared() -> None:
     assert [name for name, column in columns.items() if not column.compared] == ["p", "Holm p"]
     audit = {column.label: column.decimals for column in printed_spec("human_2afc_audit").panels[0].columns}
     assert (audit["Items"], audit["Votes"], audit["Mean conf."]) == (0, 0, 2)
+
+
+def test_numbers_are_macros() -> None:
+    entries = [
+        {"key": "k100_auc_gain", "value": -0.0123, "decimals": 3},
+        {"key": "updates", "value": 72.0, "decimals": 0},
+        {"key": "absent", "value": None, "decimals": 3},
+    ]
+    assert number_macros({"main-run": entries}).splitlines()[1:] == [
+        r"\newcommand{\FavorMainRunKOneZeroZeroAucGain}{$-$0.012}",
+        r"\newcommand{\FavorMainRunUpdates}{72}",
+    ]

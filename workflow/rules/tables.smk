@@ -111,6 +111,7 @@ rule write_numbers:
         publication.number_files,
     output:
         numbers=paths.numbers,
+        macros=paths.number_macros,
     log:
         paths.log("write_numbers"),
     benchmark:

@@ -5,11 +5,12 @@ import pandas as pd
 from favor.analysis.tables import COORDINATE_EFFECTS
 from favor.corpora.tables import ALLOCATION
 from favor.federation.tables import GATES
-from favor.foundation.files import read_json, write_json
+from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import numbers_of
 from favor.report.cell_table import TABLE_CELLS
+from favor.report.number_rows import number_macros
 from favor.running.job import job
 from favor.scores.tables import SCORES
 
@@ -33,3 +34,4 @@ with job(snakemake) as cfg:
         for path in wanted["judges"]:
             written[name] += judged_numbers(read_parquet(path, SCORES), wanted["paper_dataset"])
     write_json(written, snakemake.output.numbers)
+    write_text(number_macros(written), snakemake.output.macros)

@@ -166,6 +166,7 @@ class Paths:
         self.figure = at("{experiment}/figures/{figure}.{kind}")
         self.overview = at("figures/{figure}.{kind}")
         self.numbers = at("numbers.json")
+        self.number_macros = at("numbers.tex")
         self.report = at("report.{kind}")
         self.sweep_scores = at("sweeps/{sweep}/scores.parquet")
         self.sweep_table = at("sweeps/{sweep}/tables/{label}.{kind}")

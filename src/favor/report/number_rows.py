@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,3 +35,27 @@ def number_rows(entries: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, str
     absent = len(entries) - len(rows)
     sentence = f"{absent} further numbers have no value in this experiment; numbers.json gives the reason of each."
     return pd.DataFrame(rows, columns=["Number", "Ours", "Paper", "Difference", "Where"]), sentence if absent else ""
+
+
+def number_macros(written: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    r"""Return LaTeX macros for the numbers of every experiment that have a value, to be ``\input``.
+
+    ``written``: the content of numbers.json. The number ``external_auc_gain`` of experiment ``demo`` is
+    ``\FavorDemoExternalAucGain``; digits are spelt, as LaTeX takes none in a name.
+    """
+    lines = ["% Made by the workflow; input it and write the numbers by name."]
+    for name, entries in written.items():
+        for entry in entries:
+            if entry["value"] is not None:
+                value = printed(entry["value"], entry["decimals"])
+                text = f"$-${value[1:]}" if value.startswith("-") else value
+                lines.append(rf"\newcommand{{\Favor{_letters(name)}{_letters(entry['key'])}}}{{{text}}}")
+    return "\n".join(lines) + "\n"
+
+
+_DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+
+def _letters(name: str) -> str:
+    words = "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+    return re.sub(r"\d", lambda digit: _DIGITS[int(digit[0])], words)
