@@ -60,7 +60,9 @@ class SourceCode:
     def __init__(self, root: Path, modules: Mapping[str, Module] | None = None) -> None:
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._root = root
-        self._modules: dict[str, Module | None] = dict(modules or {})
+        self._modules: dict[str, Module | None] = {
+            name: module for name, module in (modules or {}).items() if name not in EXEMPT
+        }
         self._uses_of: dict[Node, frozenset[Use]] = {}
         self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
 
@@ -94,7 +96,8 @@ class SourceCode:
         Raises as :meth:`reached`.
         """
         own = f"{_SCRIPT} {script.stem}"
-        self._modules.setdefault(own, Module.read(own, script))
+        if own not in self._modules:
+            self._modules[own] = Module.read(own, script)
         found: set[Node] = set()
         waiting = [(own, _IMPORTED), *map(self._entry, modules)]
         while waiting:
@@ -232,7 +235,7 @@ def _title(node: Node) -> str:
 @cache
 def source_code(root: Path) -> SourceCode:
     """Return the code under ``root``; a file is read again where it has changed."""
-    return SourceCode(root, {name: module for name, module in modules_below(root).items() if name not in EXEMPT})
+    return SourceCode(root, modules_below(root))
 
 
 def fingerprint(script: Path, source_root: Path, modules: Sequence[str] = ()) -> str:
