@@ -41,7 +41,7 @@ test: export OMP_NUM_THREADS := 1
 test: export FAVOR_KILLS := 4
 test: install lint
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile tests/workflow tests/faults tests/test_extending.py
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --durations 25 tests/workflow tests/faults tests/test_extending.py
 
 # With SIGKILL at 25 random moments, where 'make test' has 4.
 test-faults: export OMP_NUM_THREADS := 1

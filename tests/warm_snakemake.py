@@ -1,13 +1,14 @@
 """Runs of Snakemake whose imports are already done: this process imports it once and forks for every run.
 
-Start it as a program. It reads a line of JSON per run (``arguments``, ``folder``, ``environment``, ``output``: a file
-for what is printed) and answers with the exit status. Nothing of the project is imported before the fork, so that a
-run takes the code of its own folder and ends as ``python -m snakemake`` does.
+Start it with "python -m tests.warm_snakemake". It reads a line of JSON per run (``arguments``, ``folder``,
+``environment``, ``output``: a file for what is printed) and answers with the exit status. Nothing of the project is
+imported before the fork, so that a run takes the code of its own folder and ends as ``python -m snakemake`` does.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import subprocess
@@ -16,10 +17,20 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.forked import end_with
+
+ROOT = Path(__file__).resolve().parents[1]
+
 
 @cache
 def _server() -> subprocess.Popen[str]:
-    server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.warm_snakemake"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     atexit.register(server.communicate)  # it ends where its input does
     return server
 
@@ -69,5 +80,6 @@ if __name__ == "__main__":
     from snakemake.cli import main
 
     assert "favor" not in sys.modules
+    gc.freeze()
     _serve()
-    main()
+    end_with(main)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from favor.running.source_index import modules_below
+from tests.warm_jobs import warm_environment
 from tests.warm_snakemake import run_snakemake
 
-TRACING = Path(__file__).parent / "tracing"
 COPIED = (
     *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
     *("requirements.lock", "LICENSE", "CITATION.cff"),
@@ -46,20 +46,21 @@ if False:
 class Project:
     """A copy of the project in ``folder``; ``originals`` holds the texts of edited files.
 
-    ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`).
+    ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`). ``warm``: their libraries are imported
+    once for all of them (:mod:`tests.warm_jobs`).
     """
 
     folder: Path
     traced: bool = False
+    warm: bool = True
     originals: dict[Path, str] = field(default_factory=dict)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
-        environment = dict(os.environ)
+        environment = os.environ | (warm_environment() if self.warm else {})
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
-            path = os.pathsep.join(filter(None, (str(TRACING), os.environ.get("PYTHONPATH"))))
-            environment |= {"PYTHONPATH": path, "FAVOR_TRACE": str(self.folder / "trace")}
+            environment |= {"FAVOR_TRACE": str(self.folder / "trace")}
         done = run_snakemake(["--cores", "2", *arguments], self.folder, environment)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")

@@ -6,13 +6,17 @@ import re
 
 import pytest
 
+from tests.workflow.conftest import copy_project, use_planned_configuration
+
 SERVER_RULES = {"aggregate", "aggregate_with_memory", "draw_random_adapter", "initialise_server"}
 
 
 @pytest.fixture(scope="module")
-def jobs(stubbed):
+def jobs(repository, tmp_path_factory):
     """(rule, inputs, outputs) of every job of a whole run."""
-    output, found = stubbed.snakemake("-n", "--forceall").stdout, []
+    project = copy_project(repository, tmp_path_factory.mktemp("boundary") / "project")
+    use_planned_configuration(repository, project)
+    output, found = project.snakemake("-n").stdout, []
     for block in re.split(r"\n\[.*\]\n", output):
         rule = re.match(r"(?:local)?rule (\w+):", block)
         if rule:

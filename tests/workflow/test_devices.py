@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -57,7 +58,7 @@ def project(repository, tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FAVOR_GPUS", "4")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    project = copy_project(repository, tmp_path / "project", ("src", "workflow", "profiles"))
+    project = replace(copy_project(repository, tmp_path / "project", ("src", "workflow", "profiles")), warm=False)
     (project.folder / "Snakefile").write_text(SNAKEFILE)
     (project.folder / "train.py").write_text(SCRIPT)
     return project

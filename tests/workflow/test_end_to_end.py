@@ -24,10 +24,11 @@ from favor.foundation.tensors import read_safetensors
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.tables import HUMAN_2AFC_ITEMS
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
 MICRO = ("--configfile", "micro.yaml")
+EXPORTED = ("favor", "feddpa")
 
 
 def digest(path: Path) -> str:
@@ -36,12 +37,12 @@ def digest(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def run(repository, tmp_path_factory):
-    """A finished run of the micro configuration."""
+    """A finished run of the micro configuration, its check, and exported adapters."""
     project = copy_project(repository, tmp_path_factory.mktemp("run") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
-    project.snakemake(*MICRO, "--", "check")
-    project.snakemake(*MICRO)
+    exports = [f"results/micro/seed1/{method}/clients/peft" for method in EXPORTED]
+    project.snakemake(*MICRO, "--", "all", "check", *exports)
     return project
 
 
@@ -146,7 +147,7 @@ def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
     assert read_parquet(seed_folder / "favor/gates.parquet", GATES).empty
 
 
-@pytest.mark.parametrize("method", ["favor", "feddpa"])
+@pytest.mark.parametrize("method", EXPORTED)
 def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folder, method):
     import torch
     from peft import PeftModel
@@ -156,8 +157,6 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
     from favor.lm.settings import LoraSettings
     from favor.lm.stack import Component, LoraStack
 
-    target = f"results/micro/seed1/{method}/clients/peft"
-    run.snakemake(*MICRO, "--", target)
     folder = run.folder / "results/models/micro/base"
     plan = settings_of(run)["methods"][method]["plan"]
     mixture = plan["personal"]["mixture"]
@@ -165,6 +164,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
     packs = [str(path) for path in sorted((seed_folder / method).glob("clients/*/batch*.safetensors"))]
     how = Inference("personal", mixture=mixture and Mixture(**mixture))
     adapters = client_adapters(packs, ["client_001", "client_002"], how)
+    exports = seed_folder / method / "clients/peft"
     base = load_base(str(folder))
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10]])
     for client, adapter in adapters.items():
@@ -173,7 +173,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
         with torch.no_grad(), stack.attached():
             stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
             ours = base.model(input_ids=tokens).logits
-        model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder), run.folder / target / client)
+        model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder), exports / client)
         with torch.no_grad():
             theirs = model.eval()(input_ids=tokens).logits
             plain = base.model(input_ids=tokens).logits
@@ -190,31 +190,21 @@ def test_training_logs_say_what_was_trained(seed_folder):
     assert (log["learning_rate"] > 0).all()
 
 
-def test_deleting_an_upload_rebuilds_the_same_bytes(run, seed_folder):
-    upload = track_of(run, seed_folder, "fedavg") / "uploads/round0/batch0.safetensors"
-    track = upload.parents[2]
-    table = run.folder / "results/micro/tables/main_federated_results.parquet"
-    before = {path: digest(path) for path in (upload, track / "server/round2/adapter.safetensors", table)}
+def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, seed_folder):
+    """An upload, a pack in a chain of participations, and continuations cut short: all that follows is made again."""
+    track = track_of(run, seed_folder, "fedavg")
+    upload, adapter = track / "uploads/round0/batch0.safetensors", track / "server/round2/adapter.safetensors"
+    pack, cut = seed_folder / "ditto/clients/round0/batch0.safetensors", seed_folder / "favor/generations.parquet"
+    follows = [seed_folder / method / "generations.parquet" for method in ("fedavg", "ditto")]
+    before = {path: digest(path) for path in (upload, adapter, pack, cut, *follows)}
     upload.unlink()
-    run.snakemake(*MICRO)
-    assert {path: digest(path) for path in before} == before
-
-
-def test_a_lost_pack_is_made_again(run, seed_folder):
-    pack = seed_folder / "ditto/clients/round0/batch0.safetensors"
-    before = digest(pack)
     pack.unlink()
-    run.snakemake(*MICRO)
-    assert digest(pack) == before
-
-
-def test_truncated_files_are_set_aside_and_made_again(run, seed_folder):
-    generations = seed_folder / "favor/generations.parquet"
-    before = digest(generations)
-    generations.write_bytes(generations.read_bytes()[:-50])
-    output = run.snakemake(*MICRO).stdout
+    cut.write_bytes(cut.read_bytes()[:-50])
+    targets = [str(path.relative_to(run.folder)) for path in before]
+    output = run.snakemake(*MICRO, "--", *targets).stdout
     assert "generations.parquet: truncated; set aside" in output
-    assert digest(generations) == before
+    assert planned_jobs(output) == {"train_shared": 2, "aggregate": 2, "train_personal": 2, "generate": 3}
+    assert {path: digest(path) for path in before} == before
 
 
 def test_logs_and_benchmarks_are_kept(run):

@@ -16,6 +16,7 @@ from favor.report.cell_table import TABLE_CELLS
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.reruns import rerun_by_code
 
 TABLES = ("human_2afc_audit", "human-2afc-agreement")
 RULES = ("prepare_2afc", "make_2afc_page", "score_2afc", "make_table")
@@ -167,7 +168,7 @@ def test_a_faulty_file_stops_with_one_line(audit):
 def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned):
     before = (audit.folder / file).read_text()
     audit.project.edit(file, old, new)
-    found = audit.planned()
+    found = audit.planned() if file.endswith(".yaml") else rerun_by_code(audit.project)
     (audit.folder / file).write_text(before)
     assert found == planned
 

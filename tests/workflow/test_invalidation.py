@@ -1,7 +1,12 @@
-"""What an edit reruns: exactly the jobs whose result it can change, read off a dry run after a whole run."""
+"""What an edit reruns: exactly the jobs whose result it can change, after a whole run.
+
+Edits of the configuration are read off a dry run; edits of the code off the records that Snakemake plans by, which
+three dry runs confirm.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +14,8 @@ import pytest
 import yaml
 
 from favor.report.specs import load_spec
+from tests.workflow.conftest import planned_jobs
+from tests.workflow.reruns import rerun_by_code
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATION = yaml.safe_load((ROOT / "tests" / "data" / "planned.yaml").read_text())
@@ -16,6 +23,8 @@ SPECS = [load_spec(label) for label in CONFIGURATION["experiments"]["demo"]["tab
 PAIRED = sum(spec.comparisons is not None for spec in SPECS)
 # What any change of scores ends in.
 END = {"write_numbers": 1, "report": 1}
+# What any change of the bootstrap reruns.
+EVIDENCE = {"compare_all": 1, "compare_methods": PAIRED, "make_table": len(SPECS), **END}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
@@ -32,20 +41,21 @@ def project(stubbed):
 
 
 def test_a_whole_run_leaves_nothing_to_do(project):
-    assert project.planned() == {}
     assert "Nothing to be done" in project.snakemake().stdout
+    assert rerun_by_code(project) == {}
 
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
     project.edit("src/favor/scores/verification.py", "interpolated: bool = False) -> float:", "interpolated=True):")
     # Source-space scores are verification too, of human texts.
-    assert project.planned() == {"score": 2, "make_table": showing("verification", "source_space"), **END}
+    expected = {"score": 2, "make_table": showing("verification", "source_space"), **END}
+    assert project.planned() == rerun_by_code(project) == expected
 
 
 def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project):
     project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
     figures = {"draw_figure": 1, "write_numbers": 1}
-    assert project.planned() == {"score": 1, "make_table": showing("utility"), "report": 1, **figures}
+    assert rerun_by_code(project) == {"score": 1, "make_table": showing("utility"), "report": 1, **figures}
 
 
 def test_settings_of_a_family_rerun_that_family(project):
@@ -65,7 +75,7 @@ FIGURES = "src/favor/report/figures"
 @pytest.mark.parametrize(
     ("file", "old", "new", "planned"),
     [
-        # What a table of comparisons says of itself reruns no test; which methods it compares does.
+        # What a table of comparisons says of itself reruns no test.
         (
             f"{TABLES}/phase1_ablation_paired_tests.py",
             'title="Paired component-ablation tests"',
@@ -73,16 +83,11 @@ FIGURES = "src/favor/report/figures"
             {"make_table": 1, **END},
         ),
         (
-            f"{TABLES}/phase1_ablation_paired_tests.py",
-            'pairs=(("favor", "favor_without_asce"),',
-            'pairs=(("favor", "fedavg"),',
-            {"compare_methods": 1, "make_table": 1, **END},
-        ),
-        (
             "src/favor/statistics/bootstrap.py",
             "DRAWS = 10_000",
             "DRAWS = 20_000",
-            {"compare_methods": PAIRED, "make_table": PAIRED, **END},
+            # Three families draw too, and every table marks what the evidence separates.
+            {**EVIDENCE, "score": 3, "draw_figure": 3},
         ),
         (
             "src/favor/statistics/rank_agreement.py",
@@ -101,15 +106,23 @@ FIGURES = "src/favor/report/figures"
 )
 def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):
     project.edit(file, old, new)
-    assert project.planned() == planned
+    assert rerun_by_code(project) == planned
 
 
 def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
     project.edit(
         "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
     )
-    planned = project.planned()
-    assert planned == {"compare_methods": PAIRED, "make_table": PAIRED, "record_settings": 1, **END}
+    assert project.planned() == {**EVIDENCE, "record_settings": 1}
+
+
+def test_the_methods_that_a_table_compares_rerun_its_tests(project):
+    project.edit(
+        f"{TABLES}/phase1_ablation_paired_tests.py",
+        'pairs=(("favor", "favor_without_asce"),',
+        'pairs=(("favor", "fedavg"),',
+    )
+    assert project.planned() == {"compare_methods": 1, "make_table": 1, **END}
 
 
 def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
@@ -139,18 +152,16 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project):
     assert planned["generate"] == 2
 
 
-def planned_contains(project, *rules):
-    return set(rules) <= project.planned().keys()
-
-
 def test_swapped_values_of_two_keys_are_seen(project):
     project.edit("config/config.yaml", "lora: { rank: 8, alpha: 16 }", "lora: { rank: 16, alpha: 8 }")
-    assert planned_contains(project, "initialise_server", "train_shared", "generate")
+    assert project.planned().keys() >= {"initialise_server", "train_shared", "generate"}
 
 
-def test_generation_settings_retrain_nothing(project):
+def test_generation_settings_are_named_and_retrain_nothing(project):
     project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
-    planned = project.planned()
+    said = project.snakemake("-n").stdout
+    assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said
+    planned = planned_jobs(said)
     assert planned.get("generate") == 8, planned
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
@@ -167,12 +178,13 @@ def test_words_comments_and_new_functions_rerun_nothing(project):
         ("config/config.yaml", "# The embedded demo:", "# The embedded demonstration:"),
     ):
         project.edit(file, old, new)
-    assert project.planned() == {}
+    assert rerun_by_code(project) == project.planned() == {}
 
 
 def test_a_definition_shared_by_training_retrains(project):
-    project.edit("src/favor/lm/training.py", "_MEASURED_STEPS = ", "_MEASURED_STEPS = 1 + ")
+    project.edit("src/favor/lm/training.py", "def _alike(", "def _alike(*new, ")
     planned = project.planned()
+    assert planned == rerun_by_code(project)
     assert planned.keys() >= EVERYTHING_PER_METHOD
     assert not {"pretrain_base", "train_asce", "build_documents", "embed_sources"} & planned.keys()
 
@@ -232,7 +244,48 @@ def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project):
         project.snakemake("--cores", "4")
 
 
-def test_a_changed_configuration_key_is_named(project):
-    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
-    said = project.snakemake("-n").stdout
-    assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said
+JUDGING = {"prepare_judgements", "judge", "score_judges"}
+WITH_JUDGES = ("    tables: [main", "    studies: { judges: {} }\n    tables: [main")
+
+
+def files_of(output, rule, field):
+    """The files of a rule's one job, as a dry run prints them."""
+    (block,) = re.findall(rf"^rule {rule}:\n((?:    .*\n)+)", output, flags=re.MULTILINE)
+    return re.search(rf"^    {field}: (.*)$", block, flags=re.MULTILINE)[1].split(", ")
+
+
+@pytest.fixture
+def judging(stubbed):
+    """The stubbed project; the files an edit touched are put back, what judging left is taken away."""
+    yield stubbed
+    stubbed.restore()
+    if stubbed.planned():  # a run with judges wrote down its settings
+        stubbed.snakemake()
+    for path in ("studies/judges/key.parquet", "studies/judges/judgements.parquet", "scores/judges.parquet"):
+        (stubbed.folder / "results" / "demo" / path).unlink(missing_ok=True)
+    (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
+
+
+def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(judging):
+    judging.edit("config/config.yaml", *WITH_JUDGES)
+    assert judging.planned().keys() >= JUDGING
+    output = judging.snakemake("-n").stdout
+    assert files_of(output, "judge", "input") == ["results/demo/clients/judge_requests.parquet"]
+    assert "results/demo/studies/judges/key.parquet" in files_of(output, "score_judges", "input")
+
+
+def test_what_concerns_judging_reruns_judging(judging):
+    judging.edit("config/config.yaml", *WITH_JUDGES)
+    judging.snakemake()
+    assert judging.planned() == {}
+    studies = "src/favor/studies"
+    for name, function, planned in (
+        ("judges", "judge_scores", {"score_judges": 1, **END}),
+        ("judges_endpoint", "open_judge", {"judge": 1, "score_judges": 1, **END}),
+        ("judges_local", "open_judge", {}),
+        ("judges_design", "design_requests", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
+    ):
+        before, after = f"def {function}(", f"def {function}(new=0, *, "
+        judging.edit(f"{studies}/{name}.py", before, after)
+        assert rerun_by_code(judging) == planned, name
+        judging.edit(f"{studies}/{name}.py", after, before)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
+
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from tests.workflow.conftest import copy_project
+from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
+from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 
-def test_a_base_is_quantised_once_and_used_by_every_job(repository, tmp_path):
-    project = copy_project(repository, tmp_path / "project", traced=True)
-    text = (repository / "tests" / "data" / "micro.yaml").read_text()
-    text = text.replace("  micro:\n    pretrain:", "  micro:\n    quantisation: nf4\n    pretrain:")
-    (project.folder / "micro.yaml").write_text(text)
-    target = "results/micro/seed1/favor/generations.parquet"
-    output = project.snakemake("--configfile", "micro.yaml", "--", target).stdout
-    assert output.count("rule quantise_base:") == 1
-    folder = project.folder / "results" / "models" / "micro"
+def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path):
+    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project", traced=True)
+    project.edit("shortest.yaml", "  short:\n    pretrain:", "  short:\n    quantisation: nf4\n    pretrain:")
+    target = "results/short/seed1/favor/generations.parquet"
+    jobs = planned_jobs(project.snakemake(*ARGUMENTS, target).stdout)
+    assert jobs.pop("quantise_base") == 1
+    assert jobs == {"initialise_server": 1, "train_shared": 2, "aggregate": 2, "train_personal": 1, "generate": 1}
+    folder = project.folder / "results" / "models" / "short"
     sizes = [(folder / name / "model.safetensors").stat().st_size for name in ("quantised", "base")]
     assert sizes[0] < sizes[1]
-    assert len(read_parquet(project.folder / target, GENERATIONS)) == 4
-    assert project.planned("--configfile", "micro.yaml", "--", target) == {}
+    before = read_parquet(finished.folder / target, GENERATIONS)
+    assert read_parquet(project.folder / target, GENERATIONS)["prompt_id"].equals(before["prompt_id"])
+    assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
     assert untraced(project.folder, "quantised") == set()

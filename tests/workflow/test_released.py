@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from favor.config.protocol import SWITCHES
 from favor.federation.boundary import UP
 from favor.federation.tables import BOUNDARY, GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
-from tests.workflow.conftest import copy_project
+from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
+from tests.workflow.conftest import Project
 
 
-def test_the_released_protocol_runs_and_says_what_it_was(repository, tmp_path):
-    project = copy_project(repository, tmp_path / "project")
-    text = (repository / "tests" / "data" / "micro.yaml").read_text()
-    text = text.replace(
-        "    title: Micro\n    corpus: micro\n", "    title: Micro\n    protocol: released\n    corpus: micro\n"
+def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path):
+    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project")
+    project.edit(
+        "shortest.yaml",
+        "    corpus: short\n    base_model",
+        "    corpus: short\n    protocol: released\n    base_model",
     )
-    (project.folder / "micro.yaml").write_text(text)
-    folder = project.folder / "results" / "micro"
     methods = ("fedavg", "pfedme", "feddpa", "favor")
-    targets = [f"results/micro/seed1/{method}/generations.parquet" for method in methods]
-    run = (
-        "--configfile",
-        "micro.yaml",
-        "--",
-        *targets,
-        "results/micro/settings.json",
-        "results/micro/boundary.parquet",
-    )
-    project.snakemake(*run)
+    project.edit("shortest.yaml", "      favor: {}\n", "".join(f"      {method}: {{}}\n" for method in methods))
+    project.edit("shortest.yaml", "clients_per_round: 3", "clients_per_round: 2")
+    folder = project.folder / "results" / "short"
+    targets = [f"results/short/seed1/{method}/generations.parquet" for method in methods]
+    project.snakemake(*ARGUMENTS, *targets, "results/short/settings.json", "results/short/boundary.parquet")
     settings = json.loads((folder / "settings.json").read_text())
     for switch in SWITCHES:
         section, key = switch.key.split(".")
