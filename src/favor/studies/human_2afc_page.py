@@ -42,7 +42,10 @@ progress { flex: 1 1 8rem; min-width: 5rem; height: .6rem; accent-color: var(--g
 blockquote { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-family: Georgia, "Times New Roman", serif;
   font-size: 1.02rem; }
 blockquote + blockquote { margin-top: .8rem; padding-top: .8rem; border-top: 1px dashed var(--line); }
-.candidate { margin: 1rem 0; border-left: 4px solid var(--ink); }
+/* The candidate stays above the authors' texts and the answers below them, however long these are. */
+.candidate { margin: 0 0 1rem; border-left: 4px solid var(--ink); position: sticky; top: 0; z-index: 1;
+  max-height: 32vh; overflow-y: auto; }
+#answer { position: sticky; bottom: 0; z-index: 1; margin-top: 1rem; box-shadow: 0 -4px 12px rgb(0 0 0 / .12); }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
 legend { padding: 0; font-weight: 600; margin-bottom: .4rem; }
 #answer { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem 2rem; }
@@ -77,15 +80,17 @@ kbd { font: .85em ui-monospace, Menlo, Consolas, monospace; border: 1px solid va
 .keys { color: var(--soft); font-size: .9rem; max-width: none; }
 .warning { background: var(--warn); border-left: 4px solid var(--warnline); padding: .6rem .9rem; }
 @media (max-width: 44rem) { .authors, #answer { grid-template-columns: 1fr; } main { padding: .75rem .8rem 3rem; }
-  .moves .main { flex: 1; } .pointer-only { display: none; } }
+  .moves .main { flex: 1; } .pointer-only { display: none; } #answer { padding: .5rem .75rem; gap: .35rem; }
+  #answer .options label { min-height: 2.2rem; } #answer legend { margin-bottom: .1rem; font-size: .92rem; }
+  .candidate { max-height: 26vh; padding: .6rem .8rem; } }
 """
 
 INSTRUCTIONS = """
 <p>Every item shows a few excerpts by two authors, and one further text, the candidate. Your task is to say which of the
 two authors the candidate sounds more like.</p>
 <ol>
+<li>Read the candidate. It starts and ends in the middle of a text, and stays in sight.</li>
 <li>Read the excerpts by Author A, then those by Author B.</li>
-<li>Read the candidate. It starts and ends in the middle of a text.</li>
 <li>Choose the author whose <strong>style of writing</strong> the candidate matches better: choice of words, sentences,
 punctuation, spelling, tone. You have to choose one; a guess is fine.</li>
 <li>Say how sure you are, from 1 (a guess) to 5 (certain).</li>
@@ -138,13 +143,14 @@ Please leave the page open until you have saved the response file.</p>
 </section>
 <section id="task" hidden>
 <h2 id="place" tabindex="-1"></h2>
+<article class="card candidate" tabindex="0" aria-labelledby="candidate-is"><h3 id="candidate-is">Candidate</h3>
+<div id="candidate"></div></article>
 <div class="authors">
 <article class="card author side-a"><h3><span class="letter" aria-hidden="true">A</span>Author A</h3>
 <div id="a"></div></article>
 <article class="card author side-b"><h3><span class="letter" aria-hidden="true">B</span>Author B</h3>
 <div id="b"></div></article>
 </div>
-<article class="card candidate"><h3>Candidate</h3><div id="candidate"></div></article>
 <form id="answer" class="card" autocomplete="off">
 <fieldset><legend>Whose style does the candidate match better?</legend>
 <div class="options">

@@ -115,7 +115,8 @@ FIGURE = FigureSpec(
     "axes in every panel. Open circles are the centres of authors' training texts, dots the centres of what "
     "a method generates for them (all seeds), a line joins the two; small points are single outputs. The "
     "nearer the dots move together, the more the voices blur: the number is the spread of the centres in the "
-    "whole space, over the spread of the authors' own continuations of the same prompts.",
+    "whole space, over the spread of the authors' own continuations of the same prompts; what chance adds to centres "
+    "of few texts is in it, and is taken out in the first figure.",
     inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
     place=2,
     draw=lambda data, *paths: draw_generation_map(
