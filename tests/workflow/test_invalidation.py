@@ -24,7 +24,7 @@ PAIRED = sum(spec.comparisons is not None for spec in SPECS)
 # What any change of scores ends in.
 END = {"write_numbers": 1, "report": 1}
 # What any change of the bootstrap reruns.
-EVIDENCE = {"compare_all": 1, "compare_methods": PAIRED, "make_table": len(SPECS), **END}
+EVIDENCE = {"compare_all": 1, "compare_methods": PAIRED, "make_table": len(SPECS), "draw_figure": 1, **END}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
@@ -87,7 +87,7 @@ FIGURES = "src/favor/report/figures"
             "DRAWS = 10_000",
             "DRAWS = 20_000",
             # Three families draw too, and every table marks what the evidence separates.
-            {**EVIDENCE, "score": 3, "draw_figure": 3},
+            {**EVIDENCE, "score": 3, "draw_figure": 6},
         ),
         (
             "src/favor/statistics/rank_agreement.py",
