@@ -55,7 +55,7 @@ def made_generations(prompts: pd.DataFrame) -> pd.DataFrame:
             keys = {key: prompt[key] for key in ("seed", "client", "prompt_id")}
             text = words(f"{stem}zz{prompt['client'][-1]}x{prompt['prompt_id'][-1]}x{prompt['seed'] % 10}x", 25)
             row = {"method": method, "text": f" {text}\n", "tokens": 25, "words": 25, "distinct_bigram_ratio": 1.0}
-            rows.append({**keys, **row, "passed": prompt["client"] != "client_001"})
+            rows.append({**keys, "sample": 0, **row, "passed": prompt["client"] != "client_001"})
     return pd.DataFrame(rows)
 
 

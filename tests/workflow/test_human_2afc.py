@@ -9,6 +9,7 @@ import shutil
 import pytest
 import yaml
 
+from favor.analysis.tables import EVIDENCE
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -46,6 +47,7 @@ class Audit:
         (self.folder / "config" / "config.yaml").write_text(text)
         prompts = made_prompts()
         generations = made_generations(prompts)
+        write_parquet(EVIDENCE.empty(), self.folder / "results/demo/evidence.parquet", EVIDENCE)
         write_parquet(made_texts(), self.folder / "results/demo/clients/texts.parquet", CLIENT_TEXTS)
         for seed in SEEDS:
             place = self.folder / f"results/demo/seed{seed}"
