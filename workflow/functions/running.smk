@@ -72,4 +72,12 @@ onstart:
 onsuccess:
     if workflow.is_main_process:
         from favor.report.closing import closing
-        print(*closing(results, planner.publication.report_settings(None)["experiments"], latex_available()), sep="\n")
+
+        print(
+            *closing(
+                results,
+                planner.publication.report_settings(None)["experiments"],
+                latex_available(),
+            ),
+            sep="\n",
+        )
