@@ -73,11 +73,5 @@ onsuccess:
     if workflow.is_main_process:
         from favor.report.closing import closing
 
-        print(
-            *closing(
-                results,
-                planner.publication.report_settings(None)["experiments"],
-                latex_available(),
-            ),
-            sep="\n",
-        )
+        experiments = planner.publication.report_settings(None)["experiments"]
+        print(*closing(results, experiments, latex_available()), sep="\n")

@@ -18,11 +18,7 @@ from favor.encoders.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.running.announcement import announce
-from favor.running.environment import (
-    export_source,
-    latex_available,
-    only_planning,
-)
+from favor.running.environment import export_source, latex_available, only_planning
 from favor.running.changes import Changes, check_accept
 from favor.running.fingerprint import fingerprint, source_code
 from favor.running.occupancy import name_results
