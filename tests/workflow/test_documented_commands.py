@@ -61,7 +61,9 @@ def dry(command: str) -> str:
     if re.search(r"\bsnakemake\b", command) and "python" not in command:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
     if command.startswith("favor "):
-        return f"{python} -m {command.replace('favor', 'favor.cli', 1)}{'' if ' plan ' in command else ' -n'}"
+        rest = command.removeprefix("favor ")
+        option = "--help" if rest.isalpha() else "" if rest.startswith("plan") else "-n"
+        return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):
         return command.replace("make", "make -n", 1)
     assert command.startswith("python "), f"no way to try: {command}"
@@ -80,6 +82,7 @@ def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proje
         (*COPIED, "Makefile", "pyproject.toml", "benchmarks"),
     )
     (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
+    (project.folder / "posts.csv").write_text("author,text\n")
     (project.folder / "mythos.jsonl").write_text("{}\n")
     queue = project.folder / "bin" / "squeue"
     queue.parent.mkdir()
