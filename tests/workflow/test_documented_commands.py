@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.test_extending import put_examples
+from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import COPIED, Project, copy_project
 
 STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make|favor)\s")
@@ -99,6 +100,11 @@ def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proje
     return project
 
 
+def is_warm(command: str) -> bool:
+    """Whether a command is Snakemake alone, without a shell, so that it can run where Snakemake is imported already."""
+    return dry(command).startswith(f"{shlex.quote(sys.executable)} -m snakemake ") and not set("{$*~|;") & set(command)
+
+
 def failure(command: str, project: Project) -> str:
     """What a command prints where it does not work."""
     program = dry(command).replace("/data/", f"{project.folder}/")
@@ -106,15 +112,18 @@ def failure(command: str, project: Project) -> str:
         "PYTHONPATH": str(project.folder / "src"),
         "PATH": f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(
-        ["bash", "-c", program],
-        cwd=project.folder,
-        env=os.environ | places,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
+    if is_warm(command):
+        done = run_snakemake(shlex.split(program)[3:], project.folder, {**os.environ, **places})
+    else:
+        done = subprocess.run(
+            ["bash", "-c", program],
+            cwd=project.folder,
+            env=os.environ | places,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
     return f"{command}:\n{done.stdout[-800:]}" if done.returncode else ""
 
 
@@ -131,6 +140,9 @@ def test_every_command_works(repository: Path, project: Project) -> None:
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]
-    with ThreadPoolExecutor(2) as pool:
-        failed += pool.map(lambda command: failure(command, project), [each for each in found if each not in alone])
+    rest = [command for command in found if command not in alone]
+    with ThreadPoolExecutor(1) as pool:
+        cold = [pool.submit(failure, command, project) for command in rest if not is_warm(command)]
+        failed += [failure(command, project) for command in rest if is_warm(command)]
+        failed += [each.result() for each in cold]
     assert not any(failed), "\n\n".join(filter(None, failed))
