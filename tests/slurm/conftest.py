@@ -99,9 +99,12 @@ class SlurmProject:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """Every result by name; logs, timings and the run's own marks (hidden files) differ between any two runs."""
+    """Every result by name; logs, timings and the run's own marks (hidden files) differ between any two runs.
+
+    So do temporary outputs that nothing reads: Snakemake deletes them after a job that it has seen end, and no other.
+    """
     root = folder / "results"
-    files = [path for path in root.rglob("*") if path.is_file()]
+    files = [path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".passing.safetensors")]
     own = {path.relative_to(root) for path in files}
     kept = {name for name in own if name.parts[0] not in ("logs", "benchmarks") and name.parts[0][0] != "."}
     return {str(name): (root / name).read_bytes() for name in kept}
