@@ -1,4 +1,4 @@
-"""A method looks the same in every figure, whatever stands beside it."""
+"""A method looks the same in every figure, whichever other methods are shown."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ def test_self_bleu_is_the_mean_of_another_implementation() -> None:
     assert self_bleu([TEXTS[0]] * 3) == pytest.approx(1.0)
     assert self_bleu([["a", "b", "c", "d"], ["e", "f", "g", "h"]]) == 0.0
     assert np.isnan(self_bleu(TEXTS[:1]))
-    # two references as near, of 3 and 5 words: the shorter counts, so there is no penalty; torchmetrics takes the first
+    # References of 3 and 5 words are equally close. The shorter one counts, so there is no penalty. torchmetrics takes
+    # the first.
     tie = [["a", "b", "c", "d"], ["a", "b", "c", "d", "x"], ["a", "b", "c"]]
     longer = np.exp(np.mean(np.log([4 / 5, 3 / 4, 2 / 3, 1 / 2])))
     assert self_bleu(tie) == pytest.approx((1.0 + longer + 0.0) / 3)

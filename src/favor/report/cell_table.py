@@ -22,7 +22,7 @@ TABLE_CELLS = Table(
         Column("deviation", FLOAT, "", "sample standard deviation over seeds; NaN with one seed"),
         Column("n", INT64, "", "seeds behind the value"),
         Column("mark", STRING, "", "best, second or empty"),
-        Column("marking", STRING, "", "what marks of the column rest on, or why there are none"),
+        Column("marking", STRING, "", "evidence behind the bold marks of the column, or why nothing is marked"),
         Column("text", STRING, "", "the cell as printed, without markup"),
         Column("reason", STRING, "", "why the cell is a dash; empty otherwise"),
         Column("paper_value", FLOAT, "", "value the paper prints; NaN where it prints none"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 LEVEL = 0.05  # a Holm-adjusted p from here on leaves two rows indistinguishable
-# What marks rest on in a column, or why there are none; stands in ``table_cells``.
+# The evidence behind the bold marks of a column, or why nothing is marked; a column of ``table_cells``.
 BY_MEANS, BY_EVIDENCE = "printed means", "paired evidence"
 UNTESTED = "no paired test covers these columns"
 TOGETHER = "the references are not distinguishable, so the score does not measure voices here"

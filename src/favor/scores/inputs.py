@@ -64,7 +64,7 @@ class ScoreInputs:
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
     utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
     smallest distinct-bigram ratio, which the human controls pass through too; words: what counts as one.
-    common_generations: table ``generations`` of the prompts that every client continues, empty where there are none;
+    common_generations: table ``generations`` for the prompts that every client continues; empty without them;
     common_embeddings: their table ``generation_embeddings`` by encoder.
     Rows may come in any order. Missing rows raise ``UserError``.
     """

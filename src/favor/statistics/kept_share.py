@@ -13,7 +13,7 @@ from favor.statistics.bootstrap import interval
 class KeptShare:
     """(score - floor) / (ceiling - floor) with its 95 % interval, and the score with its own.
 
-    ``reason`` says why there is no share; it and its interval are NaN then.
+    If a share cannot be computed, ``reason`` says why, and the share and its interval are NaN.
     """
 
     share: float

@@ -26,7 +26,7 @@ def rank_correlations(
     ``values``: measure -> [methods, authors]. ``draws`` [draws, authors]: the authors that each draw takes. ``over``:
     "methods" ranks the methods by their means over the authors drawn; "authors" ranks the authors drawn within every
     method, and averages the correlation over methods. First: of each measure with the mean rank of all measures of
-    other groups (arrays [draws]; NaN where there are none). Second: of every pair of measures, in name order.
+    other groups (arrays [draws]; NaN if there is no other group). Second: of every pair of measures, in name order.
     """
     names = sorted(values)
     ranks = {}

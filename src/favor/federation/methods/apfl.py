@@ -3,7 +3,7 @@
 The model of client i is a_i v_i + (1 - a_i) w: with LoRA, a_i B_v A_v x + (1 - a_i) B_w A_w x, the same mixture of the
 two full models. At every step v_i follows the gradient of the task loss at the mixture, and
 a_i <- clip(a_i - eta <B_v A_v - B_w A_w, dL/dW>, 0, 1). v_i begins at A_t of the first participation and stays on the
-client, as a_i does. w is held at A_t of the round while v_i trains; the paper's w moves beside it. The client uploads
+client, as a_i does. w stays at A_t of the round while v_i trains; in the paper, w moves too. The client uploads
 what FedAvg's client does. It is scored on the mixture, as the paper defines it.
 """
 

@@ -1,4 +1,4 @@
-"""FedRoD on LoRA: a private adapter is added to the shared one, which is held fixed beside it.
+"""FedRoD on LoRA: a private adapter is added to the shared one, which stays fixed meanwhile.
 
 FedRoD (Chen and Chao, ICLR 2022) adds a personal head's logits to a generic model's and trains the personal part on the
 sum. PF2LoRA (Hao et al. 2025) has the same form in LoRA, dW_i = B A + D_i C_i; this is its first-order version, at one

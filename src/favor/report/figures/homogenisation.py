@@ -52,7 +52,7 @@ def draw_homogenisation(
             left.axvline(level, color=GREY, linestyle=":", linewidth=1)
             left.annotate(label, (level, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", size=7.5)
         left.set_yticks(range(len(names)), names)
-        left.set_ylim(-0.5, max(len(names), 1) - 0.5)  # the rows of the habits beside it
+        left.set_ylim(-0.5, max(len(names), 1) - 0.5)  # aligned with the rows of the right panel
         left.set(xlabel="Share of the spread between authors that is left")
         left.grid(axis="x")
         _habits(right, kept)
