@@ -39,6 +39,7 @@ from favor.report.figures.training_curves import draw_training_curves
 from favor.report.figures.voice_by_author import draw_voice_by_author
 from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
+from favor.report.identity import Methods
 from favor.scores.tables import SCORES
 
 
@@ -69,7 +70,7 @@ def generation_map(*paths: Path) -> None:
     near = {client: (x / 4, y / 4) for client, (x, y) in centres.items()}
     outputs = pd.concat([embedded(centres, "favor"), embedded(near, "fedavg")], ignore_index=True)
     golds = embedded(centres, kind="gold")
-    draw_generation_map(embedded(centres, kind="train"), golds, outputs, ["fedavg", "favor", "ditto"], *paths)
+    draw_generation_map(embedded(centres, kind="train"), golds, outputs, Methods(["fedavg", "favor", "ditto"]), *paths)
 
 
 def coordinate_table() -> pd.DataFrame:
@@ -189,22 +190,25 @@ DRAWN = [
 @pytest.fixture(params=DRAWN)
 def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context, allocation: pd.DataFrame) -> Draw:
     """Each figure as a function of its output paths."""
+    two = Methods(["fedavg", "favor"])
     drawings: dict[str, Draw] = {
         "workflow": draw_workflow,
         "pipeline": draw_pipeline,
         "allocation": lambda *paths: draw_allocation(allocation, *paths),
-        "curves": lambda *paths: draw_training_curves({"favor": training_log(), "fedavg": training_log(1)}, *paths),
-        "retention": lambda *paths: draw_retention_utility(scores, "asce_a", context.methods, *paths),
+        "curves": lambda *paths: draw_training_curves(
+            {"favor": training_log(), "fedavg": training_log(1)}, two, *paths
+        ),
+        "retention": lambda *paths: draw_retention_utility(scores, "asce_a", Methods(context.methods), *paths),
         "map": generation_map,
-        "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", context.methods, *paths),
-        "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", context.methods, *paths),
-        "authors": lambda *paths: draw_voice_by_author(loss_table(), "asce_a", context.methods, *paths),
+        "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", Methods(context.methods), *paths),
+        "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", Methods(context.methods), *paths),
+        "authors": lambda *paths: draw_voice_by_author(loss_table(), "asce_a", Methods(context.methods), *paths),
         "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
-        "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", context.methods, *paths),
-        "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", context.methods, *paths),
+        "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", Methods(context.methods), *paths),
+        "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
-        "participation": lambda *paths: draw_last_participation(participation_table(), ["fedavg", "favor"], *paths),
+        "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),
     }
     return drawings[request.param]
 
@@ -222,7 +226,8 @@ def test_same_data_same_bytes(tmp_path: Path, draw: Draw) -> None:
 
 def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
     name = r"A $\frac$ b ($5 vs $10)"
-    draw_training_curves({"own": training_log()}, tmp_path / "a.svg", tmp_path / "a.pdf", display={"own": name})
+    shown = Methods(["own"], {"own": name})
+    draw_training_curves({"own": training_log()}, shown, tmp_path / "a.svg", tmp_path / "a.pdf")
     assert (tmp_path / "a.svg").stat().st_size > 1000
     with drawing(2, 2) as (_, (axis,)):
         assert not axis.set_title(name).get_parse_math()
@@ -231,11 +236,11 @@ def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
 
 def test_empty_logs_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="every training log is empty"):
-        draw_training_curves({"favor": training_log().iloc[:0]}, tmp_path / "curves.svg")
+        draw_training_curves({"favor": training_log().iloc[:0]}, Methods(["favor"]), tmp_path / "curves.svg")
 
 
 def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
-    draw_retention_utility(scores, "no_such_encoder", ["favor"], tmp_path / "retention.svg")
+    draw_retention_utility(scores, "no_such_encoder", Methods(["favor"]), tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
 
 
@@ -244,20 +249,20 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path: Path, written:
     rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
     rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
     rows += [("", "gold", "own_prompt_similarity", 0.3)]
-    table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"])
-    draw_common_prompts(table, ["favor", "fedavg", "ditto"], tmp_path / "both.svg")
+    table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"]).assign(encoder="asce_a")
+    draw_common_prompts(table, "asce_a", Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
     assert "<!-- Ditto -->" not in drawing
-    draw_common_prompts(table.assign(value=np.nan), ["favor"], tmp_path / "nobody.svg")
+    draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No two authors have outputs")
 
 
 def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
     silent = traffic_table().query("metric != 'upload_bytes'")
-    draw_voice_traffic(silent, "asce_a", ["favor"], tmp_path / "nobody.svg")
+    draw_voice_traffic(silent, "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No method has both values")
-    draw_voice_traffic(traffic_table(), "asce_a", ["favor", "fedavg"], tmp_path / "both.svg")
+    draw_voice_traffic(traffic_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
@@ -265,10 +270,10 @@ def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[
 def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
     lost = voice_table()
     lost.loc[lost["method"] == "favor", "value"] = np.nan
-    draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", ["favor"], tmp_path / "nobody.svg")
+    draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No method has both values")
     for name, scores in (("all", voice_table()), ("human", lost)):
-        draw_distinct_faithful(scores, "asce_a", ["favor"], tmp_path / f"{name}.svg")
+        draw_distinct_faithful(scores, "asce_a", Methods(["favor"]), tmp_path / f"{name}.svg")
     assert (tmp_path / "all.svg").stat().st_size > (tmp_path / "human.svg").stat().st_size
 
 
@@ -289,11 +294,11 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, written: list[str]) -> None:
-    draw_homogenisation(drift_table(), "asce_a", ["favor", "fedavg"], tmp_path / "ladder.svg")
+    draw_homogenisation(drift_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg")
     # shuffled, FedAvg, FAVoR upwards; contractions before digits
     assert written == ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]
     silent = drift_table().assign(value=np.nan)
-    draw_homogenisation(silent, "asce_a", ["favor"], tmp_path / "silent.svg")
+    draw_homogenisation(silent, "asce_a", Methods(["favor"]), tmp_path / "silent.svg")
     assert [text.split("\n")[0] for text in written[6:]] == [
         "Authors' own continuations do not",
         "No habit in which the authors' own",
@@ -308,14 +313,14 @@ def test_growth_ends_where_every_seed_has_the_authors(tmp_path: Path, monkeypatc
     monkeypatch.setattr(
         Axes, "plot", lambda axis, x, *rest, **style: drawn.append(list(x)) or original(axis, x, *rest, **style)
     )
-    draw_diversity_growth(growth_table(), "asce_a", ["favor"], tmp_path / "growth.svg")
+    draw_diversity_growth(growth_table(), "asce_a", Methods(["favor"]), tmp_path / "growth.svg")
     assert drawn == [[1, 2], [1, 2]]
 
 
 def test_authors_who_lose_are_not_named(tmp_path: Path, written: list[str]) -> None:
-    draw_voice_by_author(loss_table(), "asce_a", ["favor", "fedavg"], tmp_path / "authors.svg")
+    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "authors.svg")
     assert "client_00" not in (tmp_path / "authors.svg").read_text()
-    draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", ["favor"], tmp_path / "none.svg")
+    draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "none.svg")
     assert written[-1].startswith("No method has an output")
 
 
@@ -330,7 +335,7 @@ def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, t
     mine = scores.replace({"method": {"fedavg": "mine"}})
     for name, references in (("federated", ()), ("reference", ("mine",))):
         path = tmp_path / f"{name}.svg"
-        draw_retention_utility(mine, "asce_a", ["favor", "mine"], path, references=references)
+        draw_retention_utility(mine, "asce_a", Methods(["favor", "mine"], references=references), path)
     assert (tmp_path / "federated.svg").read_text() != (tmp_path / "reference.svg").read_text()
 
 
@@ -370,7 +375,7 @@ def test_the_principal_plane_by_hand() -> None:
 def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None:
     draw_discriminability(coordinate_table().iloc[:0], tmp_path / "a.svg")
     draw_adapter_allocation(energy_table().iloc[:0], tmp_path / "b.svg")
-    draw_last_participation(participation_table().iloc[:0], ["local_only"], tmp_path / "c.svg")
+    draw_last_participation(participation_table().iloc[:0], Methods(["local_only"]), tmp_path / "c.svg")
     assert sum("two topics" in text for text in written) == 2
     assert sum("No private residual" in text for text in written) == 2
     assert written[-1] == "No method of this experiment federates."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from favor.federation.method import declared_method
 from favor.paper.names import METHODS
 from favor.report.drawing import GREY
-from favor.report.identity import identities
+from favor.report.identity import Methods, identities
 
 
 def test_the_same_whatever_stands_beside_it() -> None:
@@ -28,3 +28,10 @@ def test_variants_are_hollow_and_stand_behind_their_method() -> None:
     assert not found["feddpa"].hollow
     assert (found["feddpa_dynamic"].color, found["feddpa_dynamic"].marker) == (found["feddpa"].color, "P")
     assert (found["mine"].color == GREY, found["local"].color == GREY) == (False, True)
+
+
+def test_a_row_of_your_own_keeps_its_marker_when_others_are_left_out() -> None:
+    methods = Methods(["first", "second", "favor"], {"second": "Mine"})
+    assert methods.identities(["second"])["second"] == methods.identities(["first", "second"])["second"]
+    assert list(methods.identities(["gold", "second", "favor"])) == ["favor", "second", "gold"]
+    assert [methods.name(name) for name in ("second", "gold", "favor")] == ["Mine", "own continuations", "FAVoR"]

@@ -13,6 +13,7 @@ from tests.report.test_leaderboard import METHODS, evidence
 
 from favor.analysis.tables import EVIDENCE
 from favor.report.figures.result import draw_result
+from favor.report.identity import Methods
 from favor.scores.tables import SCORES
 
 
@@ -41,13 +42,13 @@ def test_rows_stand_in_the_ladders_order(tmp_path: Path, written: list[str]) -> 
     )
     # Holm over four rivals: 4 x 0.001 for FedAvg, 3 x 0.2 for Ditto
     table = evidence({frozenset(("favor", "fedavg")): 0.001, frozenset(("favor", "ditto")): 0.2})
-    draw_result(scores, table, "asce_a", METHODS, tmp_path / "a.svg")
+    draw_result(scores, table, "asce_a", Methods(METHODS), tmp_path / "a.svg")
     assert written == ["p < .01", "p = 0.60", "p = 1.00", "p = 1.00"]  # FedAvg, Ditto, w/o ASCE, Local-only: upwards
 
 
 def test_without_data_it_says_so(tmp_path: Path, written: list[str]) -> None:
-    draw_result(SCORES.empty(), EVIDENCE.empty(), "asce_a", ["mine"], tmp_path / "a.svg", tmp_path / "a.pdf")
+    draw_result(SCORES.empty(), EVIDENCE.empty(), "asce_a", Methods(["mine"]), tmp_path / "a.svg", tmp_path / "a.pdf")
     assert len(written) == 1
     assert "no spread to lose" in written[0]
-    draw_result(SCORES.empty(), evidence({}), "asce_a", METHODS, tmp_path / "b.svg")
+    draw_result(SCORES.empty(), evidence({}), "asce_a", Methods(METHODS), tmp_path / "b.svg")
     assert written[1] == "Authors' own continuations do not\ndiffer measurably: no spread to lose."

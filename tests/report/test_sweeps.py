@@ -17,6 +17,7 @@ from favor.report.cell_table import TABLE_CELLS
 from favor.report.context import Context
 from favor.report.figures.sweep import draw_sweep
 from favor.report.html import html_table
+from favor.report.identity import Methods
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.report.remarks import EvaluationPosts
@@ -107,15 +108,15 @@ def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores: pd.Data
 
 def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataFrame, tmp_path: Path) -> None:
     metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
-    path = tmp_path / "points.svg"
-    draw_sweep(scores, POINTS, metrics, "asce_a", ["favor", "ditto", "fedavg"], path, axis="Allocation")
+    path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])
+    draw_sweep(scores, POINTS, metrics, "asce_a", shown, path, axis="Allocation")
     again = tmp_path / "again.svg"
-    draw_sweep(scores, POINTS, metrics, "asce_a", ["favor", "ditto", "fedavg"], again, axis="Allocation")
+    draw_sweep(scores, POINTS, metrics, "asce_a", shown, again, axis="Allocation")
     assert path.read_bytes() == again.read_bytes()
     empty = scores.assign(value=float("nan"), note="no output passed the filter")
-    draw_sweep(empty, POINTS, metrics, "asce_a", ["favor"], tmp_path / "empty.svg")
+    draw_sweep(empty, POINTS, metrics, "asce_a", Methods(["favor"]), tmp_path / "empty.svg")
     with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
-        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", ["favor"], tmp_path / "none.svg")
+        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", Methods(["favor"]), tmp_path / "none.svg")
 
 
 def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.DataFrame) -> None:

@@ -2,6 +2,7 @@
 
 from favor.foundation.parquet import read_parquet
 from favor.report.figures.sweep import draw_sweep
+from favor.report.identity import Methods
 from favor.report.sweeps import points_of
 from favor.running.job import job
 from favor.scores.metric import metrics_of
@@ -14,8 +15,7 @@ with job(snakemake) as cfg:
         points_of(cfg["points"]),
         {metric: labels.get(metric, metric) for metric in cfg["figure"]},
         cfg["style_encoder"],
-        cfg["methods"],
+        Methods(cfg["methods"], cfg["display"]),
         *snakemake.output,
         axis=cfg["axis"],
-        display=cfg["display"],
     )

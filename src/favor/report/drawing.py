@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib import pyplot
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from favor.foundation.files import atomic_path
@@ -18,8 +19,9 @@ matplotlib.use("Agg")
 # Okabe and Ito (2008): distinguishable under the common colour-vision deficiencies and by lightness in print.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#1b1f24", "#6b7480"
-PALETTE: tuple[str, ...] = (VERMILION, BLUE, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
-MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
+# Shares from none to all, and signed numbers, in the colours of the points.
+RISING = LinearSegmentedColormap.from_list("rising", ["white", BLUE])
+DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, "white", BLUE])
 
 _STYLE = {
     "font.family": "DejaVu Sans",

@@ -14,6 +14,7 @@ from favor.federation.tables import GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tables import Table
 from favor.report.figure_specs import FigureInput
+from favor.report.identity import Methods
 from favor.scores.inputs import RUN_KEYS
 from favor.scores.tables import SCORES
 
@@ -42,6 +43,11 @@ class FigureData:
     style_encoder: str  # key
     logs: Mapping[str, Sequence[str]]  # training logs by row
     bases: Mapping[str, str] = field(default_factory=dict)  # the method behind a row, where it has another name
+
+    @property
+    def shown(self) -> Methods:
+        """Names, order and looks of the rows."""
+        return Methods(self.methods, self.display, self.bases, self.references)
 
     def table(self, name: FigureInput, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return an input as one table, its files one after another; of ``columns`` only, where they are given."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from favor.paper.names import METHODS
+from favor.paper.names import METHODS, method_name
 from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 
@@ -92,6 +92,41 @@ def identities(
         else:
             found[name] = _DECLARED[base] if base == name else replace(_DECLARED[base], hollow=True, prominent=False)
     return found
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The rows of an experiment as its figures show them.
+
+    rows: in the experiment's order.
+    display: printed name by row, where the paper does not know it.
+    bases: the method behind a row of another name.
+    references: rows that do not federate.
+    """
+
+    rows: Sequence[str]
+    display: Mapping[str, str] = field(default_factory=dict)
+    bases: Mapping[str, str] = field(default_factory=dict)
+    references: Sequence[str] = ()
+
+    def name(self, row: str) -> str:
+        """Return the printed name of a row, or of the people's text beside it."""
+        return _PEOPLE.get(row) or method_name(row, self.display)
+
+    def identities(self, shown: Sequence[str]) -> dict[str, Identity]:
+        """Return the identities of the rows ``shown`` (and of people's text), the same whichever others are shown."""
+        everybody = identities([*self.rows, *_PEOPLE], self.bases, self.references)
+        return {name: identity for name, identity in everybody.items() if name in shown}
+
+    def label_rows(self, axis: Any, rows: Sequence[str]) -> None:
+        """Write names beside the heights 0, 1, ... of ``axis``, each in its row's colour."""
+        axis.set_yticks(range(len(rows)), [self.name(row) for row in rows])
+        found = self.identities(rows)
+        for label, row in zip(axis.get_yticklabels(), rows, strict=True):
+            label.set(color=found[row].color, weight="bold" if found[row].prominent else "normal")
+
+
+_PEOPLE = {"gold": "own continuations", "shuffled": "shuffled authors"}
 
 
 def _place(method: str) -> int:

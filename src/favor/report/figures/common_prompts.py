@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.paper.names import method_name
 from favor.report.drawing import BLUE, GREY, ORANGE, drawing, save, say
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import Methods
 
 SHARES = {"author_share": ("author", BLUE), "prompt_share": ("prompt", ORANGE), "remainder_share": ("remainder", GREY)}
 
 
-def draw_common_prompts(
-    scores: pd.DataFrame, methods: Sequence[str], *paths: str | Path, display: Mapping[str, str] | None = None
-) -> None:
-    """Draw the ``scores`` of family ``common_prompts`` in one encoder's space, means over seeds, to each of ``paths``.
+def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+    """Draw the ``scores`` of family ``common_prompts`` in the style encoder's space to each of ``paths``.
 
     Left: cosines of two authors on one prompt (filled) and on two (hollow); the line is people on their own prompts.
+    All are means over seeds.
     Right: the shares of variance, for methods that have them.
     """
-    means = scores.groupby(["metric", "variant", "method"])["value"].mean()
+    means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
 
     def value(metric: str, variant: str, method: str) -> float:
         return float(means.get((metric, variant, method), np.nan))
 
-    shown = [method for method in methods if np.isfinite(value("common_similarity", "", method))][::-1]
+    shown = [method for method in methods.rows if np.isfinite(value("common_similarity", "", method))][::-1]
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
         if not shown:
             for axis in axes:
@@ -44,7 +42,7 @@ def draw_common_prompts(
         axes[0].axvline(
             value("own_prompt_similarity", "", "gold"), color=GREY, linestyle=":", label="people, own prompts"
         )
-        axes[0].set_yticks(places, [method_name(method, display) for method in shown])
+        methods.label_rows(axes[0], shown)
         axes[0].set(xlabel="Cosine between authors")
         left = np.zeros(len(shown))
         for metric, (label, color) in SHARES.items():
@@ -65,7 +63,5 @@ FIGURE = FigureSpec(
     "for all has one text per prompt.",
     scores=("common_prompts",),
     place=3,
-    draw=lambda data, *paths: draw_common_prompts(
-        data.scores().query("encoder == @data.style_encoder"), data.methods, *paths, display=data.display
-    ),
+    draw=lambda data, *paths: draw_common_prompts(data.scores(), data.style_encoder, data.shown, *paths),
 )

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from favor.paper.names import method_name
 from favor.report.drawing import GREY, drawing, label_beside, save, say
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import identities
+from favor.report.identity import Methods
 
 AXES = {"x": "kept_generated_auc", "y": "kept_author_accuracy"}
-HUMAN = {"gold": "own continuations", "shuffled": "shuffled authors"}
 
 
 def draw_distinct_faithful(
     scores: pd.DataFrame,
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of the family ``voice_kept`` in the style encoder's space to each of ``paths``.
 
-    ``bases`` and ``references``: of :func:`identities`. Methods without both values are left out.
+    Methods without both values are left out.
     """
     styled = scores[scores["encoder"] == style_encoder]
     values = styled.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
@@ -36,11 +30,11 @@ def draw_distinct_faithful(
     values = values.reindex(columns=pd.MultiIndex.from_tuples(wanted)).dropna()
     with drawing(6.6, 4.2) as (figure, axes):
         axis = axes[0]
-        shown = [method for method in (*methods, *HUMAN) if method in values.index]
+        shown = [method for method in (*methods.rows, "gold", "shuffled") if method in values.index]
         if not shown:
             say(axis, "No method has both values:\nno output passed the filter.")
         labels = []
-        for method, identity in identities(shown, bases, references).items():
+        for method, identity in methods.identities(shown).items():
             own = values.loc[method]
             found = {side: own[places[side]].to_numpy() for side in AXES}
             axis.errorbar(
@@ -54,8 +48,7 @@ def draw_distinct_faithful(
                 linestyle="none",
                 elinewidth=0.6,
             )
-            name = HUMAN.get(method) or method_name(method, display)
-            labels.append((found["x"][0], found["y"][0], name, identity.color))
+            labels.append((found["x"][0], found["y"][0], methods.name(method), identity.color))
         axis.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
         axis.set(xlabel="Distinct: verification AUC among outputs (0.5: chance)", ylabel="Faithful: author accuracy")
         axis.grid()
@@ -76,10 +69,7 @@ FIGURE = FigureSpec(
     draw=lambda data, *paths: draw_distinct_faithful(
         data.scores(),
         data.style_encoder,
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
-        bases=data.bases,
-        references=data.references,
     ),
 )

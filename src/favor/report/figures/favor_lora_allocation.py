@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from favor.paper.names import MODULES
-from favor.report.drawing import drawing, save, say
+from favor.report.drawing import RISING, drawing, save, say
 from favor.report.figure_specs import FigureSpec
 
 PANELS = (("personal", "Personal adapter"), ("residual", "Private residual"))
@@ -49,7 +49,7 @@ def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
 
 def _heat_map(axis: Any, shares: np.ndarray, largest: float) -> Any:
     # Light to dark blue: read by lightness alone, in print and by the colour-blind; the number stands in every cell.
-    image = axis.imshow(shares, cmap="Blues", vmin=0, vmax=largest, aspect="auto")
+    image = axis.imshow(shares, cmap=RISING, vmin=0, vmax=largest, aspect="auto")
     for (row, column), share in np.ndenumerate(shares):
         color = "white" if share > 0.6 * largest else "black"
         axis.text(column, row, f"{share:.0f}", ha="center", va="center", size=7.5, color=color)

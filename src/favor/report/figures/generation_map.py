@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from favor.foundation.vectors import unit_rows
-from favor.paper.names import method_name
 from favor.report.drawing import BLUE, GREY, VERMILION, drawing, save, say
 from favor.report.figure_specs import FigureSpec
+from favor.report.identity import Methods
 
 OWN = "gold"  # the authors' own continuations of the prompts: what a method that keeps voices would look like
 COLUMNS = 4
@@ -37,11 +37,10 @@ def draw_generation_map(
     sources: pd.DataFrame,
     golds: pd.DataFrame,
     generations: pd.DataFrame,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw one panel for the authors' own continuations and one for each of ``methods``, all on the same axes.
+    """Draw one panel for the authors' own continuations and one for each of the ``methods``, all on the same axes.
 
     ``sources`` and ``golds``: tables ``source_embeddings``; ``generations``: table ``generation_embeddings``, outputs
     that passed the filter, all seeds. The plane is fitted on the training texts. A line joins an author's source
@@ -53,13 +52,13 @@ def draw_generation_map(
     home = _centres(train)
     own = _centres(golds[golds["kind"] == "gold"])
     panels = [(OWN, golds[golds["kind"] == "gold"])]
-    panels += [(name, generations[generations["method"] == name]) for name in methods]
+    panels += [(name, generations[generations["method"] == name]) for name in methods.rows]
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     with drawing(1.9 * columns + 0.6, 2.1 * rows + 0.6, rows=rows, columns=columns) as (figure, axes):
         places = (np.stack(list(home.values())) - mean) @ plane.T
         for axis, (name, outputs) in zip(axes, panels, strict=False):
-            title = "Authors' own" if name == OWN else method_name(name, display)
+            title = "Authors' own" if name == OWN else methods.name(name)
             axis.set_title(title, size=9)
             axis.set(xticks=[], yticks=[])
             axis.plot(*places.T, "o", color=GREY, fillstyle="none", markersize=5, markeredgewidth=0.9, zorder=2)
@@ -123,8 +122,7 @@ FIGURE = FigureSpec(
         data.table("source_embeddings"),
         data.table("gold_embeddings"),
         data.surviving_embeddings(),
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
     ),
 )

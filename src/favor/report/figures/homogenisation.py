@@ -2,57 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from favor.corpora.readable_habits import HABITS
-from favor.paper.names import method_name
 from favor.report.cells import printed
-from favor.report.drawing import GREY, drawing, save, say
+from favor.report.drawing import GREY, RISING, drawing, save, say
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import identities
+from favor.report.identity import Methods
 
 
 def draw_homogenisation(
     scores: pd.DataFrame,
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of the family ``drift`` to each of ``paths``: a ladder of methods, and their habits kept.
 
-    ``bases`` and ``references``: of :func:`identities`. Methods without a spread are left out, and habits in which the
-    authors' own continuations do not differ.
+    Methods without a spread are left out, and habits in which the authors' own continuations do not differ.
     """
     spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
     ladder = spread.pivot_table(index="method", columns="variant", values="value")
-    ladder = ladder[ladder.index.isin([*methods, "shuffled"])]
+    ladder = ladder[ladder.index.isin([*methods.rows, "shuffled"])]
     if len(ladder):
         ladder = ladder.sort_values("", kind="stable")
     slopes = scores[(scores["metric"] == "habit_slope") & scores["variant"].isin(list(HABITS))]
     kept = slopes.pivot_table(index="method", columns="variant", values="value").reindex(ladder.index)
     kept = kept.reindex(columns=[habit for habit in HABITS if habit in kept.columns])
-    names = ["shuffled authors" if method == "shuffled" else method_name(method, display) for method in ladder.index]
+    order = list(ladder.index)
     with drawing(8.2, 1.6 + 0.24 * max(len(ladder), 4), columns=2) as (figure, axes):
         left, right = axes
         if not len(ladder):
             say(left, "Authors' own continuations do not\ndiffer measurably: no spread to lose.")
-        drawn = identities(list(ladder.index), bases, references)
-        for place, method in enumerate(ladder.index):
+        drawn = methods.identities(order)
+        for place, method in enumerate(order):
             mean, low, high = ladder.loc[method, ["", "low", "high"]]
             left.plot([low, high], [place, place], color=drawn[method].color, linewidth=1.4, zorder=2)
             left.plot(mean, place, **drawn[method].points, zorder=3)
         for level, label in ((0.0, "all alike"), (1.0, "as human text")):
             left.axvline(level, color=GREY, linestyle=":", linewidth=1)
             left.annotate(label, (level, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", size=7.5)
-        left.set_yticks(range(len(names)), names)
-        left.set_ylim(-0.5, max(len(names), 1) - 0.5)  # aligned with the rows of the right panel
+        methods.label_rows(left, order)
+        left.set_ylim(-0.5, max(len(order), 1) - 0.5)  # aligned with the rows of the right panel
         left.set(xlabel="Share of the spread between authors that is left")
         left.grid(axis="x")
         _habits(right, kept)
@@ -64,7 +58,7 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
         say(axis, "No habit in which the authors' own\ncontinuations differ measurably.")
         return
     values = kept.to_numpy(dtype=float)
-    axis.imshow(np.clip(values, 0, 1), cmap="Blues", vmin=0, vmax=1.2, aspect="auto", origin="lower")
+    axis.imshow(np.clip(values, 0, 1), cmap=RISING, vmin=0, vmax=1, aspect="auto", origin="lower")
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
             axis.text(column, row, printed(value, 1).replace("-", "−"), ha="center", va="center", size=7,
@@ -84,10 +78,7 @@ FIGURE = FigureSpec(
     draw=lambda data, *paths: draw_homogenisation(
         data.scores(),
         data.style_encoder,
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
-        bases=data.bases,
-        references=data.references,
     ),
 )

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.lines import Line2D
 from scipy.stats import binomtest
 
-from favor.paper.names import method_name
 from favor.report.drawing import drawing, save, say
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import identities
+from favor.report.identity import Methods
 
 
 def draw_last_participation(
     participation: pd.DataFrame,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the table ``participation`` to each of ``paths``: accuracy over all seeds by last round, and over all."""
     counts = ["clients", "outputs", "correct"]
     pooled = participation.groupby(["method", "last_round"], as_index=False)[counts].sum()
     rounds = sorted(pooled["last_round"].unique())
-    shown = [name for name in methods if name in set(pooled["method"])]
+    shown = [name for name in methods.rows if name in set(pooled["method"])]
     with drawing(7.2, 3.6) as (figure, axes):
         axis = axes[0]
         if not shown:
             say(axis, "No method of this experiment federates.")
         places = {number: place for place, number in enumerate(rounds)}
-        drawn = identities(shown, bases)
+        drawn = methods.identities(shown)
         for number, (name, identity) in enumerate(drawn.items()):
             rows = pooled[(pooled["method"] == name) & (pooled["outputs"] > 0)].sort_values("last_round")
             offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
@@ -56,7 +52,7 @@ def draw_last_participation(
         axis.set_ylim(0, None)
         axis.grid(axis="y")
         if shown:
-            figure.legend(handles, [method_name(name, display) for name in drawn], loc="outside right upper")
+            figure.legend(handles, [methods.name(name) for name in drawn], loc="outside right upper")
         save(figure, *paths)
 
 
@@ -68,7 +64,5 @@ FIGURE = FigureSpec(
     "which are too narrow where few clients wrote them.",
     inputs=("participation",),
     place=5,
-    draw=lambda data, *paths: draw_last_participation(
-        data.table("participation"), data.methods, *paths, display=data.display, bases=data.bases
-    ),
+    draw=lambda data, *paths: draw_last_participation(data.table("participation"), data.shown, *paths),
 )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from favor.paper.names import encoder_name
 from favor.report.cells import printed
-from favor.report.drawing import drawing, save, say
+from favor.report.drawing import DIVERGING, drawing, save, say
 from favor.report.figure_specs import FigureSpec
 from favor.report.tables.measure_agreement import MEASURES
 
@@ -34,7 +34,7 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
         if not names:
             say(axis, "Nothing to correlate: it takes three methods and three authors.")
         else:
-            axis.imshow(grid, cmap="RdBu", vmin=-1, vmax=1)
+            axis.imshow(grid, cmap=DIVERGING, vmin=-1, vmax=1)
             for (row, column), value in np.ndenumerate(grid):
                 if np.isfinite(value):
                     color = "white" if abs(value) > 0.7 else "black"

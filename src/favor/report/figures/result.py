@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from favor.paper.names import method_name
 from favor.report.drawing import GREY, drawing, save, say
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import Identity, identities
+from favor.report.identity import Identity, Methods
 from favor.report.leaderboard import HEADLINE, differences, means, subject
 
 
@@ -21,24 +20,20 @@ def draw_result(
     scores: pd.DataFrame,
     evidence: pd.DataFrame,
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    references: Sequence[str] = (),
 ) -> None:
     """Draw the ladder of spreads and the differences of the first row to every rival, rows in one order.
 
     scores: of the family ``drift``; evidence: the table of that name. Without a spread, rows stand by accuracy.
-    ``bases`` and ``references``: of :func:`identities`.
     """
     spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
     found = spread.pivot_table(index="method", columns="variant", values="value")
     accuracy = means(evidence, style_encoder, HEADLINE)
-    known = [name for name in methods if name in found.index or name in accuracy]
-    drawn = identities(methods, bases, references)
+    known = [name for name in methods.rows if name in found.index or name in accuracy]
+    drawn = methods.identities(known)
     order = sorted(known, key=lambda name: found[""].get(name, -np.inf) if len(found) else accuracy[name])
-    first = subject(methods)
+    first = subject(methods.rows)
     rivals = differences(evidence, style_encoder, HEADLINE, first).set_index("rival")
     with drawing(9.2, 0.9 + 0.27 * max(len(order), 4), columns=2) as (figure, axes):
         ladder, forest = axes
@@ -55,13 +50,11 @@ def draw_result(
                 forest.text(1.02, place, text, transform=forest.get_yaxis_transform(), va="center", size=7.5)
         ladder.axvline(1.0, color=GREY, linestyle=":", linewidth=1)
         forest.axvline(0.0, color=GREY, linestyle=":", linewidth=1)
-        ladder.set_yticks(range(len(order)), [method_name(name, display) for name in order])
-        for label, name in zip(ladder.get_yticklabels(), order, strict=True):
-            label.set(color=drawn[name].color, weight="bold" if drawn[name].prominent else "normal")
+        methods.label_rows(ladder, order)
         forest.set_yticks(range(len(order)), [""] * len(order))
         ladder.set(title="How far authors stay apart", xlabel="Share of the spread between authors that is left")
-        title = f"{method_name(first, display)} minus each rival, author accuracy"
-        forest.set(title=title, xlabel=f"Right: {method_name(first, display)} is more accurate; p after Holm")
+        title = f"{methods.name(first)} minus each rival, author accuracy"
+        forest.set(title=title, xlabel=f"Right: {methods.name(first)} is more accurate; p after Holm")
         for axis in axes:
             axis.set_ylim(-0.6, max(len(order), 1) - 0.4)
             axis.grid(axis="x")
@@ -90,10 +83,7 @@ FIGURE = FigureSpec(
         data.scores(),
         data.table("evidence"),
         data.style_encoder,
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
-        bases=data.bases,
-        references=data.references,
     ),
 )

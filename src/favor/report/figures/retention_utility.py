@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.paper.names import method_name
 from favor.report.drawing import GREY, drawing, label_beside, save
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import identities
+from favor.report.identity import Methods
 
 
 def draw_retention_utility(
     scores: pd.DataFrame,
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
     retention: str = "author_accuracy",
     utility: str = "semantic_similarity",
     utility_encoder: str = "",
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    references: Sequence[str] = (),
 ) -> None:
-    """Draw the ``scores`` of ``methods`` (and of the controls, where scored) to each of ``paths``.
+    """Draw the ``scores`` of the ``methods`` (and of the controls, where scored) to each of ``paths``.
 
     ``style_encoder``: encoder key of ``retention``; ``utility_encoder``: of ``utility``. Methods without both values
-    are left out of the drawing; where none has both, it says so. ``bases`` and ``references``: of :func:`identities`.
+    are left out of the drawing; where none has both, it says so.
     """
     across = _summary(scores, utility, utility_encoder)
     up = _summary(scores, retention, style_encoder)
-    shown = [method for method in methods if method in across.index and method in up.index]
+    shown = [method for method in methods.rows if method in across.index and method in up.index]
     with drawing(6.6, 4.0) as (figure, axes):
         axis = axes[0]
         if not shown:
@@ -41,7 +36,7 @@ def draw_retention_utility(
             message = f"No method has both {retention} and {utility}:\nno output passed the filter."
             axis.text(0.5, 0.5, message, ha="center", va="center", transform=axis.transAxes)
         labels = []
-        for method, identity in identities(shown, bases, references).items():
+        for method, identity in methods.identities(shown).items():
             places = {"x": across["mean"][method], "y": up["mean"][method]}
             spreads = {"xerr": np.nan_to_num(across["std"][method]), "yerr": np.nan_to_num(up["std"][method])}
             axis.errorbar(
@@ -51,13 +46,15 @@ def draw_retention_utility(
                 linestyle="none",
                 elinewidth=0.8,
             )
-            labels.append((places["x"], places["y"], method_name(method, display), identity.color))
-        for control, label in (("gold", "own continuations"), ("shuffled", "shuffled authors")):
+            labels.append((places["x"], places["y"], methods.name(method), identity.color))
+        for control in ("gold", "shuffled"):
             if control in up.index:
                 level = up.loc[control, "mean"]
                 axis.axhline(level, color=GREY, linestyle=":", linewidth=1.2, zorder=1)
                 place = {"xy": (0, level), "xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom"}
-                axis.annotate(label, **place, size=7.5, color=GREY, xytext=(2, 1), textcoords="offset points")
+                axis.annotate(
+                    methods.name(control), **place, size=7.5, color=GREY, xytext=(2, 1), textcoords="offset points"
+                )
         axis.set(xlabel=_LABELS.get(utility, utility), ylabel=_LABELS.get(retention, retention))
         axis.margins(0.12)
         axis.grid()
@@ -88,10 +85,7 @@ FIGURE = FigureSpec(
     draw=lambda data, *paths: draw_retention_utility(
         data.scores(),
         data.style_encoder,
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
-        bases=data.bases,
-        references=data.references,
     ),
 )

@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.paper.names import method_name
 from favor.report.drawing import drawing, save, say
-from favor.report.identity import identities
+from favor.report.identity import Methods
 from favor.report.sweeps import Point
 
 _COLUMNS = 3
@@ -21,15 +20,13 @@ def draw_sweep(
     points: Sequence[Point],
     metrics: Mapping[str, str],
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
     axis: str = "",
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
-    Drawn are the ``methods`` that ran at every point.
+    Drawn are the methods that ran at every point.
 
     Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
     have one, evenly spaced otherwise. Raises ``UserError`` for a metric that was not scored.
@@ -39,12 +36,12 @@ def draw_sweep(
     labels = [point.label for point in points]
     width = (max(places) - min(places)) or 1.0
     everywhere = scores.groupby("method")["point"].nunique() == len(points)
-    shown = [method for method in methods if everywhere.get(method, False)]
+    shown = [method for method in methods.rows if everywhere.get(method, False)]
     columns = min(_COLUMNS, len(metrics))
     rows = -(-len(metrics) // columns)
     inches = 3.1 * columns + 0.6
     # As many names beside one another as the drawing is wide.
-    longest = max((len(method_name(method, display)) for method in shown), default=0)
+    longest = max((len(methods.name(method)) for method in shown), default=0)
     beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
     height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
     with drawing(inches, height, rows, columns) as (figure, axes):
@@ -55,7 +52,7 @@ def draw_sweep(
                 raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
             if own["value"].isna().all():
                 say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
-            for number, (method, identity) in enumerate(identities(shown, bases).items()):
+            for number, (method, identity) in enumerate(methods.identities(shown).items()):
                 values = own[own["method"] == method].groupby("point")["value"].agg(["mean", "std"]).reindex(labels)
                 known = values["mean"].notna().to_numpy()
                 offset = 0.015 * width * (number - (len(shown) - 1) / 2)
@@ -66,7 +63,7 @@ def draw_sweep(
                     **{**identity.line, **identity.points},
                     elinewidth=1,
                     capsize=2,
-                    label=method_name(method, display) if panel is axes[0] else None,
+                    label=methods.name(method) if panel is axes[0] else None,
                 )
             panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels])
             panel.set(ylabel=label, xlabel=axis)

@@ -9,17 +9,15 @@ from typing import Any
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.paper.names import method_name
 from favor.report.drawing import drawing, label_beside, save
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import Identity, identities
+from favor.report.identity import Identity, Methods
 
 
 def draw_training_curves(
     logs: Mapping[str, pd.DataFrame],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
 ) -> None:
     """Draw ``training_log`` tables, one per method or shared track (key -> rows of every seed and client).
 
@@ -33,7 +31,7 @@ def draw_training_curves(
         ("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
         ("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
     )
-    drawn = identities(list(logs), bases)
+    drawn = methods.identities(list(logs))
     with drawing(12.0, 3.8, columns=3) as (figure, axes):
         named = []
         for axis, (title, stage, by, value, label) in zip(axes, panels, strict=True):
@@ -42,7 +40,7 @@ def draw_training_curves(
                 rows = logs[key][(logs[key]["stage"] == stage) & logs[key][value].notna()]
                 if len(rows):
                     curves.setdefault(_mean_curve(rows, by, value), []).append(key)
-            named.append([_draw(axis, curve, keys, drawn[keys[0]], display) for curve, keys in curves.items()])
+            named.append([_draw(axis, curve, keys, drawn[keys[0]], methods) for curve, keys in curves.items()])
             axis.set(title=title, xlabel={"round": "Round", "step": "Optimiser step"}[by], ylabel=label)
             axis.grid(axis="y")
             axis.xaxis.get_major_locator().set_params(integer=True)
@@ -62,12 +60,12 @@ def _mean_curve(rows: pd.DataFrame, by: str, value: str) -> tuple[float, ...]:
 
 
 def _draw(
-    axis: Any, curve: tuple[float, ...], keys: Sequence[str], identity: Identity, display: Mapping[str, str] | None
+    axis: Any, curve: tuple[float, ...], keys: Sequence[str], identity: Identity, methods: Methods
 ) -> tuple[float, float, str, str]:
     places, means = curve[: len(curve) // 2], curve[len(curve) // 2 :]
     marker = identity.marker if len(means) == 1 else ""
     axis.plot(places, means, **identity.line, marker=marker)
-    names = [method_name(key, display) for key in keys]
+    names = [methods.name(key) for key in keys]
     lines = [", ".join(names[start : start + 2]) for start in range(0, len(names), 2)]
     return places[-1], means[-1], ",\n".join(lines), identity.color
 
@@ -78,7 +76,5 @@ FIGURE = FigureSpec(
     "text take fewer steps, so the last steps of the personal stage are a mean over few clients.",
     inputs=("training_logs",),
     place=6,
-    draw=lambda data, *paths: draw_training_curves(
-        data.training_logs(), *paths, display=data.display, bases=data.bases
-    ),
+    draw=lambda data, *paths: draw_training_curves(data.training_logs(), data.shown, *paths),
 )

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from favor.paper.names import method_name
 from favor.report.cells import printed
 from favor.report.drawing import GREY, drawing, save, say
 from favor.report.figure_specs import FigureSpec
-from favor.report.identity import identities
+from favor.report.identity import Methods
 
 
 def draw_voice_by_author(
     scores: pd.DataFrame,
     style_encoder: str,
-    methods: Sequence[str],
+    methods: Methods,
     *paths: str | Path,
-    display: Mapping[str, str] | None = None,
-    bases: Mapping[str, str] | None = None,
-    references: Sequence[str] = (),
 ) -> None:
     """Draw the ``scores`` of the family ``voice_kept`` to each of ``paths``: a point per author and method.
 
-    The methods are FedAvg and FAVoR, or else the experiment's first two. ``bases`` and ``references``: of
-    :func:`identities`. Authors are not named.
+    The methods are FedAvg and FAVoR, or else the experiment's first two. Authors are not named.
     """
     own = scores[scores["encoder"] == style_encoder].dropna(subset="value")
     distance = own[own["metric"] == "distance_from_mean"].set_index("variant")["value"]
     lost = own[own["metric"] == "similarity_lost"].pivot(index="variant", columns="method", values="value")
     rising = own[(own["metric"] == "loss_with_distance") & (own["variant"] == "")].set_index("method")["value"]
     both = [method for method in ("fedavg", "favor") if method in lost.columns]
-    shown = both if len(both) == 2 else [method for method in methods if method in lost.columns][:2]
+    shown = both if len(both) == 2 else [method for method in methods.rows if method in lost.columns][:2]
     with drawing(5.6, 3.8) as (figure, (axis,)):
         if not shown:
             say(axis, "No method has an output of an author with a human continuation.")
         pairs = lost[shown].dropna()
         for author in pairs.index if len(shown) == 2 else []:
             axis.plot([distance[author]] * 2, pairs.loc[author], color=GREY, linewidth=0.6, zorder=1)
-        for method, identity in identities(shown, bases, references).items():
+        for method, identity in methods.identities(shown).items():
             known = lost[method].dropna()
             rank = f" (rank correlation {printed(rising[method], 2)})" if method in rising.index else ""
-            label = f"{method_name(method, display)}{rank}".replace("-", "−")
+            label = f"{methods.name(method)}{rank}".replace("-", "−")
             axis.plot(distance[known.index], known, **identity.points, linestyle="none", label=label, zorder=2)
         axis.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
         axis.set(xlabel="Author's distance from the group's mean", ylabel="Similarity lost against own text")
@@ -62,10 +56,7 @@ FIGURE = FigureSpec(
     draw=lambda data, *paths: draw_voice_by_author(
         data.scores(),
         data.style_encoder,
-        data.methods,
+        data.shown,
         *paths,
-        display=data.display,
-        bases=data.bases,
-        references=data.references,
     ),
 )
