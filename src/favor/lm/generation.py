@@ -147,7 +147,7 @@ def last_token_states(
     longest_first = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
     stack = LoraStack(base.model, lora)
     with stack.attached(), torch.inference_mode():
-        stack.set([Component(_factors(base, stack, [state]))])
+        stack.set([Component(stacked_factors(base, stack, [state]))])
         for rows, found in fitting_batches(
             longest_first,
             rows_per_batch,
@@ -209,13 +209,14 @@ def _set_adapters(
     gates = None
     if any(companion is not None for companion in companions):
         gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
-        components.append(Component(_factors(base, stack, companions), gates))
+        components.append(Component(stacked_factors(base, stack, companions), gates))
     if any(state is not None for state in states):
-        components.append(Component(_factors(base, stack, states), None if gates is None else 1.0 - gates))
+        components.append(Component(stacked_factors(base, stack, states), None if gates is None else 1.0 - gates))
     stack.set(components)
 
 
-def _factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | None]) -> Factors:
+def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | None]) -> Factors:
+    """Return the factors of ``states`` (None: an adapter that changes nothing), in the model's type on its device."""
     layout = stack.layout
     # Cast once a batch, not once a token.
     flat = torch.zeros(len(states), layout.size, device=base.device, dtype=base.dtype)

@@ -1,0 +1,63 @@
+"""Likelihoods under many adapters in one pass, against each adapter merged into the plain model of transformers."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from favor.lm import likelihood
+from favor.lm.batches import Piece
+from favor.lm.likelihood import Question, answer
+
+
+def merged(base, state, lora):
+    """Return the model with W + (alpha / r) B A in place of every adapted W."""
+    model = copy.deepcopy(base.model)
+    for name in [] if state is None else [name for name in state if ".lora_A." in name]:
+        layer = model.get_submodule(name.removeprefix("base_model.model.").removesuffix(".lora_A.weight"))
+        layer.weight.data += lora.scaling * state[name.replace("lora_A", "lora_B")] @ state[name]
+    return model
+
+
+def by_hand(model, piece, share):
+    """Return mean -ln p of the supervised tokens and Min-K%++, from the logits of one plain forward pass."""
+    with torch.no_grad():
+        logits = model(torch.tensor([piece.tokens.tolist()])).logits[0].double().numpy()
+    logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    p = np.exp(logs)
+    loss, scores = [], []
+    for place in range(piece.response_start, len(piece)):
+        row, own = logs[place - 1], logs[place - 1, piece.tokens[place]]
+        mean = (p[place - 1] * row).sum()
+        deviation = np.sqrt((p[place - 1] * row**2).sum() - mean**2)
+        loss.append(-own)
+        scores.append((own - mean) / deviation)
+    return np.mean(loss), np.mean(sorted(scores)[: max(1, round(share * len(scores)))])
+
+
+@pytest.mark.parametrize("tokens_per_pass", [1, 60, 4096])
+def test_each_answer_is_that_of_the_merged_model(base, lora, random_state, random_pieces, monkeypatch, tokens_per_pass):
+    monkeypatch.setitem(likelihood._TOKENS_PER_PASS, "cpu", tokens_per_pass)
+    states = [random_state(1, lora), None, random_state(2, lora)]
+    pieces = random_pieces(7, 5)
+    questions = [Question(states[row % 3], piece) for row, piece in enumerate(pieces * 3)]
+    models = [merged(base, state, lora) for state in states]
+    found = answer(base, lora, questions, share=0.3)
+    expected = [by_hand(models[row % 3], piece, 0.3) for row, piece in enumerate(pieces * 3)]
+    np.testing.assert_allclose(np.transpose(found), expected, rtol=2e-4, atol=2e-4)
+
+
+def test_where_the_model_knows_nothing_the_loss_is_the_entropy(base, lora):
+    assert answer(base, lora, []).loss.tolist() == []
+    flat = copy.copy(base)
+    flat.model = copy.deepcopy(base.model)
+    torch.nn.init.zeros_(flat.model.get_output_embeddings().weight)
+    piece = Piece(np.arange(2, 12, dtype=np.int32), 4, "one")
+    found = answer(flat, lora, [Question(None, piece)])
+    assert found.loss[0] == pytest.approx(np.log(base.head.weight.shape[0]), rel=1e-6)
+    assert found.least[0] == pytest.approx(
+        0.0, abs=0.5
+    )  # no token surprises more than another; a quotient of rounding errors
