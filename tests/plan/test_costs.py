@@ -36,12 +36,12 @@ def files(tmp_path: Path) -> Files:
     """Clients' texts: one client has a hundred times the words of the others."""
     words = {"client_001": 1_000_000, "client_002": 10_000, "client_003": 10_000, "client_004": 10_000}
     columns = {
-        "client": [*words, "client_001"],
-        "split": [*["train"] * 4, "test"],
-        "words": [*words.values(), 10**9],
-        "allocated_words": [*words.values(), 0],
+        "client": list(words),
+        "available_words": list(words.values()),
+        "allocated_words": list(words.values()),
     }
-    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "texts.parquet")
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "allocation.parquet")
+    (tmp_path / "texts.parquet").touch()
     found = Files([])
     found.texts = str(tmp_path / "texts.parquet")
     return found
@@ -94,7 +94,7 @@ def test_time_follows_the_tokens_of_the_jobs_clients(plan, files):
 
 
 def test_a_changed_table_of_texts_is_read_again_and_a_broken_one_counts_nothing(tmp_path, files):
-    path = files.texts
+    path = str(tmp_path / "allocation.parquet")
     assert words_by_client(path, 1)["client_001"] == (1_000_000, 1_000_000)
     Path(path).write_bytes(b"no table")
     assert words_by_client(path, 1)["client_002"] == (10_000, 10_000)

@@ -9,6 +9,7 @@ from favor.corpora.materialising import materialise
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.schedule import client_names
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.row_groups import write_row_groups
 from favor.running.job import job
 
 with job(snakemake) as cfg:
@@ -22,4 +23,4 @@ with job(snakemake) as cfg:
     if missed := missed_targets(made.allocation):
         print(missed, file=sys.stderr)
     write_parquet(made.allocation, snakemake.output.allocation, ALLOCATION)
-    write_parquet(made.texts, snakemake.output.texts, CLIENT_TEXTS)
+    write_row_groups(made.texts, snakemake.output.texts, CLIENT_TEXTS, "client")

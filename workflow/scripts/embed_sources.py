@@ -9,7 +9,8 @@ from pathlib import Path
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet
+from favor.foundation.row_groups import write_row_groups
 from favor.running.job import job
 from favor.running.progress import Progress
 
@@ -22,4 +23,4 @@ with job(snakemake) as cfg:
     progress.close()
     named = texts.rename(columns={"document_id": "item", "split": "kind"})
     frame = named[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))
-    write_parquet(frame, snakemake.output.embeddings, SOURCE_EMBEDDINGS)
+    write_row_groups(frame, snakemake.output.embeddings, SOURCE_EMBEDDINGS, "client")

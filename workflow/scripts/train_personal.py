@@ -8,12 +8,13 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.local import lora_settings, run_stage, training_log
-from favor.federation.method import PersonalStage
+from favor.federation.method import POOLED, PersonalStage
 from favor.federation.packs import Place, places_of, read_packs, write_pack
 from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
 from favor.lm.lora import from_arrays
@@ -23,7 +24,10 @@ with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
     stage, rounds = PersonalStage.of(cfg["stage"]), cfg["rounds"]
     names = list(rounds)
-    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    if names == [POOLED]:  # the centralised reference: everybody's texts, handed over
+        texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    else:
+        texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
     weights = {}
     places = places_of(snakemake.input.start, "endpoint") if stage.start == "endpoint" else {}
@@ -39,7 +43,8 @@ with job(snakemake) as cfg:
             weights = {name: carried_weight(packs[name]) for name in names if packs.get(name)}
     targets = {}
     if snakemake.input.style:
-        targets = style_targets(read_parquet(snakemake.input.style[0], SOURCE_EMBEDDINGS), texts, names)
+        vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
+        targets = style_targets(vectors, texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"], weights)

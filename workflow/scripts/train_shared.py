@@ -14,6 +14,7 @@ from favor.federation.stages import as_arrays, shared_clients, upload
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
 from favor.running.job import job
@@ -24,12 +25,13 @@ with job(snakemake) as cfg:
     schedule = read_parquet(snakemake.input.schedule, SCHEDULE)
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
     names = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
-    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     shared, _ = read_safetensors(snakemake.input.adapter)
     previous = {name: parts["endpoint"] for name, parts in read_packs(snakemake.input.previous).items()}
     targets = {}
     if snakemake.input.style:
-        targets = style_targets(read_parquet(snakemake.input.style[0], SOURCE_EMBEDDINGS), texts, names)
+        vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
+        targets = style_targets(vectors, texts, names)
 
     base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
     clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])

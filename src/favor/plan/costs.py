@@ -44,7 +44,7 @@ def no_work(key: Any, files: Any) -> tuple[float, float]:
 
 @cache
 def words_by_client(path: str, changed: int) -> dict[str, tuple[int, int]]:
-    """Return (training words, those that are allocated) of every client.
+    """Return (training words, those that are allocated) of every client of an allocation.
 
     ``changed`` is the file's modification time, used only as a cache key. Returns {} for an unreadable file: sizes are
     estimates, and the job that reads it reports the error.
@@ -54,20 +54,18 @@ def words_by_client(path: str, changed: int) -> dict[str, tuple[int, int]]:
     from pyarrow.parquet import read_table
 
     try:
-        table = read_table(path, columns=["client", "split", "words", "allocated_words"])
+        rows = read_table(path, columns=["client", "available_words", "allocated_words"]).to_pylist()
     except (ArrowException, OSError):
         return {}
-    words: dict[str, tuple[int, int]] = {}
-    for row in table.to_pylist():
-        if row["split"] == "train":
-            total, allocated = words.get(row["client"], (0, 0))
-            words[row["client"]] = (total + row["words"], allocated + row["allocated_words"])
-    return words
+    return {row["client"]: (row["available_words"], row["allocated_words"]) for row in rows}
 
 
 def words_of(texts: str, clients: Sequence[str], enforced: bool) -> int:
-    """Return the training words of clients; a file of an earlier configuration may lack some of them."""
-    words = words_by_client(str(texts), os.stat(texts).st_mtime_ns)
+    """Return the training words of clients; a file of an earlier configuration may lack some of them.
+
+    They are counted in the allocation, which one job writes beside the ``texts``.
+    """
+    words = words_by_client(os.path.join(os.path.dirname(texts), "allocation.parquet"), os.stat(texts).st_mtime_ns)
     chosen: Iterable[str] = words if list(clients) == [POOLED] else clients
     return sum(words.get(client, (0, 0))[enforced] for client in chosen)
 

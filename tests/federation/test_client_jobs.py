@@ -1,0 +1,127 @@
+"""What a client's job reads: its own clients' rows. Those of all others are made unreadable, and nothing changes."""
+
+from __future__ import annotations
+
+import os
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tests.federation.test_aggregate_script import Files
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import SENTENCES
+from tests.plan.conftest import *  # noqa: F403 - planners
+
+from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
+from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.federation.local import lora_settings
+from favor.federation.schedule import client_names, schedule_frame
+from favor.federation.tables import SCHEDULE
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+from favor.foundation.row_groups import write_row_groups
+from favor.foundation.tensors import write_safetensors
+from favor.lm.configuration import load_configuration
+from favor.lm.lora import initial_state
+from favor.plan.keys import Batch, PersonalBatch
+
+CLIENTS = client_names(4)
+
+
+def make_unreadable(path, but):
+    """Overwrite the rows of every client that is not one of ``but`` with random bytes."""
+    content, footer = bytearray(path.read_bytes()), pq.read_metadata(path)
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        if group.column(0).statistics.min not in but:
+            for column in map(group.column, range(group.num_columns)):
+                start = column.dictionary_page_offset or column.data_page_offset
+                content[start : start + column.total_compressed_size] = os.urandom(column.total_compressed_size)
+    path.write_bytes(content)
+
+
+def write_tables(folder):
+    """Write texts, allocation and style embeddings of four clients."""
+    rows = [
+        (client, f"{client} {n}", "train" if n < 3 else "validation", "t", "", f"{client[-1]} {SENTENCES[n % 3]}", 12)
+        for client in CLIENTS
+        for n in range(4)
+    ]
+    texts = pd.DataFrame(rows, columns=CLIENT_TEXTS.names[:-2])
+    trained = texts["split"] == "train"
+    texts["allocated_words"] = texts["words"].where(trained, 0)
+    texts["training_text"] = texts["text"].where(trained, "")
+    write_row_groups(texts, folder / "texts.parquet", CLIENT_TEXTS, "client")
+    allocation = pd.DataFrame([(client, 36, 36, 36) for client in CLIENTS], columns=ALLOCATION.names)
+    write_parquet(allocation, folder / "allocation.parquet", ALLOCATION)
+    generator = np.random.default_rng(1)
+    named = texts.rename(columns={"document_id": "item", "split": "kind"})[["client", "item", "kind", "topic"]]
+    vectors = [generator.normal(size=8).astype(np.float32) for _ in range(len(named))]
+    write_row_groups(named.assign(embedding=vectors), folder / "style.parquet", SOURCE_EMBEDDINGS, "client")
+
+
+@pytest.fixture
+def work(plan, model_folder, tmp_path, repository, monkeypatch):
+    """Runs a job of a stage that aligns with the client's style; returns its clients and the bytes of its outputs."""
+    # Its imports stay as they are: this process goes on.
+    monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
+    write_tables(tmp_path)
+
+    def run(script, per_job):
+        def change(config):
+            experiment = config["experiments"]["micro"]
+            experiment["methods"] |= {"global_asce": {}, "local_only_asce": {}}
+            experiment["federation"]["clients_per_job"] = per_job
+
+        training = plan(change=change).training
+        if script == "train_shared":
+            track = training.project.plans("micro")["global_asce"].shared.track
+            key = Batch("micro", "1", track, "0", "0")
+            cfg, clients, made = training.shared_settings(key), training.shared_clients(key), ("upload", "endpoints")
+        else:
+            key = PersonalBatch("micro", "1", "local_only_asce", "last", "0")
+            cfg, clients, made = training.personal_settings(key), training.personal_clients(key), ("pack", "passing")
+        cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
+        state = initial_state(load_configuration(str(model_folder)), lora_settings(cfg), 1)
+        write_safetensors(state, tmp_path / "adapter.safetensors", {})
+        schedule = schedule_frame(training.rounds("micro", "1", "coverage_first"))
+        write_parquet(schedule, tmp_path / "schedule.parquet", SCHEDULE)
+        tables = ("schedule", "texts", "allocation")
+        job = SimpleNamespace(
+            input=Files(
+                **{name: str(tmp_path / f"{name}.parquet") for name in tables},
+                adapter=str(tmp_path / "adapter.safetensors"),
+                style=[str(tmp_path / "style.parquet")],
+                start=[str(tmp_path / "adapter.safetensors")],
+                previous=[],
+                anchor=[],
+                first=[],
+            ),
+            output=Files(**{name: tmp_path / f"{name}.safetensors" for name in made}, training_log=tmp_path / "log"),
+            params={"cfg": cfg},
+            wildcards=key,
+            resources={},
+            log=[],
+            rule=script,
+        )
+        runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
+        return clients, [(tmp_path / f"{name}.safetensors").read_bytes() for name in made]
+
+    return run
+
+
+@pytest.mark.parametrize("per_job", [1, 2])
+@pytest.mark.parametrize("script", ["train_shared", "train_personal"])
+def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tmp_path):
+    clients, expected = work(script, per_job)
+    assert len(clients) == per_job
+    for name in ("texts", "style"):
+        make_unreadable(tmp_path / f"{name}.parquet", clients)
+    assert work(script, per_job) == (clients, expected)
+    # The bytes that were overwritten are rows that somebody trains on: a job with one of them cannot read them.
+    make_unreadable(tmp_path / "texts.parquet", [])
+    with pytest.raises(UserError, match=r"texts\.parquet: not a whole table with row groups"):
+        work(script, per_job)

@@ -1,0 +1,135 @@
+"""Row groups by owner: whole readers see the table as ever, and a reader of some rows reads no byte of the others."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.row_groups import read_row_groups, write_row_groups
+from favor.foundation.tables import INT32, STRING, VECTOR, Column, Table
+
+TABLE = Table(
+    "notes",
+    (
+        *(Column(name, STRING, "", "") for name in ("kind", "owner", "text")),
+        Column("n", INT32, "", ""),
+        Column("vector", VECTOR, "", ""),
+    ),
+    ("kind", "owner", "n"),
+)
+OWNERS = ("ann", "bob", "eve", "dan")
+
+
+@pytest.fixture
+def frame():
+    rows = [
+        (kind, owner, f"{owner} writes {kind} {n} " + os.urandom(400).hex(), n, np.arange(3, dtype=np.float32) + n)
+        for kind in ("test", "train")
+        for owner in OWNERS
+        for n in range(3)
+    ]
+    return pd.DataFrame(rows, columns=TABLE.names)
+
+
+def foreign_ranges(path, owners):
+    """(start, end) of the bytes of every row group that is not of ``owners``."""
+    ranges, footer = [], pq.read_metadata(path)
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        columns = [group.column(at) for at in range(group.num_columns)]
+        if columns[1].statistics.min not in owners:
+            starts = [column.dictionary_page_offset or column.data_page_offset for column in columns]
+            ends = [start + column.total_compressed_size for start, column in zip(starts, columns, strict=True)]
+            ranges.append((min(starts), max(ends)))
+    return ranges
+
+
+def test_whole_readers_see_the_table_as_it_was(frame, tmp_path):
+    write_parquet(frame, tmp_path / "plain", TABLE)
+    write_row_groups(frame, tmp_path / "grouped", TABLE, "owner")
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "plain", TABLE), read_parquet(tmp_path / "grouped", TABLE))
+    write_row_groups(frame.sample(frac=1, random_state=1), tmp_path / "again", TABLE, "owner")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "grouped").read_bytes()
+    assert pq.read_metadata(tmp_path / "grouped").num_row_groups == 8
+
+
+@pytest.mark.parametrize("owners", [("ann",), ("bob", "dan"), ("nobody",)])
+def test_rows_of_some_owners_are_those_of_the_whole_table(owners, frame, tmp_path):
+    write_row_groups(frame, tmp_path / "t", TABLE, "owner")
+    whole = read_parquet(tmp_path / "t", TABLE)
+    expected = whole[whole["owner"].isin(owners)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(read_row_groups(tmp_path / "t", TABLE, "owner", owners), expected)
+
+
+def test_every_read_is_of_the_footer_or_of_the_own_rows(frame, tmp_path, monkeypatch):
+    path = tmp_path / "t"
+    write_row_groups(frame, path, TABLE, "owner")
+    reads = []
+
+    class Recorded(io.FileIO):
+        def read(self, size=-1):
+            start = self.tell()
+            found = super().read(size)
+            reads.append((start, start + len(found)))
+            return found
+
+        def readinto(self, buffer):
+            start = self.tell()
+            count = super().readinto(buffer)
+            reads.append((start, start + count))
+            return count
+
+    # A file object without a buffer of its own: what is recorded is what is read.
+    monkeypatch.setattr(builtins, "open", lambda name, mode: Recorded(name, mode.replace("b", "")))
+    own = read_row_groups(path, TABLE, "owner", ["bob"])
+    monkeypatch.undo()
+    assert set(own["owner"]) == {"bob"}
+    assert len(own) == 6
+    foreign = foreign_ranges(path, ["bob"])
+    assert len(foreign) == 6
+    assert sum(end - start for start, end in reads) > 0
+    assert not [read for read in reads for start, end in foreign if read[0] < end and start < read[1]]
+
+
+def test_rows_of_others_may_be_unreadable(frame, tmp_path):
+    path = tmp_path / "t"
+    write_row_groups(frame, path, TABLE, "owner")
+    expected = read_row_groups(path, TABLE, "owner", ["eve"])
+    content = bytearray(path.read_bytes())
+    for start, end in foreign_ranges(path, ["eve"]):
+        content[start:end] = os.urandom(end - start)
+    path.write_bytes(content)
+    pd.testing.assert_frame_equal(read_row_groups(path, TABLE, "owner", ["eve"]), expected)
+    with pytest.raises(UserError):
+        read_row_groups(path, TABLE, "owner", ["ann"])
+
+
+def test_the_footer_quotes_no_text(frame, tmp_path):
+    write_row_groups(frame, tmp_path / "t", TABLE, "owner")
+    content = (tmp_path / "t").read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    assert b"writes" not in content[-8 - length :]
+    assert all(owner.encode() in content[-8 - length :] for owner in OWNERS)
+
+
+def test_another_file_is_refused_in_one_line(frame, tmp_path):
+    with pytest.raises(UserError, match="no such file; run the workflow"):
+        read_row_groups(tmp_path / "none", TABLE, "owner", ["ann"])
+    write_parquet(frame, tmp_path / "plain", TABLE)
+    with pytest.raises(UserError, match="rows of several values of 'owner' lie together"):
+        read_row_groups(tmp_path / "plain", TABLE, "owner", ["ann"])
+    write_row_groups(frame, tmp_path / "t", TABLE, "owner")
+    other = Table("other", TABLE.columns[:3], ("kind",))
+    with pytest.raises(UserError, match="does not hold the table 'other'"):
+        read_row_groups(tmp_path / "t", other, "owner", ["ann"])
+    (tmp_path / "half").write_bytes((tmp_path / "t").read_bytes()[:-20])
+    with pytest.raises(UserError, match="its end is missing"):
+        read_row_groups(tmp_path / "half", TABLE, "owner", ["ann"])
