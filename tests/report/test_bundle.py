@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import io
 import json
@@ -23,6 +24,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.report.bundle import FOLDER, collect, installed_versions, pack, public_configuration
+from favor.report.bundle_metadata import Published
 from favor.report.bundle_scan import Private, scan, unsearchable
 from favor.report.escape import html_text, latex, unlatex
 from favor.scores.tables import SCORES
@@ -33,6 +35,7 @@ OWN = "We have not seen the clock for nine years, and nobody’s asked why it's 
 GENERATED = "yesterday my dog chased two pigeons across the wet market square again"
 TEXTS = (("a text of client_001", OWN), ("a continuation generated for client_001", GENERATED))
 PRIVATE = Private(["9000022", "jane_doe", "Ann Lee", "ab"], TEXTS, ["/srv/projects/favor"])
+PUBLISHED = Published("Results", "MIT", datetime.date(2026, 11, 22))
 QUOTE = "seen the clock for nine years and nobody's asked"  # eight words of it
 
 
@@ -341,6 +344,6 @@ def test_versions_are_those_of_the_lock_as_installed():
 
 def test_the_projects_own_files_pass(repository, tmp_path):
     (tmp_path / "numbers.json").write_text("{}")
-    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}})
+    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, PUBLISHED)
     assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)
     assert scan(files, PRIVATE) == []

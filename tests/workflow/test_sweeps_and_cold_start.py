@@ -137,7 +137,9 @@ def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(result
 
 def test_the_release_holds_the_sweeps(results):
     with tarfile.open(results / "release.tar.gz") as archive:
-        names = {name.removeprefix("favor-release/results/") for name in archive.getnames()}
+        members = archive.getnames()
+    assert {"favor-release/croissant.json", "favor-release/ro-crate-metadata.json"} <= set(members)
+    names = {name.removeprefix("favor-release/results/") for name in members}
     assert {"sweeps/volume/scores.parquet", "sweeps/volume/figures/points.svg"} <= names
     assert {"sweeps/shots/tables/cold-start-nested-k.tex", "unseen/statistics/cold-start-nested-k.parquet"} <= names
 

@@ -1,12 +1,14 @@
 """Pack what may be published into one archive, after searching every file for what may not."""
 
+import datetime
 import sys
 from pathlib import Path
 
 from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from favor.report.bundle import collect, pack
+from favor.report.bundle import collect, last_day, pack
+from favor.report.bundle_metadata import Published
 from favor.report.bundle_scan import Private, unsearchable
 from favor.running.job import job
 
@@ -24,7 +26,10 @@ with job(snakemake) as cfg:
     if unsearchable(authors):
         print(f"release: {unsearchable(authors)} identifiers are too short to be searched for", file=sys.stderr)
     root = Path(snakemake.input.lock).resolve().parent
-    files = collect(Path(cfg["results"]), [Path(path) for path in snakemake.input.public], root, cfg["configuration"])
+    public, settings = [Path(path) for path in snakemake.input.public], cfg["release"]
+    date = datetime.date.fromisoformat(settings["date"]) if settings["date"] else last_day(public)
+    published = Published(settings["title"], settings["licence"], date, settings["creators"])
+    files = collect(Path(cfg["results"]), public, root, cfg["configuration"], published)
     places = sorted({str(root), str(Path(cfg["results"]).resolve()), str(Path.home())} - {"/"})
-    digest = pack(files, Private(authors, texts, places, cfg["exempt"]), Path(snakemake.output.archive))
+    digest = pack(files, Private(authors, texts, places, settings["exempt"]), Path(snakemake.output.archive))
     print(f"release: {len(files)} files, SHA-256 {digest}", file=sys.stderr)

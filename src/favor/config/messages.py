@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from favor.config.section import OR_NULL, Section, one_line
+from favor.config.section import OR_NULL, OWN_CHECKS, Section, one_line
 from favor.foundation.names import nearest, number_hint
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
@@ -64,7 +64,7 @@ def _problem(kind: str, value: Any, expected: Any, error: ErrorDetails) -> str:
         return f"{quoted} is out of range; it must be {_BOUNDS[kind].format(**error['ctx'])}"
     if kind == "too_short":
         return f"{quoted} is too short; give at least {error['ctx']['min_length']}"
-    if kind == "distinct":
+    if kind in OWN_CHECKS:
         return f"{quoted} {error['msg']}"
     wanted = kind_name(expected)
     hint = number_hint(value) if wanted == "number" else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NoReturn
 
@@ -49,10 +51,26 @@ def _distinct(items: list[Any]) -> list[Any]:
     return items
 
 
+def _day(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise PydanticCustomError("day", "is not a day; write 'YYYY-MM-DD'") from None
+
+
+def _licence(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9.+-]+", text):
+        raise PydanticCustomError("licence", "is not an SPDX identifier; write one such as MIT or CC-BY-4.0")
+    return text
+
+
+OWN_CHECKS = ("distinct", "day", "licence")  # their errors say what is wrong
 NAME = "^[a-z][a-z0-9_]*$"
 OR_NULL = _OrNull()
 DISTINCT = AfterValidator(_distinct)
 Name = Annotated[str, StringConstraints(pattern=NAME)]
+Day = Annotated[str, AfterValidator(_day)]
+Licence = Annotated[str, AfterValidator(_licence)]
 Number = Annotated[float, _AsWritten()]
 Positive = Annotated[float, Field(gt=0), _AsWritten()]
 NotNegative = Annotated[float, Field(ge=0), _AsWritten()]

@@ -243,10 +243,10 @@ class Publication:
         return str(self.project.root / "requirements.lock")
 
     def release_settings(self, key: object) -> dict[str, Any]:
-        """Return what a release prints of the configuration, and what it may hold although it looks private."""
+        """Return the configuration as a release prints it, and who publishes what (section `release`)."""
         config = self.project.config
         return parameter(
             results=self.paths.results,
             configuration=without(config, "release"),
-            exempt=plain(config.release.exempt),
+            release=plain(config.release),
         )

@@ -5,6 +5,7 @@ The same files give the same bytes. Nothing is packed before everything was sear
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import hashlib
 import importlib.metadata
@@ -19,6 +20,7 @@ from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
+from favor.report.bundle_metadata import CRATE, CROISSANT, Published, croissant, research_object
 from favor.report.bundle_scan import PUBLISHABLE, Private, scan
 
 FOLDER = "favor-release"
@@ -38,6 +40,8 @@ it: every file was searched for them before it was packed.
 | `configuration.json` | the whole configuration with its defaults, without places on a machine |
 | `schemas/` | the configuration's schema; columns, units and meaning of every Parquet table |
 | `environment/` | the lock file, the environments of the rules, the versions that were installed |
+| `croissant.json` | every Parquet table and column for libraries of data sets (Croissant 1.0) |
+| `ro-crate-metadata.json` | every file, the software and the paper for archives of research (RO-Crate 1.2) |
 | `SHA256SUMS` | check with `sha256sum --check SHA256SUMS` |
 """
 
@@ -87,7 +91,15 @@ def installed_versions(lock: str) -> dict[str, str]:
     return found
 
 
-def collect(results: Path, public: Sequence[Path], root: Path, configuration: Mapping[str, Any]) -> dict[str, bytes]:
+def last_day(files: Sequence[Path]) -> datetime.date:
+    """Return the day (UTC) on which the newest of the files was written."""
+    newest = max(path.stat().st_mtime for path in files)
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
+
+
+def collect(
+    results: Path, public: Sequence[Path], root: Path, configuration: Mapping[str, Any], published: Published
+) -> dict[str, bytes]:
     """Return the content of the bundle by path.
 
     ``public``: files under ``results``. ``root``: the project, for schema, lock file, environments and licence.
@@ -104,6 +116,8 @@ def collect(results: Path, public: Sequence[Path], root: Path, configuration: Ma
     for name in ("LICENSE", "CITATION.cff"):
         files[name] = _read(root / name)
     files["README.md"] = README.encode()
+    files[CROISSANT] = croissant(files, published)
+    files[CRATE] = research_object(files, published)
     return files
 
 

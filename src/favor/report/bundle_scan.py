@@ -44,10 +44,11 @@ _NO_LETTER = regex.compile(r"\P{L}+")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
 _PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
 _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
+_JSON_LD = "context|graph|json|language|type|vocab"
 _HANDLES = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "a Reddit user name": re.compile(r"(?<!\w)/?u/[A-Za-z0-9_-]{3,20}\b"),
-    "a handle": re.compile(rf"(?<![\w@/.\\])@(?!(?:{_AT_RULES})\b)[A-Za-z]\w{{2,}}"),
+    "a handle": re.compile(rf"(?<![\w@/.\\])@(?!(?:{_AT_RULES}|{_JSON_LD})\b)[A-Za-z]\w{{2,}}"),
 }
 
 # Folders by their form: of two parts at least, so that fractions and end tags are none; two letters a part, so that a
