@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -36,6 +37,11 @@ def finished_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> 
             project.snakemake(*ARGUMENTS, *TABLES)
             (shared / "shortest.done").touch()
     return project
+
+
+def jobs_begun(output: str) -> list[str]:
+    """Return the rules of the jobs that a run says it begins, each once per job."""
+    return re.findall(r"^\d\d:\d\d:\d\d  \d+/\d+ (\w+)", output, flags=re.MULTILINE)
 
 
 def contents(project: Project) -> dict[str, str]:

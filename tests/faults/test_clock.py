@@ -7,7 +7,7 @@ import re
 import time
 
 from tests.faults.conftest import completes, ended, in_jobs, remove, start
-from tests.shortest import contents
+from tests.shortest import contents, jobs_begun
 
 HOUR = 3600
 PERSONAL = "short/seed1/favor/clients/last/batch0.safetensors"
@@ -38,8 +38,8 @@ def test_work_goes_on_after_the_clock_was_set_back(finished, project):
     remove(project, [PERSONAL, GENERATED])
     move(all_files(project), HOUR)
     output = completes(project, f"results/{GENERATED}")
-    assert "localrule train_personal" in output
-    assert "localrule train_shared" not in output
+    assert "train_personal" in jobs_begun(output)
+    assert "train_shared" not in jobs_begun(output)
     assert contents(project) == contents(finished)
     assert "Nothing to be done" in completes(project, f"results/{GENERATED}")
 
@@ -56,8 +56,7 @@ def test_an_input_made_again_is_newer_than_outputs_of_the_future(finished, proje
     content[-1] ^= 1
     endpoints.write_bytes(bytes(content))
     output = completes(project, f"results/{GENERATED}")
-    assert "localrule train_personal" in output
-    assert "localrule generate" in output
+    assert {"train_personal", "generate"} <= set(jobs_begun(output))
 
 
 def test_a_clock_set_back_under_way_stops_the_run_and_the_next_one_completes(finished, project, tmp_path):

@@ -17,7 +17,7 @@ import pytest
 from favor.foundation.files import PARTIAL
 from favor.running.leftovers import is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
-from tests.shortest import contents, fresh_project
+from tests.shortest import contents, fresh_project, jobs_begun
 
 KILLS = int(os.environ.get("FAVOR_KILLS", "25"))
 SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))
@@ -30,7 +30,7 @@ def disturb(project, draw, what):
     process = start(project)
 
     def begun():
-        return process.poll() is not None or sum(line.startswith("localrule ") for line in printed[process.pid]) >= jobs
+        return process.poll() is not None or len(jobs_begun("".join(printed[process.pid]))) >= jobs
 
     wait_for(begun, 300)
     time.sleep(pause)

@@ -2,11 +2,9 @@
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
 from favor.running.announcing import announce_changes, check_targets
-from favor.running.provenance import (
-    record_in_jobs,
-    record_outputs,
-    refuse_unrecorded,
-)
+from favor.running.job_lines import one_line_per_job
+from favor.running.provenance import record_in_jobs, record_outputs
+from favor.running.provenance import refuse_unrecorded
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
@@ -49,6 +47,8 @@ if workflow.is_main_process:
     refuse_unrecorded(workflow, stop)
     announce_changes(workflow, changes, only_planning(sys.argv[1:]))
     check_targets(workflow, targets, stop)
+    if not (planning or workflow.output_settings.verbose):
+        one_line_per_job(results / "benchmarks", project.track_titles())
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

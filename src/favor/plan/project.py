@@ -133,6 +133,15 @@ class Project:
         methods = self.config.experiments[experiment].methods
         return {row: row_title(row, overrides, self.rows[experiment, row].plan) for row, overrides in methods.items()}
 
+    def track_titles(self) -> dict[str, str]:
+        """Return the printed names of the rows that share a track, by track."""
+        sharing: dict[str, dict[str, None]] = {}
+        for experiment in self.config.experiments:
+            for row, plan in self.plans(experiment).items():
+                if plan.shared is not None:
+                    sharing.setdefault(plan.shared.track, {})[self.titles(experiment)[row]] = None
+        return {track: f"{track} ({', '.join(titles)})" for track, titles in sharing.items()}
+
     # Base models: made here, or found where the configuration says.
 
     def plain_folder(self, name: str) -> str:
