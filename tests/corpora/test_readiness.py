@@ -77,3 +77,21 @@ def test_what_stops_a_run_is_said(measured: Measured) -> None:
     assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page
     page = readiness("mine", measured, DROPPED, settings(shape="balanced", total_words=1_000))
     assert "It cannot be run: main: config key 'allocation.total_words'" in page
+
+
+def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents: Build, measured: Measured) -> None:
+    names = measured.authors["author"]
+    path = documents([(name, f"<p>post</p> of {name} {chr(97 + n)}") for name in names for n in range(20)])
+    measures = pd.DataFrame({"author": names, "characters_per_token": [2.0, 4.0, 4.0, 4.0]})
+    filters = {
+        "languages": [],
+        "minimum_characters_per_token": 3.0,
+        "maximum_quoted_mail": None,
+        "maximum_near_duplicates": None,
+    }
+    cfg = settings()
+    cfg["roles"] = {**cfg["roles"], "filters": filters}
+    page = readiness("mine", replace(measured, documents=path, measures=measures), DROPPED, cfg)
+    assert "suspicious: 80 posts hold HTML tags" in page
+    assert "1 authors left out by filter minimum_characters_per_token, of 4 measured" in page
+    assert not any(name in page for name in names)

@@ -50,6 +50,17 @@ def test_names(names: list[str], said: str) -> None:
     assert all(said in line for line in lines)
 
 
+def test_without_names_only_counts_are_given() -> None:
+    seen = Suspicions()
+    for number in range(3):
+        seen.look("caf\u00c3\u00a9", f"row {number}")
+    lines = seen.lines(["Ann", "ann", "None", "nan"], naming=False)
+    assert [line.split()[0] for line in lines] == ["3", "2", "authors"]
+    assert "'Ã©' for 'é'" in lines[0]
+    assert lines[2].split("alone: ")[1].startswith("1; make")
+    assert not any(name in line for name in ("Ann", "ann", "row 0") for line in lines)
+
+
 def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,10 @@ import pandas as pd
 
 from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_targets
 from favor.corpora.assignment import Measured, assign_roles
+from favor.corpora.author_measures import failing
 from favor.corpora.documents import stream_documents
 from favor.corpora.suitability import shortcomings
+from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 
 UNCHECKED = (
@@ -32,6 +34,7 @@ def readiness(name: str, measured: Measured, dropped: pd.DataFrame, cfg: Mapping
     except UserError as error:
         obstacles.append(str(error))
     else:
+        lines += _filtered(measured, cfg["roles"])
         for experiment, settings in cfg["experiments"].items():
             lines += ["", f"Experiment {experiment}"]
             try:
@@ -55,6 +58,18 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any])
     yield f"  {len(measured.background):>11,} authors are background"
     for row in shortcomings(measured.suitability).query("authors > 0").itertuples():
         yield f"  {row.authors:>11,} authors have {row.reason} ({row.experiment})"
+    suspicions = Suspicions()
+    for batch in stream_documents(measured.documents, ("text",)):
+        for text in batch["text"]:
+            suspicions.look(text, "")
+    for line in suspicions.lines(authors["author"], naming=False):
+        yield f"  suspicious: {line}"
+
+
+def _filtered(measured: Measured, roles: Mapping[str, Any]) -> Iterator[str]:
+    if measured.measures is not None:
+        for name, fails in failing(measured.measures, roles["filters"]).items():
+            yield f"  {fails.sum():>11,} authors left out by filter {name}, of {len(fails):,} measured"
 
 
 def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, measured: Measured) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Signs that a corpus is not what it should be. Nothing is dropped for them: each is one line in the log."""
+"""Signs that a corpus is not what it should be. Nothing is dropped for them: each is one line.
+
+The log of ``build_documents`` names the first post or author of each; the page of ``check`` counts them and names none.
+"""
 
 from __future__ import annotations
 
@@ -44,26 +47,35 @@ class Suspicions:
         count, first = self._posts.get(kind, (0, label))
         self._posts[kind] = count + 1, first
 
-    def lines(self, authors: Iterable[str]) -> list[str]:
-        """Return what was seen, and what is odd about the names of ``authors``."""
+    def lines(self, authors: Iterable[str], naming: bool = True) -> list[str]:
+        """Return what was seen, and what is odd about the names of ``authors``; without ``naming``, counts alone."""
         lines = [
-            f"{count:,} posts {_MEANINGS[kind]}; the first is {first}" for kind, (count, first) in self._posts.items()
+            f"{count:,} posts {_MEANINGS[kind]}" + (f"; the first is {first}" if naming else "")
+            for kind, (count, first) in self._posts.items()
         ]
         known: dict[str, str] = {}
         alike: list[tuple[str, str]] = []
+        missing: list[str] = []
         for name in authors:
             if name.casefold() in _MISSING:
-                lines.append(
-                    f"the author {name!r} may be a missing value; list it under 'excluded_authors' if it is one"
-                )
+                missing.append(name)
             other = known.setdefault(_plain(name), name)
             if other != name:
                 alike.append((other, name))
+        if naming:
+            lines += [
+                f"the author {name!r} may be a missing value; list it under 'excluded_authors' if it is one"
+                for name in missing
+            ]
+        elif missing:
+            lines.append(
+                f"{len(missing):,} authors' names may be missing values; the log of build_documents names them"
+            )
         if alike:
-            first = " and ".join(map(ascii, alike[0]))
+            first = f", such as {' and '.join(map(ascii, alike[0]))}" if naming else ""
             lines.append(
                 f"authors whose names differ in letter case, invisible characters, leading zeros or 'u/' alone: "
-                f"{len(alike):,}, such as {first}; make the names equal where they are one person"
+                f"{len(alike):,}{first}; make the names equal where they are one person"
             )
         return lines
 
