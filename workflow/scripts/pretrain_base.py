@@ -3,6 +3,10 @@
 import sys
 from pathlib import Path
 
+from favor.running.imports import put_off_unused
+
+put_off_unused()
+
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet

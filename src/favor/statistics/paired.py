@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binomtest, wilcoxon
+
+# scipy.stats takes half of a table's time to be imported, and tables ask for `holm` alone: it is imported where used.
 
 
 def mcnemar_exact(left_correct: np.ndarray, right_correct: np.ndarray) -> float:
@@ -13,6 +14,8 @@ def mcnemar_exact(left_correct: np.ndarray, right_correct: np.ndarray) -> float:
 
     1.0 where no pair disagrees.
     """
+    from scipy.stats import binomtest
+
     only_left = int((left_correct & ~right_correct).sum())
     only_right = int((~left_correct & right_correct).sum())
     if only_left + only_right == 0:
@@ -26,6 +29,8 @@ def wilcoxon_signed_rank(left: np.ndarray, right: np.ndarray) -> float:
     1.0 where all differences are zero. Exact for at most 50 untied differences, a normal approximation beyond
     (SciPy's rule).
     """
+    from scipy.stats import wilcoxon
+
     differences = np.asarray(left, dtype=np.float64) - np.asarray(right, dtype=np.float64)
     # Equal texts may differ in the last bit of a product; ranked, such noise would decide the test.
     differences = differences[np.abs(differences) >= 1e-12]
