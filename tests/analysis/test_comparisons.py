@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from tests.statistics.rates import equal_error_rate
 
 from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
 from favor.foundation.errors import UserError
 from favor.scores.inputs import ScoreInputs
-from favor.scores.verification import equal_error_rate, source_pairs
+from favor.scores.verification import source_pairs
 from favor.statistics.bootstrap import auc
 from favor.statistics.paired import holm
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
+from tests.statistics.rates import equal_error_rate
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.tables import PROMPTS
@@ -18,7 +19,6 @@ from favor.foundation.errors import UserError
 from favor.report.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
 from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
-from favor.scores.verification import equal_error_rate
 from favor.statistics.bootstrap import auc
 
 

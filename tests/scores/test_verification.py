@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
+from tests.statistics.rates import equal_error_rate
 from torchmetrics.functional.classification import binary_eer
 
-from favor.scores import verification
+from favor.scores import source_space, verification
 from favor.scores.verification import (
-    Pairs,
-    Roc,
-    equal_error_rate,
+    generated_blocks,
     generated_pairs,
-    same_topic_pairs,
     sampled_negatives,
+    source_blocks,
     source_pairs,
     topic_balanced_auc,
 )
+from favor.statistics import roc
 from favor.statistics.bootstrap import auc, eer_draws, observed
+from favor.statistics.roc import Roc, separation
 
 
 def run_of(inputs, method: str = "m"):
@@ -142,7 +143,7 @@ def test_generated_pairs_of_one_topic_by_hand(inputs_maker) -> None:
         topics={"a": "Student", "b": "Student", "c": "Arts", "d": "indUnk", "e": "indUnk"},
     )
     run = run_of(inputs)
-    pairs = same_topic_pairs(generated_pairs(inputs.vectors("e", run), run), run)
+    pairs = generated_pairs(inputs.vectors("e", run), run, same_topic=True)
     # positives of a, b, c, d; negatives a-b only, at 5, 45, 5 and 35 degrees
     assert pairs.positive.sum() == 4
     np.testing.assert_allclose(np.sort(pairs.scores[~pairs.positive]), np.cos(np.radians([45, 35, 5, 5])), atol=1e-12)
@@ -188,26 +189,76 @@ def test_shuffled_control_never_meets_itself(inputs_maker) -> None:
 
 
 def test_negative_sampling_is_the_released_one() -> None:
-    left = np.array(["a"] * 6000, dtype=object)
-    right = np.array(["a"] * 100 + ["b"] * 5900, dtype=object)
-    pairs = Pairs(np.arange(6000.0), left, right, left)
-    drawn = sampled_negatives(pairs)
-    assert (drawn.positive.sum(), (~drawn.positive).sum()) == (100, 5000)
-    assert len(set(drawn.scores)) == 5100
-    np.testing.assert_array_equal(drawn.scores, sampled_negatives(pairs).scores)
-    few = sampled_negatives(pairs.chosen(np.arange(500)))
+    scores, positive = np.arange(6000.0), np.arange(6000) < 100
+    parts = [slice(0, 50), slice(50, 3000), slice(3000, 6000)]
+    kept, same = sampled_negatives(lambda: ((scores[part], positive[part]) for part in parts), 5900)
+    assert (same.sum(), (~same).sum()) == (100, 5000)
+    drawn = np.random.default_rng(42).choice(np.flatnonzero(~positive), size=5000, replace=False)
+    np.testing.assert_array_equal(kept, np.concatenate([scores[:100], np.sort(scores[drawn])]))
+    few, _ = sampled_negatives(lambda: [(scores[:500], positive[:500])], 400)
     assert len(few) == 500
 
 
-def test_topic_balanced_auc_by_hand() -> None:
-    # topic s: positive .9 against .1, .2: AUC 1; topic t: positive .3 against .5: AUC 0; u: no negatives, out
-    pairs = Pairs(
-        np.array([0.9, 0.1, 0.2, 0.3, 0.5, 0.7]),
-        np.array(["a", "a", "a", "b", "b", "c"], dtype=object),
-        np.array(["a", "x", "y", "b", "z", "c"], dtype=object),
-        np.array(["s", "s", "s", "t", "t", "u"], dtype=object),
+def test_topic_balanced_auc_by_hand(inputs_maker) -> None:
+    # Student: a at 0 degrees, its other continuation at 30, b's at 80: AUC 1. Arts: c's output at 90, its own other at
+    # 180, d's at 100: AUC 0. e's topic is unknown, so it meets nobody else's texts.
+    inputs = inputs_maker(
+        train={name: [0] for name in "abcde"},
+        gold={"a": [200, 30], "b": [80], "c": [200, 180], "d": [100], "e": [270, 280]},
+        generated={"a": [0, None], "b": [None], "c": [90, None], "d": [None], "e": [270, 271]},
+        topics={"a": "Student", "b": "Student", "c": "Arts", "d": "Arts", "e": "indUnk"},
     )
-    assert topic_balanced_auc(pairs) == 0.5
+    run = run_of(inputs)
+    assert topic_balanced_auc(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1)) == 0.5
+
+
+def crowd(inputs_maker):
+    """Twelve authors with outputs at random angles, some of them equal, of three topics and an unknown one."""
+    names, generator = "abcdefghijkl", np.random.default_rng(5)
+
+    def angles(count: int) -> dict[str, list[float]]:
+        return {name: (10.0 * generator.integers(0, 30, count)).tolist() for name in names}
+
+    topics = {name: ("Student", "Arts", "Law", "indUnk")[place % 4] for place, name in enumerate(names)}
+    return inputs_maker(train=angles(3), gold=angles(4), generated=angles(4), topics=topics)
+
+
+@pytest.mark.parametrize("cells", [1, 90, 1000])
+def test_pairs_in_blocks_are_all_pairs(inputs_maker, monkeypatch, cells) -> None:
+    inputs = crowd(inputs_maker)
+    run, gold = run_of(inputs), inputs.sources("e", "gold", 1)
+    vectors, test = inputs.vectors("e", run), inputs.sources("e", "gold")
+    ways = [(generated_pairs, (vectors, run, same)) for same in (False, True)]
+    ways += [(source_pairs, (vectors, run, gold, same)) for same in (False, True)]
+    ways += [(source_space.human_pairs, (test,))]
+    whole = [way(*given) for way, given in ways]
+    monkeypatch.setattr(verification, "CELLS", cells)
+    for expected, (way, given) in zip(whole, ways, strict=True):
+        found = way(*given)
+        np.testing.assert_array_equal(found.left, expected.left)
+        np.testing.assert_array_equal(found.right, expected.right)
+        np.testing.assert_array_equal(found.topic, expected.topic)
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-15)
+    blocks = (*generated_blocks(vectors, run)(), *source_blocks(vectors, run, gold)())
+    assert all(len(scores) <= max(cells, 48) for scores, _ in blocks)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("decimals", [1, 3, 5, 16])
+@pytest.mark.parametrize("held", [0, 5, 1 << 20])
+def test_separation_in_blocks_is_that_of_all_pairs_in_every_bit(monkeypatch, seed, decimals, held) -> None:
+    monkeypatch.setattr(roc, "HELD", held)
+    generator = np.random.default_rng(seed)
+    positive = generator.random(3000) < 0.1
+    # Most scores within one bin of the first level, as those of an encoder that has learned little.
+    scores = np.where(generator.random(3000) < 0.8, 0.9, 0.2) + 1e-6 * generator.normal(0, 1, 3000) + 1e-6 * positive
+    scores = np.round(scores if decimals > 5 else generator.normal(0.4, 0.2, 3000) + 0.1 * positive, decimals)
+    curve, size = Roc.of(scores, positive), 700
+    found = separation(lambda: ((scores[k : k + size], positive[k : k + size]) for k in range(0, 3000, size)))
+    assert found.auc == auc(scores, positive)
+    assert found.eer == curve.equal_error_rate()
+    assert found.interpolated_eer == curve.equal_error_rate(interpolated=True)
+    assert (found.positives, found.pairs) == (positive.sum(), 3000)
 
 
 def test_family(three_authors, score_value) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
+from tests.statistics.rates import equal_error_rate
 
-from favor.scores.verification import equal_error_rate
 from favor.statistics.bootstrap import (
     auc,
     auc_draws,

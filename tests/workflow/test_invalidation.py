@@ -46,7 +46,7 @@ def test_a_whole_run_leaves_nothing_to_do(project):
 
 
 def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
-    project.edit("src/favor/scores/verification.py", "interpolated: bool = False) -> float:", "interpolated=True):")
+    project.edit("src/favor/statistics/roc.py", "interpolated: bool = False) -> float:", "interpolated=True):")
     # Source-space scores are verification too, of human texts.
     expected = {"score": 2, "make_table": showing("verification", "source_space"), **END}
     assert project.planned() == rerun_by_code(project) == expected

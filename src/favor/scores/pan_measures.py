@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from favor.scores.verification import Roc
 from favor.statistics.bootstrap import auc
+from favor.statistics.roc import Roc
 
 MEASURES = ("auc", "c@1", "f_05_u", "F1", "brier")
 
@@ -39,7 +39,7 @@ def pan_measures(truth: np.ndarray, answers: np.ndarray) -> dict[str, float]:
 
 def equal_error_threshold(scores: np.ndarray, positive: np.ndarray) -> float:
     """Return the score at and above which pairs are accepted where both error rates are nearest; NaN without both
-    classes. The first such score from above, as in :func:`favor.scores.verification.equal_error_rate`."""
+    classes. The first such score from above, as in :meth:`favor.statistics.roc.Roc.equal_error_rate`."""
     if positive.all() or not positive.any():
         return float("nan")
     return float(np.unique(scores)[::-1][max(Roc.of(scores, positive).nearest - 1, 0)])

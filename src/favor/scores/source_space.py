@@ -5,7 +5,7 @@ It looks at human texts only, so its rows belong to no run: their method is "sou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
-from favor.scores.verification import Pairs, equal_error_rate
-from favor.statistics.bootstrap import auc
+from favor.scores.verification import Cells, Pairs, joined, rows_at_once
 from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
+from favor.statistics.roc import Block, separation
 
 _REFERENCE = "paper, Source-Space Controls"
 _INFINITE = float("inf")
@@ -43,15 +43,31 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def human_pairs(sources: Sources) -> Pairs:
+def human_cells(sources: Sources) -> Iterator[Cells]:
     """All unordered pairs of human texts: same author, or another author of the same, known topic."""
-    author, topic = sources.frame["client"].to_numpy(dtype=object), sources.frame["topic"].to_numpy(dtype=object)
-    first, second = np.triu_indices(len(author), k=1)
-    same_topic = (topic[first] == topic[second]) & (topic[first] != UNKNOWN_TOPIC)
-    keep = (author[first] == author[second]) | same_topic
-    first, second = first[keep], second[keep]
-    cosines = np.einsum("nd,nd->n", sources.vectors[first], sources.vectors[second])
-    return Pairs(cosines, author[first], author[second], topic[first])
+    author, topic = (pd.factorize(sources.frame[key])[0] for key in ("client", "topic"))
+    known = (sources.frame["topic"] != UNKNOWN_TOPIC).to_numpy()
+    for rows in rows_at_once(len(author), len(author)):
+        later = slice(rows.start, None)
+        shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
+        first, second = np.nonzero(np.triu(shared | (author[rows, None] == author[None, later]), k=1))
+        first, second = first + rows.start, second + rows.start
+        pairs = rows_at_once(len(first), sources.vectors.shape[1])
+        cosines = [np.einsum("nd,nd->n", sources.vectors[first[part]], sources.vectors[second[part]]) for part in pairs]
+        yield np.concatenate(cosines), first, second
+
+
+def human_pairs(sources: Sources) -> Pairs:
+    """The pairs of :func:`human_cells`, all at once."""
+    scores, first, second = joined(human_cells(sources))
+    author, topic = (sources.frame[key].to_numpy(dtype=object) for key in ("client", "topic"))
+    return Pairs(scores, author[first], author[second], topic[first])
+
+
+def human_blocks(sources: Sources) -> Callable[[], Iterator[Block]]:
+    """What gives the pairs of :func:`human_cells` as scores and classes, as often as it is called."""
+    author = sources.frame["client"].to_numpy(dtype=object)
+    return lambda: ((scores, author[first] == author[second]) for scores, first, second in human_cells(sources))
 
 
 def probe(
@@ -98,10 +114,10 @@ def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any
     note = "no validation or test texts were embedded"
     yield row("probe_accuracy", accuracy, len(test.frame), note)
     yield row("probe_macro_f1", f1, len(test.frame), note)
-    pairs = human_pairs(test)
+    found = separation(human_blocks(test))
     missing = "needs same-author and same-topic pairs of test texts"
-    yield row("source_auc", auc(pairs.scores, pairs.positive), len(pairs), missing)
-    yield row("source_eer", equal_error_rate(pairs.scores, pairs.positive), len(pairs), missing)
+    yield row("source_auc", found.auc, found.pairs, missing)
+    yield row("source_eer", found.eer, found.pairs, missing)
     yield from _effects(inputs.sources(encoder, settings["effect_kind"]), settings, row)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.statistics.bootstrap import auc
+from favor.statistics.roc import Block, Separation, separation
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 _SAME_TOPIC = f"{_REFERENCE}; generated-source pairs, same topic"
@@ -25,6 +25,9 @@ METRICS = (
 VARIANTS = ("same_topic", "sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
 DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
+CELLS = 1 << 22  # cosines that are computed at once
+# Some of a run's pairs: cosines, the place of each left text among its survivors, and that of each right text.
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -46,129 +49,126 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def chosen(self, keep: np.ndarray) -> Pairs:
-        """The pairs at ``keep`` (a mask or indices)."""
-        return Pairs(self.scores[keep], self.left[keep], self.right[keep], self.topic[keep])
+
+def generated_cells(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Iterator[Cells]:
+    """All unordered pairs of a run's surviving outputs on different prompts; ``vectors`` [n, d] are their unit rows.
+
+    ``same_topic``: all positives, and the negatives whose authors share a known topic.
+    """
+    author, topic, prompt = (pd.factorize(run.survivors[key])[0] for key in ("client", "topic", "prompt_id"))
+    known = (run.survivors["topic"] != UNKNOWN_TOPIC).to_numpy()
+    for rows in rows_at_once(len(author), len(author)):
+        later = slice(rows.start, None)
+        keep = np.triu(prompt[rows, None] != prompt[None, later], k=1)
+        if same_topic:
+            shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
+            keep &= shared | (author[rows, None] == author[None, later])
+        first, second = np.nonzero(keep)
+        yield (vectors[rows] @ vectors[later].T)[first, second], first + rows.start, second + rows.start
 
 
-def generated_pairs(vectors: np.ndarray, run: Run) -> Pairs:
-    """All unordered pairs of a run's surviving outputs on different prompts; ``vectors`` [n, d] are their unit rows."""
-    survivors = run.survivors
-    first, second = _places(survivors)
-    author, topic = survivors["client"].to_numpy(dtype=object), survivors["topic"].to_numpy(dtype=object)
-    return Pairs((vectors @ vectors.T)[first, second], author[first], author[second], topic[first])
-
-
-def _places(survivors: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the two outputs of every pair; samples of one prompt make none."""
-    prompt = survivors["prompt_id"].to_numpy(dtype=object)
-    first, second = np.triu_indices(len(survivors), k=1)
-    apart = prompt[first] != prompt[second]
-    return first[apart], second[apart]
-
-
-def same_topic_pairs(pairs: Pairs, run: Run) -> Pairs:
-    """All positives of ``generated_pairs`` and the negatives whose authors share a known topic."""
-    survivors = run.survivors
-    first, second = _places(survivors)
-    topic = survivors["topic"].to_numpy(dtype=object)
-    shared = (topic[first] == topic[second]) & (topic[first] != UNKNOWN_TOPIC)
-    return pairs.chosen(pairs.positive | shared)
-
-
-def source_pairs(vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True) -> Pairs:
+def source_cells(
+    vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True, topic: str | None = None
+) -> Iterator[Cells]:
     """Pairs of every surviving output with every human text: the author's own, and other authors'.
 
     An output is never paired with the gold continuation of its own prompt, nor with the human text that it is (in the
     controls). Negatives share the output's topic unless ``same_topic`` is False; an output of unknown topic
-    (``indUnk``) has no same-topic negatives, so it gives positives only.
+    (``indUnk``) has no same-topic negatives, so it gives positives only. ``topic``: of outputs of this topic alone.
     """
-    survivors = run.survivors
-    author, topic = survivors["client"].to_numpy(dtype=object), survivors["topic"].to_numpy(dtype=object)
-    owner, subject = sources.frame["client"].to_numpy(dtype=object), sources.frame["topic"].to_numpy(dtype=object)
-    item = sources.frame["item"].to_numpy(dtype=object)
-    same_author = author[:, None] == owner[None, :]
-    own_gold = survivors["prompt_id"].to_numpy(dtype=object)[:, None] == item[None, :]
-    itself = survivors["text_item"].to_numpy(dtype=object)[:, None] == item[None, :]
-    negative = ~same_author
-    if same_topic:
-        negative &= (topic[:, None] == subject[None, :]) & (topic != UNKNOWN_TOPIC)[:, None]
-    left, right = np.nonzero((same_author | negative) & ~own_gold & ~itself)
-    return Pairs((vectors @ sources.vectors.T)[left, right], author[left], owner[right], topic[left])
+    survivors, human = run.survivors, sources.frame
+    author, owner = _codes(survivors["client"], human["client"])
+    subject, theme = _codes(survivors["topic"], human["topic"])
+    prompt, itself, item = _codes(survivors["prompt_id"], survivors["text_item"], human["item"])
+    topics = survivors["topic"].to_numpy(dtype=object)
+    chosen = np.flatnonzero(topics == topic) if topic is not None else np.arange(len(survivors))
+    for part in rows_at_once(len(chosen), len(human)):
+        rows = chosen[part]
+        keep = author[rows, None] == owner[None, :]
+        if same_topic:
+            keep |= (subject[rows, None] == theme[None, :]) & (topics[rows] != UNKNOWN_TOPIC)[:, None]
+        else:
+            keep[:] = True
+        keep &= (prompt[rows, None] != item[None, :]) & (itself[rows, None] != item[None, :])
+        left, right = np.nonzero(keep)
+        yield (vectors[rows] @ sources.vectors.T)[left, right], rows[left], right
 
 
-def sampled_negatives(pairs: Pairs, number: int = SAMPLED_NEGATIVES, seed: int = SAMPLING_SEED) -> Pairs:
-    """All positives and at most ``number`` negatives, drawn without replacement by NumPy's default generator."""
-    negatives = np.flatnonzero(~pairs.positive)
-    if len(negatives) > number:
+def rows_at_once(rows: int, columns: int) -> Iterator[slice]:
+    """Cut the rows of a matrix into runs of at most :data:`CELLS` cells; a matrix without rows is one empty run."""
+    step = max(1, CELLS // max(1, columns))
+    for start in range(0, max(1, rows), step):
+        yield slice(start, min(start + step, rows))
+
+
+def _codes(*columns: pd.Series) -> list[np.ndarray]:
+    """Return columns of names as whole numbers, equal where the names are equal."""
+    codes, _ = pd.factorize(np.concatenate([column.to_numpy(dtype=object) for column in columns]))
+    return np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
+
+
+def generated_pairs(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Pairs:
+    """The pairs of :func:`generated_cells`, all at once."""
+    scores, first, second = joined(generated_cells(vectors, run, same_topic))
+    author, topic = (run.survivors[key].to_numpy(dtype=object) for key in ("client", "topic"))
+    return Pairs(scores, author[first], author[second], topic[first])
+
+
+def source_pairs(vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True) -> Pairs:
+    """The pairs of :func:`source_cells`, all at once."""
+    scores, left, right = joined(source_cells(vectors, run, sources, same_topic))
+    author, topic = (run.survivors[key].to_numpy(dtype=object) for key in ("client", "topic"))
+    return Pairs(scores, author[left], sources.frame["client"].to_numpy(dtype=object)[right], topic[left])
+
+
+def joined(cells: Iterator[Cells]) -> Cells:
+    """Put cells together."""
+    scores, left, right = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    return scores, left, right
+
+
+def generated_blocks(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Callable[[], Iterator[Block]]:
+    """What gives the pairs of :func:`generated_cells` as scores and classes, as often as it is called."""
+    (author,) = _codes(run.survivors["client"])
+    return lambda: (
+        (scores, author[first] == author[second]) for scores, first, second in generated_cells(vectors, run, same_topic)
+    )
+
+
+def source_blocks(
+    vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True, topic: str | None = None
+) -> Callable[[], Iterator[Block]]:
+    """What gives the pairs of :func:`source_cells` as scores and classes, as often as it is called."""
+    author, owner = _codes(run.survivors["client"], sources.frame["client"])
+    return lambda: (
+        (scores, author[left] == owner[right])
+        for scores, left, right in source_cells(vectors, run, sources, same_topic, topic)
+    )
+
+
+def sampled_negatives(
+    blocks: Callable[[], Iterator[Block]], negatives: int, number: int = SAMPLED_NEGATIVES, seed: int = SAMPLING_SEED
+) -> Block:
+    """All positives and at most ``number`` of the ``negatives``, drawn without replacement by NumPy's generator."""
+    drawn = np.arange(negatives)
+    if negatives > number:
         # the released protocol names this seed, so it is not derived from the experiment's
-        negatives = np.sort(np.random.default_rng(seed).choice(negatives, size=number, replace=False))
-    return pairs.chosen(np.sort(np.concatenate([np.flatnonzero(pairs.positive), negatives])))
+        drawn = np.sort(np.random.default_rng(seed).choice(negatives, size=number, replace=False))
+    positives, others, seen = [], [], 0
+    for scores, positive in blocks():
+        own = scores[~positive]
+        first, last = np.searchsorted(drawn, [seen, seen + len(own)])
+        positives.append(scores[positive])
+        others.append(own[drawn[first:last] - seen])
+        seen += len(own)
+    scores = np.concatenate([*positives, *others])
+    return scores, np.arange(len(scores)) < sum(map(len, positives))
 
 
-@dataclass(frozen=True)
-class Roc:
-    """The ROC curve as whole numbers: at every distinct threshold, from above every score down to the lowest, how many
-    of the ``negatives`` are accepted (``false`` [k]) and how many of the ``positives`` are missed (``missed`` [k]).
-
-    A pair is accepted where its score is at least the threshold.
-    """
-
-    false: np.ndarray
-    missed: np.ndarray
-    negatives: int
-    positives: int
-
-    @classmethod
-    def of(cls, scores: np.ndarray, positive: np.ndarray) -> Roc:
-        """Return the curve of pairs of both classes."""
-        order = np.argsort(-scores, kind="stable")
-        ordered = scores[order]
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-        accepted = np.concatenate([[0], np.cumsum(positive[order])[last]])
-        positives = int(positive.sum())
-        false = np.concatenate([[0], last + 1]) - accepted
-        return cls(false, positives - accepted, len(positive) - positives, positives)
-
-    @property
-    def gap(self) -> np.ndarray:
-        """FNR - FPR times positives * negatives, int64 [k]: falls from positives * negatives to its negative."""
-        gap: np.ndarray = self.missed * self.negatives - self.false * self.positives
-        return gap
-
-    @property
-    def nearest(self) -> int:
-        """The threshold at which both rates are nearest; of several, the highest."""
-        return int(np.argmin(np.abs(self.gap)))
-
-
-def equal_error_rate(scores: np.ndarray, positive: np.ndarray, interpolated: bool = False) -> float:
-    """Equal error rate, correctly rounded. NaN without both classes.
-
-    Default: the mean of false positive and false negative rate at the threshold of the full ROC where they are
-    nearest. Where two thresholds are equally near, which is common in small samples, the higher one counts. Counts are
-    compared and not quotients, for rounding would decide such ties. ``interpolated``: where the straight lines between
-    ROC points meet the line FPR = FNR.
-    """
-    if positive.all() or not positive.any():
-        return float("nan")
-    curve = Roc.of(scores, positive)
-    # Python's integers from here on: they do not overflow, and their quotient is the nearest float.
-    if not interpolated:
-        missed, false = (int(counts[curve.nearest]) for counts in (curve.missed, curve.false))
-        errors = missed * curve.negatives + false * curve.positives
-        return errors / (2 * curve.positives * curve.negatives)
-    after = int(np.argmax(curve.gap <= 0))
-    above, below = (int(curve.gap[place]) for place in (after - 1, after))
-    start, end = (int(curve.false[place]) for place in (after - 1, after))
-    return (start * (above - below) + above * (end - start)) / ((above - below) * curve.negatives)
-
-
-def topic_balanced_auc(pairs: Pairs) -> float:
+def topic_balanced_auc(vectors: np.ndarray, run: Run, sources: Sources) -> float:
     """Unweighted mean over topics of the AUC within each topic that has pairs of both classes; NaN with none."""
-    topics = np.unique(pairs.topic.astype(str))
-    parts = [pairs.chosen(pairs.topic == topic) for topic in topics]
-    values = np.array([auc(part.scores, part.positive) for part in parts])
+    topics = np.unique(run.survivors["topic"].to_numpy(dtype=str))
+    values = [separation(source_blocks(vectors, run, sources, topic=topic)).auc for topic in topics]
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
@@ -190,41 +190,41 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: list[str]) -> Iterator[Score]:
-    def rows(view: str, variant: str, pairs: Pairs, interpolated: bool = False) -> Iterator[Score]:
-        positive = pairs.positive
-        values = {
-            f"{view}_auc": auc(pairs.scores, positive),
-            f"{view}_eer": equal_error_rate(pairs.scores, positive, interpolated),
-        }
+    def rows(view: str, variant: str, found: Separation, interpolated: bool = False) -> Iterator[Score]:
+        values = {f"{view}_eer": found.interpolated_eer}
+        if not interpolated:
+            values = {f"{view}_auc": found.auc, f"{view}_eer": found.eer}
         for metric, value in values.items():
-            if not (interpolated and metric.endswith("_auc")):
-                yield Score(run.seed, run.method, encoder, metric, variant, value, len(pairs), _note(pairs, value))
+            yield Score(run.seed, run.method, encoder, metric, variant, value, found.pairs, _note(found))
 
     vectors = inputs.vectors(encoder, run)
-    generated = generated_pairs(vectors, run)
     gold = inputs.sources(encoder, "gold", run.seed)
-    default = source_pairs(vectors, run, gold)
-    for view, pairs in (("generated", generated), ("generated_source", default)):
-        yield from rows(view, "", pairs)
+    blocks = generated_blocks(vectors, run)
+    generated, default = separation(blocks), separation(source_blocks(vectors, run, gold))
+    for view, found in (("generated", generated), ("generated_source", default)):
+        yield from rows(view, "", found)
         if "interpolated" in variants:
-            yield from rows(view, "interpolated", pairs, interpolated=True)
+            yield from rows(view, "interpolated", found, interpolated=True)
     if "same_topic" in variants:
-        yield from rows("generated", "same_topic", same_topic_pairs(generated, run))
+        yield from rows("generated", "same_topic", separation(generated_blocks(vectors, run, same_topic=True)))
     if "sampled5000" in variants:
-        yield from rows("generated", "sampled5000", sampled_negatives(generated))
+        drawn = sampled_negatives(blocks, generated.negatives)
+        yield from rows("generated", "sampled5000", separation(lambda: [drawn]))
     if "train_texts" in variants:
-        yield from rows("generated_source", "train_texts", source_pairs(vectors, run, inputs.sources(encoder, "train")))
+        train = inputs.sources(encoder, "train")
+        yield from rows("generated_source", "train_texts", separation(source_blocks(vectors, run, train)))
     if "all_different" in variants:
-        yield from rows("generated_source", "all_different", source_pairs(vectors, run, gold, same_topic=False))
+        others = separation(source_blocks(vectors, run, gold, same_topic=False))
+        yield from rows("generated_source", "all_different", others)
     if "topic_balanced" in variants:
-        value = topic_balanced_auc(default)
+        value = topic_balanced_auc(vectors, run, gold)
         note = "" if value == value else "no topic has pairs of both classes"
         metric = "generated_source_auc"
-        yield Score(run.seed, run.method, encoder, metric, "topic_balanced", value, len(default), note)
+        yield Score(run.seed, run.method, encoder, metric, "topic_balanced", value, default.pairs, note)
 
 
-def _note(pairs: Pairs, value: float) -> str:
-    if value == value:
+def _note(found: Separation) -> str:
+    if found.positives and found.negatives:
         return ""
-    missing = "same-author" if not pairs.positive.any() else "different-author"
-    return f"no {missing} pairs" if len(pairs) else "no pairs"
+    missing = "different-author" if found.positives else "same-author"
+    return f"no {missing} pairs" if found.pairs else "no pairs"

@@ -124,7 +124,7 @@ def auc(scores: np.ndarray, positive: np.ndarray) -> float:
 
 
 def eer_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Equal error rate of the pairs in every draw, as :func:`favor.scores.verification.equal_error_rate` defines it.
+    """Equal error rate of the pairs in every draw, as :meth:`favor.statistics.roc.Roc.equal_error_rate` defines it.
 
     FNR - FPR falls with the threshold, so every draw finds its two nearest thresholds by bisection; the counts at a
     threshold are dot products with per-cluster cumulative counts. They are whole numbers, which float64 holds exactly
