@@ -1,4 +1,4 @@
-"""Decoders of six families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
+"""Decoders of seven families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from favor.lm.training import ClientTask, train
 ATTENTION, GATED = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
 TARGETS = {
     **dict.fromkeys(("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma"), (*ATTENTION, *GATED)),
+    "Phi": ("q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"),
     "Phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
 }
 SIZES = {
@@ -41,7 +42,7 @@ def decoder(request, tmp_path_factory):
     configuration = getattr(transformers, f"{request.param}Config")(**sizes)
     model = getattr(transformers, f"{request.param}ForCausalLM")(configuration)
     model.save_pretrained(folder)
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=TARGETS[request.param])
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=None)
     state = initial_state(model, lora, 4)
     generator = torch.Generator().manual_seed(9)
     state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in state.items()}
@@ -53,7 +54,7 @@ def test_logits_are_those_of_peft(decoder, quantisation, tmp_path):
     from peft import PeftModel
 
     _, folder, lora, state = decoder
-    base = load_base(folder, quantisation, "cpu", "float32", lora.target_modules)
+    base = load_base(folder, quantisation, "cpu", "float32", lora)
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
     stack = LoraStack(base.model, lora)
     with torch.no_grad(), stack.attached():
@@ -88,7 +89,7 @@ def test_continuations_are_those_of_transformers(decoder, tmp_path):
 
 
 def test_training_lowers_the_loss_and_moves_every_projection(decoder):
-    _, folder, lora, _ = decoder
+    family, folder, lora, _ = decoder
     base = load_base(folder, device="cpu")
     tokens = base.tokenizer.encode(" ".join(SENTENCES))
     pieces = cut_pieces(tokens, "d", 4, 64, "windows")
@@ -98,7 +99,7 @@ def test_training_lowers_the_loss_and_moves_every_projection(decoder):
     losses = [float(row["task_loss"]) for row in result.log]
     assert losses[-1] < losses[0] - 0.3
     moved = {name.split(".")[-3] for name, value in result.state.items() if "lora_B" in name and value.any()}
-    assert moved == set(lora.target_modules)
+    assert moved == set(TARGETS[family])
 
 
 def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are():
@@ -108,6 +109,11 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are():
         gpt = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=40))
         sizes = {key: value for key, value in SIZES.items() if "token" not in key}
         experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
+    chosen = LoraSettings(target_modules=None)
+    with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*can be named: none"):
+        target_layers(gpt, chosen)
+    with pytest.raises(UserError, match=r"fused expert.*can be named: (gate, )?k_proj, o_proj, q_proj, v_proj"):
+        target_layers(experts, chosen)
     with pytest.raises(UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*nearest there are: lm_head"):
         target_layers(gpt, LoraSettings(target_modules=("c_attn",)))
     with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*there are: .*_proj"):

@@ -79,7 +79,9 @@ def test_absent_shard_is_named(copied):
 
 
 def test_missing_projection_and_short_context(model_folder):
-    assert "no linear layer named c_attn" in refusal(model_folder, target_modules=["q_proj", "c_attn"])
+    assert "no linear layer named c_attn" in refusal(
+        model_folder, lora=LoraSettings(target_modules=("q_proj", "c_attn"))
+    )
     assert "need 129 tokens, its context holds 128" in refusal(model_folder, context_needed=129)
     assert context_length(str(model_folder)) == 128
 

@@ -32,7 +32,7 @@ with job(snakemake) as cfg:
     longest = max(frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame))
     base = load_base(
         **cfg["model"],
-        target_modules=list(lora.target_modules),
+        lora=lora,
         context_needed=int(longest) + settings["max_new_tokens"],
     )
     if how.inference == "adapters":

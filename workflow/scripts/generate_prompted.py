@@ -15,7 +15,7 @@ from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.generation import GenerationRequest
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import ALL_LINEAR
 from favor.running.job import job
 from favor.scores.text_quality import generations_table
 
@@ -36,7 +36,7 @@ with job(snakemake) as cfg:
         requests, tokens = prompted_requests(base, prompting, asked, texts, sheets, Lengths(**cfg["lengths"]))
         whole = [GenerationRequest(name, ids) for name, ids in zip(requests["prompt_id"], tokens, strict=True)]
         run = requests[["client", "prompt_id"]].assign(**named)
-        rows, found = answers(base, LoraSettings(), run, whole, settings, f"{named['method']}, continuations")
+        rows, found = answers(base, ALL_LINEAR, run, whole, settings, f"{named['method']}, continuations")
         texts_made = [base.tokenizer.decode(answer) for answer in found]
         write_parquet(generations_table(rows, texts_made, found, settings, cfg["words"]), output, GENERATIONS)
         made.append(requests.assign(**named))

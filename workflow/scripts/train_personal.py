@@ -46,7 +46,7 @@ with job(snakemake) as cfg:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
 
-    base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
+    base = load_base(**cfg["model"], lora=lora_settings(cfg))
     clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"], weights)
     results = run_stage(
         base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, seed {seed}, {phase}"

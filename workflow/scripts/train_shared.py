@@ -6,7 +6,7 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.federation.local import run_stage, training_log
+from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
@@ -33,7 +33,7 @@ with job(snakemake) as cfg:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
 
-    base = load_base(**cfg["model"], target_modules=cfg["lora"]["target_modules"])
+    base = load_base(**cfg["model"], lora=lora_settings(cfg))
     clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
     results = run_stage(base, clients, texts, stage, cfg, "shared", seed, what)

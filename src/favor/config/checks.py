@@ -21,6 +21,7 @@ from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_outputs_of
+from favor.config.training import PROJECTIONS
 from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
 
 EMBEDDED_MINILM = "embedded-minilm"
@@ -164,6 +165,8 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
             )
         fill(experiment, clients=clients - experiment.skip_clients)
     apply_protocol(experiment)
+    if experiment.lora.target_modules is None and config.base_models[experiment.base_model].pretrain is not None:
+        fill(experiment.lora, target_modules=list(PROJECTIONS))
     federation = experiment.federation
     per_job = MOST_CLIENTS_PER_JOB if federation.clients_per_job is None else federation.clients_per_job
     fill(federation, clients_per_job=min(per_job, experiment.clients))

@@ -186,5 +186,5 @@ class Experiment(Section):
             refuse(
                 f"{where}.training.max_length", f"{longest} tokens exceed the model's context of {context}; lower it"
             )
-        for module in self.lora.target_modules:
+        for module in self.lora.target_modules or ():
             check_known(module, PROJECTIONS, f"{where}.lora.target_modules")

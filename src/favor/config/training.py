@@ -119,8 +119,10 @@ class Lora(Section):
     rank: int = key(16, "Rank of the adapters.", ge=1)
     alpha: Positive = key(32, "Numerator of the scaling, which is alpha / rank.")
     dropout: Dropout = key(0.05, "Dropout on the adapter's input.")
-    target_modules: Annotated[list[str], DISTINCT] = key(
-        list(PROJECTIONS), "Projections that carry an adapter.", min_length=1
+    target_modules: Annotated[list[str], DISTINCT, Field(min_length=1)] | None = key(
+        None,
+        "Projections that carry an adapter; null takes every linear layer of the model but the output layer, in Qwen2 "
+        "the seven of the paper.",
     )
 
 

@@ -150,7 +150,7 @@ def run_stage(
 
 def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:
     """Return the adapter settings of a rule's configuration."""
-    return LoraSettings(**{**cfg["lora"], "target_modules": tuple(cfg["lora"]["target_modules"])})
+    return LoraSettings.of(cfg["lora"])
 
 
 def training_settings(cfg: Mapping[str, Any], aligned: bool) -> TrainingSettings:

@@ -27,7 +27,7 @@ from favor.foundation.seeds import numpy_generator
 from favor.lm.base import BaseModel
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import ALL_LINEAR
 from favor.lm.tokenizer import TextTokenizer
 
 
@@ -73,7 +73,7 @@ def distil_sheets(
         asked = [
             GenerationRequest(client, chat.encode(*request)) for client, request in zip(clients, wanted, strict=True)
         ]
-        answers = generate(base, LoraSettings(), asked, new_tokens, repetition_penalty, rows_per_batch)
+        answers = generate(base, ALL_LINEAR, asked, new_tokens, repetition_penalty, rows_per_batch)
         return [base.tokenizer.decode(answer).strip() for answer in answers]
 
     chosen = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -68,15 +67,15 @@ def load_base(
     quantisation: Quantisation = "none",
     device: Literal["auto", "cpu", "cuda"] = "auto",
     dtype: Literal["auto", "float32", "bfloat16"] = "auto",
-    target_modules: Sequence[str] | None = None,
+    lora: LoraSettings | None = None,
     context_needed: int = 0,
     chat: Chat = "auto",
 ) -> BaseModel:
     """Load a base model by Hugging Face id or local folder: frozen, in evaluation mode, safetensors only.
 
     ``dtype`` "auto" is bfloat16 on a GPU and float32 on a CPU; with ``quantisation`` "nf4" (NF4 with double
-    quantisation, QLoRA) it is the dtype of computation. ``target_modules`` names projections that must exist and
-    ``context_needed`` the tokens (prompt and continuation) that must fit.
+    quantisation, QLoRA) it is the dtype of computation. ``lora``: adapters that the model must take,
+    ``context_needed``: tokens (prompt and continuation) that must fit.
 
     Raises ``UserError``, one line each: no such folder or id, a file missing or truncated, a projection missing, a
     context too short, no GPU where one is asked for, a model whose logits are not its output layer's product.
@@ -98,9 +97,9 @@ def load_base(
     )
     tokenizer = load_tokenizer(source)
     base = wrap_model(_load_model(source, quantisation, place, precision), tokenizer, source, precision)
-    if target_modules is not None:
+    if lora is not None:
         try:
-            target_layers(base.model, LoraSettings(target_modules=tuple(target_modules)))
+            target_layers(base.model, lora)
         except UserError as error:
             raise UserError(f"model '{source}': {error}") from None
     base.chat = chat

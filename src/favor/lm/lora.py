@@ -37,19 +37,31 @@ def factor_name(module: str, factor: str) -> str:
 def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Linear]:
     """Return the linear layers that LoRA adapts, by dotted path, sorted by path.
 
+    Without names these are all but the output layer, as PEFT's "all-linear" takes them.
+
     Raises ``UserError`` where the model has no linear layer of a configured name, naming the nearest there are and what
-    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, and experts whose weights are one tensor.
+    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, and experts whose weights are one tensor. Without
+    names any such layer is refused, for the default would leave a part of every block out.
     """
-    linear = {path: module for path, module in model.named_modules() if isinstance(module, nn.Linear)}
-    layers = {path: linear[path] for path in sorted(linear) if path.split(".")[-1] in settings.target_modules}
+    linear = {path: module for path, module in sorted(model.named_modules()) if isinstance(module, nn.Linear)}
+    refused = _refused(model)
+    others = f"{', '.join(refused)}: Conv1D or fused expert layers, which are not supported" if refused else ""
+    if settings.target_modules is None:
+        output = getattr(model, "get_output_embeddings", lambda: None)()
+        inner = {path: module for path, module in linear.items() if module is not output}
+        names = ", ".join(sorted({path.split(".")[-1] for path in inner}))
+        if refused or not inner:
+            found = others or "no linear layers but the output layer"
+            raise UserError(f"target_modules: the model has {found}; can be named: {names or 'none'}")
+        return inner
+    layers = {path: module for path, module in linear.items() if path.split(".")[-1] in settings.target_modules}
     available = sorted({path.split(".")[-1] for path in linear})
     missing = sorted(set(settings.target_modules) - {path.split(".")[-1] for path in layers})
     if missing:
         near = {name for wanted in missing for name in difflib.get_close_matches(wanted, available, n=2, cutoff=0.3)}
-        refused = _refused(model)
-        others = f" ({', '.join(refused)}: Conv1D or fused expert layers, which are not supported)" if refused else ""
+        instead = f" ({others})" if others else ""
         raise UserError(
-            f"target_modules: the model has no linear layer named {', '.join(missing)}{others}; "
+            f"target_modules: the model has no linear layer named {', '.join(missing)}{instead}; "
             f"nearest there are: {', '.join(sorted(near) or available) or 'none'}"
         )
     return layers
@@ -105,7 +117,7 @@ def export_peft(state: LoraState, settings: LoraSettings, base_name: str, folder
     """Write ``adapter_config.json`` and ``adapter_model.safetensors`` so that ``PeftModel.from_pretrained`` loads them.
 
     The tensors are written before the configuration, so a folder with a configuration is whole. Equal states give
-    equal bytes (``target_modules`` are sorted; PEFT itself writes them in set order).
+    equal bytes (``target_modules`` are those of the state, sorted; PEFT itself writes them in set order).
     """
     alpha = int(settings.alpha) if float(settings.alpha).is_integer() else settings.alpha
     write_safetensors(state, Path(folder) / "adapter_model.safetensors", {"format": "pt"})
@@ -120,7 +132,7 @@ def export_peft(state: LoraState, settings: LoraSettings, base_name: str, folder
         "modules_to_save": None,
         "peft_type": "LORA",
         "r": settings.rank,
-        "target_modules": sorted(settings.target_modules),
+        "target_modules": sorted({name.split(".lora_")[0].rpartition(".")[2] for name in state}),
         "task_type": "CAUSAL_LM",
     }
     write_json(configuration, Path(folder) / "adapter_config.json")

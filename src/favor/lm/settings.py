@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
 class LoraSettings:
     """LoRA of the paper (appendix, training settings): ``delta W = (alpha / rank) B A`` on the named projections.
 
-    ``dropout`` is the rate on the adapter's input; ``target_modules`` are the last components of module names.
+    ``dropout`` is the rate on the adapter's input; ``target_modules`` are the last components of module names, None:
+    every linear layer but the output layer (:func:`favor.lm.lora.target_layers`).
     """
 
     rank: int = 16
     alpha: float = 32
     dropout: float = 0.05
-    target_modules: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+    target_modules: tuple[str, ...] | None = (
+        *("q_proj", "k_proj", "v_proj", "o_proj"),
+        *("gate_proj", "up_proj", "down_proj"),
+    )
+
+    @classmethod
+    def of(cls, section: Mapping[str, Any]) -> LoraSettings:
+        """Return the section ``lora`` of a configuration."""
+        named = section["target_modules"]
+        return cls(**{**section, "target_modules": None if named is None else tuple(named)})
 
     @property
     def scaling(self) -> float:
         """The factor alpha / rank."""
         return self.alpha / self.rank
+
+
+ALL_LINEAR = LoraSettings(target_modules=None)  # for what generates without adapters, on any decoder
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,7 @@ def estimate(planner: Planner) -> dict[str, Any]:
         found = accounts.of(name)
         model = config.base_models[experiment.base_model]
         shape = shape_of(model)
-        lora = {**experiment.lora.model_dump(), "target_modules": tuple(experiment.lora.target_modules)}
-        adapter = safetensors_bytes(state_shapes(shape, LoraSettings(**lora)))
+        adapter = safetensors_bytes(state_shapes(shape, LoraSettings.of(experiment.lora.model_dump())))
         parameters, bases[experiment.base_model] = model_bytes(model, shape)
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT

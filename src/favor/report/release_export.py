@@ -195,7 +195,7 @@ def _budget(run: ReleasedRun) -> dict[str, Any]:
         "peft_rank": lora["rank"],
         "peft_alpha": lora["alpha"],
         "peft_dropout": lora["dropout"],
-        "peft_target_modules": ",".join(lora["target_modules"]),
+        "peft_target_modules": ",".join(lora["target_modules"] or ["all-linear"]),  # PEFT's name of the default
         "base_model": run.base_model,
         "quantization": run.quantisation,
         "max_new_tokens": MAXIMUM_NEW_TOKENS,

@@ -13,7 +13,7 @@ from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import ALL_LINEAR
 from favor.studies.judges_asking import Answer, Question
 
 
@@ -59,6 +59,6 @@ class LocalJudge:
                 "studies.judges.base_model"
             )
         request = GenerationRequest(question.item, prompt)
-        (tokens,) = generate(self.base, LoraSettings(), [request], self.answer_tokens, repetition_penalty=1.0)
+        (tokens,) = generate(self.base, ALL_LINEAR, [request], self.answer_tokens, repetition_penalty=1.0)
         finish = "length" if len(tokens) == self.answer_tokens else "stop"
         return Answer(self.base.tokenizer.decode(tokens), finish, len(prompt), len(tokens))
