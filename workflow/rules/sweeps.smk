@@ -30,7 +30,13 @@ rule make_sweep_table:
     output:
         cells=paths.sweep_table.where(kind="parquet"),
         tex=paths.sweep_table.where(kind="tex"),
-        html=paths.sweep_table.where(kind="html"),
+        html=report(
+            paths.sweep_table.where(kind="html"),
+            caption="../report/sweep.rst",
+            category="Tables",
+            subcategory="{sweep}",
+            labels=tables.labels,
+        ),
     log:
         paths.log("make_sweep_table"),
     benchmark:

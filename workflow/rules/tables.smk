@@ -18,7 +18,7 @@ rule make_table:
             caption="../report/table.rst",
             category="Tables",
             subcategory="{experiment}",
-            labels={"table": "{label}"},
+            labels=tables.labels,
         ),
     log:
         paths.log("make_table"),
@@ -69,7 +69,7 @@ rule draw_figure:
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{experiment}",
-            labels={"figure": "{figure}"},
+            labels=figures.labels,
         ),
         pdf=paths.figure.where(kind="pdf"),
     log:
@@ -149,7 +149,7 @@ rule report:
                 path,
                 caption=f"../report/{kind}.rst",
                 category="Report",
-                labels={"file": kind},
+                labels={"report": {"html": "Page", "pdf": "Print"}[kind]},
             )
             for kind, path in publication.report_files().items()
         },

@@ -12,7 +12,7 @@ from favor.plan.keys import InExperiment, OfFigure
 from favor.plan.project import Project, alternatives, parameter
 from favor.plan.tables import Tables
 from favor.plan.training import Training
-from favor.report.figure_specs import asked
+from favor.report.figure_specs import asked, title_of
 
 OVERVIEWS = ("favor_overview", "pipeline")
 
@@ -73,6 +73,10 @@ class Figures:
             style_encoder=self.project.experiment(key).style_encoder,
             logs=self._own_logs(key) if "training_logs" in asked(key.figure)[0] else {},
         )
+
+    def labels(self, key: OfFigure) -> dict[str, str]:
+        """Return what Snakemake's report calls a figure."""
+        return {"figure": title_of(key.figure), "name": key.figure}
 
     def code(self, key: OfFigure) -> str:
         """Return what declares a figure."""

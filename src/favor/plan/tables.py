@@ -145,6 +145,10 @@ class Tables:
 
     # Tables
 
+    def labels(self, key: OfTable) -> dict[str, str]:
+        """Return what Snakemake's report calls a table."""
+        return {"table": self.specs[key.label].title, "name": key.label}
+
     def code(self, label: str) -> list[str]:
         """Return what declares a table, and the metrics that say what its columns are called and which way is better.
 

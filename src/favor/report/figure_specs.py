@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES
@@ -63,16 +63,25 @@ def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     Raises ``UserError`` where there is no such figure, or where these are not written out as tuples of texts.
     """
+    return tuple(_written(figure, "inputs", ())), tuple(_written(figure, "scores", ()))
+
+
+def title_of(figure: str) -> str:
+    """Return a figure's title without importing its file. Raises ``UserError`` where it is not written out."""
+    return str(_written(figure, "title", figure))
+
+
+def _written(figure: str, key: str, default: Any) -> Any:
+    """Return the plain value of one key of ``FIGURE = FigureSpec(...)``, or ``default`` where it is left out."""
     path = FIGURES.path(figure)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIGURE":
             keywords = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
             try:
-                inputs, scores = (ast.literal_eval(keywords.get(key, ast.Tuple([]))) for key in ("inputs", "scores"))
+                return ast.literal_eval(keywords[key]) if key in keywords else default
             except ValueError:
                 break
-            return tuple(inputs), tuple(scores)
-    raise UserError(f"{path}: FIGURE = FigureSpec(...) must write out 'inputs' and 'scores' as tuples of texts")
+    raise UserError(f"{path}: FIGURE = FigureSpec(...) must write out 'title', 'inputs' and 'scores' as plain values")
 
 
 def load_figure(figure: str) -> FigureSpec:

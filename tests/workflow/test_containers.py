@@ -1,0 +1,93 @@
+"""The container recipes, as far as a machine without a builder can follow them.
+
+Both copy the same files; with these alone the environment's installation begins and the demo is planned in another
+folder. ``tests/test_environments.py`` holds the lock that is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from favor.running.source_index import modules_below
+from tests.warm_snakemake import run_snakemake
+from tests.workflow.conftest import planned_jobs
+
+PLACE = "/opt/favor/"
+
+
+def docker_copies(text):
+    """Sources and places of every COPY; a folder's content goes to the place that is named."""
+    found = {}
+    for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE):
+        *sources, place = line.split()
+        found |= {source: source if place == "./" else place.rstrip("/") for source in sources}
+    return found
+
+
+def apptainer_copies(text):
+    (section,) = re.findall(r"^%files\n((?: .*\n)+)", text, re.MULTILINE)
+    pairs = dict(line.split() for line in section.splitlines())
+    return {source: place.removeprefix(PLACE) for source, place in pairs.items()}
+
+
+@pytest.fixture(scope="module")
+def recipes(repository):
+    return {name: (repository / "containers" / name).read_text() for name in ("Dockerfile", "favor.def")}
+
+
+@pytest.fixture(scope="module")
+def image(repository, recipes, tmp_path_factory):
+    """The folder that both recipes fill, beside the environment of these tests."""
+    folder = tmp_path_factory.mktemp("image") / "favor"
+    modules_below(repository / "src")
+    for source, place in docker_copies(recipes["Dockerfile"]).items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        if (repository / source).is_dir():
+            shutil.copytree(repository / source, folder / place, ignore=shutil.ignore_patterns("*.egg-info"))
+        else:
+            shutil.copy2(repository / source, folder / place)
+    return folder
+
+
+def test_both_recipes_say_the_same(recipes):
+    docker, apptainer = recipes["Dockerfile"], recipes["favor.def"]
+    assert docker_copies(docker) == apptainer_copies(apptainer)
+    base = re.search(r"^FROM (\S+)$", docker, re.MULTILINE)[1]
+    assert f"Bootstrap: docker\nFrom: {base}\n" in apptainer
+    assert re.search(r"python:3\.11-", base), "the environments of conda have Python 3.11 too"
+    index = re.search(r"^ARG TORCH=(\S+)$", docker, re.MULTILINE)[1]
+    assert f"    TORCH={index}\n" in apptainer
+    for step in ("apt-get install --yes --no-install-recommends make", "make install", "/opt/favor/.venv/bin:$PATH"):
+        assert step in docker
+        assert step in apptainer
+
+
+def test_what_is_copied_suffices_to_install_from_the_lock(image):
+    """``make`` says every command that it would run; a file that were missing would stop it."""
+    done = subprocess.run(["make", "--dry-run", "install"], cwd=image, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "--no-deps --require-hashes --requirement requirements.lock" in done.stdout
+    assert done.stdout.rstrip().splitlines()[-2].endswith("--no-deps --editable .")
+    for name in re.findall(r'^(?:readme = "|license-files = \[")([^"]+)', (image / "pyproject.toml").read_text(), re.M):
+        assert (image / name).is_file()
+
+
+def test_what_is_copied_plans_the_demo_in_a_mounted_folder(image, tmp_path):
+    arguments = ["--snakefile", str(image / "Snakefile"), "--cores", "2", "--dry-run"]
+    done = run_snakemake(arguments, tmp_path, dict(os.environ))
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert planned_jobs(done.stdout)["report"] == 1
+    said = subprocess.run(
+        [sys.executable, "-m", "favor.cli", "--version"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(image / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr
