@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-faults test-slurm lint docs clean
+.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs clean
 
 install: $(INSTALLED)
 
@@ -36,12 +36,18 @@ demo: install
 demo-all: install
 	$(BIN)/snakemake --cores $(CORES) --configfile config/config.yaml $(sort $(wildcard config/demo/*.yaml))
 
-# Fast tests first; then those that run Snakemake. One thread a process: the processes share the cores.
+# Fast tests first, with the linters beside them; then those that run Snakemake, the longest files first (tests/conftest.py).
+# One thread per process: the processes share the cores.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: export OMP_NUM_THREADS := 1
 test: export FAVOR_KILLS := 4
-test: install lint
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --durations 25 tests/workflow tests/faults tests/test_extending.py
+test: install
+	$(MAKE) --jobs 2 lint test-units
+	$(PYTEST) --durations 25 tests/workflow tests/faults tests/test_extending.py
+
+test-units: export OMP_NUM_THREADS := 1
+test-units: install
+	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
 
 # With SIGKILL at 25 random moments, where 'make test' has 4.
 test-faults: export OMP_NUM_THREADS := 1

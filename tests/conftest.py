@@ -17,6 +17,19 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
+# The files that take twenty seconds or more, the longest first, so that no worker ends alone with one of them.
+LONGEST = (
+    *("test_end_to_end", "test_full_disk", "test_kills", "test_sweeps_and_cold_start", "test_determinism"),
+    *("test_invalidation", "test_documented_commands", "test_released_layout", "test_widths", "test_studies"),
+    *("test_released", "test_damaged_files", "test_quantised"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest files first; all others keep their order."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the checkout."""
