@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.experiments import experiment
 
 from favor.federation.factors import Factors
-from favor.federation.method import SharedStage, plan_values
+from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.server import update
 from favor.federation.server_rule import ServerRule
@@ -42,6 +43,47 @@ def deltas(number, stage):
     }
 
 
+def run_job(repository, folder, number, stage, uploads, **more):
+    """Run the job that ends round ``number``; files of ``folder`` are named by their round."""
+    job = SimpleNamespace(
+        input=Files(adapter=str(folder / f"round{number}.safetensors"), uploads=uploads, **more.get("input", {})),
+        output=Files(
+            adapter=folder / f"round{number + 1}.safetensors",
+            traffic=folder / f"traffic{number}.parquet",
+            **more.get("output", {}),
+        ),
+        params={"cfg": {"server_learning_rate": more["rate"], "stage": plan_values(stage), "results": str(folder)}},
+        wildcards=SimpleNamespace(next_round=str(number + 1), seed="1"),
+        resources={},
+        log=[],
+        rule="aggregate",
+    )
+    runpy.run_path(str(repository / "workflow/scripts/aggregate.py"), init_globals={"snakemake": job})
+
+
+def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_path):
+    stage = load_method("fedalt", {}, experiment())[1].shared
+    write_safetensors({A: np.zeros((2, 3)), B: np.zeros((4, 2))}, tmp_path / "round0.safetensors", {})
+    cohorts = ({"client_001": 1.0, "client_002": 3.0}, {"client_003": 8.0, "client_001": 4.0})
+    size = safetensors_bytes({A: (2, 3), B: (4, 2)})
+    files = []
+    for number, (cohort, expected) in enumerate(zip(cohorts, (2.0, 5.0), strict=True)):
+        files.insert(0, str(tmp_path / f"upload{number}.safetensors"))
+        parts = {c: {A: np.full((2, 3), v, np.float32), B: np.full((4, 2), v, np.float32)} for c, v in cohort.items()}
+        write_pack(files[0], {c: {stage.content: state} for c, state in parts.items()}, {"round": str(number)})
+        run_job(repository, tmp_path, number, stage, files, rate=1.0)
+        # (1 + 3) / 2, then (4 + 3 + 8) / 3: client_002 was not sampled again, client_001's later adapter counts.
+        found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")
+        assert (found[A] == expected).all()
+        assert (found[B] == expected).all()
+        assert header["members"] == str(number + 2)
+        traffic = read_parquet(tmp_path / f"traffic{number}.parquet", TRAFFIC)
+        up = traffic[traffic["direction"] == "client_to_server"]
+        assert up["client"].tolist() == sorted(cohort)
+        assert set(up["content"]) == {"personal adapter"}
+        assert set(traffic["bytes"]) == {size}
+
+
 @pytest.mark.parametrize("name", STAGES)
 def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_path):
     stage = STAGES[name]
@@ -55,24 +97,8 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         before = [str(tmp_path / f"memory{number}.safetensors")] if number else []
         kept = {"memory": before} if stage.server.remembers else {}
         after = {"memory": tmp_path / f"memory{number + 1}.safetensors"} if stage.server.remembers else {}
-        job = SimpleNamespace(
-            input=Files(
-                adapter=str(tmp_path / f"round{number}.safetensors"),
-                uploads=[str(tmp_path / f"upload{number}.safetensors")],
-                **kept,
-            ),
-            output=Files(
-                adapter=tmp_path / f"round{number + 1}.safetensors",
-                traffic=tmp_path / f"traffic{number}.parquet",
-                **after,
-            ),
-            params={"cfg": {"server_learning_rate": 0.5, "stage": plan_values(stage), "results": str(tmp_path)}},
-            wildcards=SimpleNamespace(next_round=str(number + 1), seed="1"),
-            resources={},
-            log=[],
-            rule="aggregate",
-        )
-        runpy.run_path(str(repository / "workflow/scripts/aggregate.py"), init_globals={"snakemake": job})
+        uploaded = [str(tmp_path / f"upload{number}.safetensors")]
+        run_job(repository, tmp_path, number, stage, uploaded, rate=0.5, input=kept, output=after)
         sent = {client: parts["delta"] for client, parts in uploads.items()}
         expected, memory = update(stage.server, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
         found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")

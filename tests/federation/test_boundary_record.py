@@ -198,7 +198,7 @@ def test_totals_at_the_papers_shape_are_the_papers():
 NUMBERS = {"A": 16 * (6 * 2048 + 11008), "B": 16 * (3 * 2048 + 2 * 256 + 2 * 11008)}
 SENDS = {
     **dict.fromkeys(("fedavg", "fedavgm", "fedadam", "fedyogi", "flexlora", "fedavg_finetuned"), "AB"),
-    **{"fedrod_lora": "AB", "apfl": "AB", "ffa_lora": "B", "fedsa_lora": "A"},
+    **{"fedrod_lora": "AB", "apfl": "AB", "fedalt": "AB", "ffa_lora": "B", "fedsa_lora": "A"},
 }
 
 

@@ -8,10 +8,13 @@ import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.federation.factors import Factors
-from favor.federation.inference import client_adapter, exported, requests
+from favor.federation.inference import client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.method import Inference, Mixture
-from favor.lm.generation import generate
-from favor.lm.lora import export_peft
+from favor.federation.packs import write_pack
+from favor.foundation.tensors import write_safetensors
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.lora import export_peft, target_layers
+from favor.lm.mixture import GateLayout
 from favor.lm.settings import LoraSettings
 
 LORA = LoraSettings(rank=4, alpha=8, dropout=0.0)
@@ -39,6 +42,25 @@ def merged(model_folder, own, other, weights):
                 for state, weight in zip((own, other), weights, strict=True):
                     layer.weight += weight * (LORA.alpha / LORA.rank) * state[second] @ state[name]
     return model
+
+
+def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_export(base, random_state, tmp_path):
+    own, mean = random_state(1, LORA), random_state(2, LORA)
+    gate = GateLayout(target_layers(base.model, LORA)).unflatten(torch.linspace(-1, 1, 480))
+    how = Inference("endpoint", mixture=Mixture("token"), global_half="final")
+    write_pack(tmp_path / "batch0.safetensors", {"client_001": {"endpoint": own, "gate": gate}}, {"round": "1"})
+    write_safetensors(mean, tmp_path / "adapter.safetensors", {"members": "3"})
+    files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
+    found = client_adapters(files, ["client_001", "client_002"], how)
+    for name, tensor in found["client_001"].companion.items():
+        torch.testing.assert_close(tensor, (3 * mean[name] - own[name]) / 2)
+    others = {name: tensor.clone() for name, tensor in found["client_001"].companion.items()}
+    asked = requests([("p", "client_001", PROMPT), ("q", "client_002", PROMPT)], found, {})
+    assert prompt_gates(base, LORA, [("p", "client_001", PROMPT)], found) == {}
+    pair = GenerationRequest("p", PROMPT, own, others, token_gate=gate)
+    assert generate(base, LORA, asked, 12) == generate(base, LORA, [pair, GenerationRequest("q", PROMPT, mean)], 12)
+    with pytest.raises(ValueError, match="cannot be exported"):
+        exported(found["client_001"], LORA)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,4 +1,4 @@
-"""Training beside a frozen companion without a gate: the sum of both, and a weight that is learned."""
+"""Training beside a frozen companion: the sum of both, a weight that is learned, a gate that looks at every token."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 import torch
 
+from favor.lm.base import BaseModel
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.lora import PEFT_PREFIX, factor_name, gate_name, target_layers
+from favor.lm.mixture import GateLayout
 from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.stack import Component, LoraStack
 from favor.lm.states import concatenate_rank
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import train
 
 SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
@@ -82,3 +87,140 @@ def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_st
             torch.testing.assert_close(left.state[name], right.state[name], rtol=1e-4, atol=2e-5)
     with pytest.raises(ValueError, match="need a companion"):
         train(base, lora, [replace(tasks[0], companion=None)], SETTINGS)
+
+
+# A gate per token
+
+
+def random_gate(base, lora, seed):
+    generator = torch.Generator().manual_seed(seed)
+    layers = target_layers(base.model, lora)
+    return {
+        gate_name(path): 0.5 * torch.randn(layer.in_features, generator=generator) for path, layer in layers.items()
+    }
+
+
+def test_a_gate_per_token_by_hand():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False))
+    with torch.no_grad():
+        model[0].weight.copy_(torch.eye(2))
+    stack = LoraStack(model, LoraSettings(rank=1, alpha=1, dropout=0.0, target_modules=("0",)))
+    layout = GateLayout(stack.layers)
+    assert (layout.size, list(layout.sizes)) == (2, [f"{PEFT_PREFIX}0.gate"])
+    # Client 0 adds (1, 0) x_1, its companion (0, 1) x_1; client 1 adds (2, 0) x_2, its companion (0, 2) x_2.
+    own = [(torch.tensor([[[1.0, 0]], [[0, 1.0]]]), torch.tensor([[[1.0], [0]], [[2.0], [0]]]))]
+    other = [(torch.tensor([[[1.0, 0]], [[0, 1.0]]]), torch.tensor([[[0], [1.0]], [[0], [2.0]]]))]
+    u = layout.vectors(torch.tensor([[np.log(3.0), 0.0], [0.0, -np.log(3.0)]], dtype=torch.float32), trainable=True)
+    with stack.attached():
+        stack.set([Component(own, gates=u), Component(other, gates=[-vector for vector in u])])
+        out = model(torch.tensor([[[1.0, 2.0]], [[2.0, 1.0]]], requires_grad=True))
+    # Client 0: a = sigmoid(ln 3) = 3/4: (1 + 3/4, 2 + 1/4). Client 1: a = sigmoid(-ln 3) = 1/4: (2 + 1/2, 1 + 3/2).
+    torch.testing.assert_close(out, torch.tensor([[[1.75, 2.25]], [[2.5, 2.5]]]))
+    out[..., 0].sum().backward()
+    # d out_1 / du = a (1 - a) * (own output) * x = 3/16 * 1 * (1, 2) and 3/16 * 2 * (2, 1).
+    torch.testing.assert_close(u[0].grad, torch.tensor([[0.1875, 0.375], [0.75, 0.375]]))
+    gradients = torch.zeros(2, 2)
+    layout.collect(u, gradients, [0, 1])
+    torch.testing.assert_close(gradients, torch.tensor([[0.1875, 0.375], [0.75, 0.375]]))
+    assert u[0].grad is None
+    with pytest.raises(ValueError, match="not those of the model's target modules"):
+        layout.flatten({"elsewhere": torch.zeros(2)}, torch.device("cpu"))
+
+
+def plain_mixture(model_folder, lora, own, other, gate):
+    """The model with the formula written out: W x + s (a(x) B A x + (1 - a(x)) B' A' x). Returns it and its leaves."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder).eval().requires_grad_(False)
+    leaves = {name: tensor.clone().requires_grad_() for name, tensor in {**own, **gate}.items()}
+    for path, layer in target_layers(model, lora).items():
+        names = (factor_name(path, "A"), factor_name(path, "B"), gate_name(path))
+
+        def forward(x, layer=layer, names=names):
+            first, second, vector = names
+            a = torch.sigmoid(x @ leaves[vector]).unsqueeze(-1)
+            mine, theirs = (x @ state[first].T @ state[second].T for state in (leaves, other))
+            plain = torch.nn.functional.linear(x, layer.weight, layer.bias)
+            return plain + lora.scaling * (a * mine + (1 - a) * theirs)
+
+        layer.forward = forward
+    return model, leaves
+
+
+def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
+    base, lora, random_state, random_pieces, model_folder
+):
+    own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
+    settings = replace(SETTINGS, clip_norm=0.5)
+    task = ClientTask("client_0", random_pieces(0, 9), own, 2, 3, companion=other, gate=gate)
+    ours = train(base, lora, [task], settings)[0]
+    model, leaves = plain_mixture(model_folder, lora, own, other, gate)
+    optimiser = torch.optim.AdamW(leaves.values(), lr=1.0, weight_decay=0.0)
+    plan = make_plan(task, settings)
+    assert len(plan.steps) == len(ours.log) == 4
+    for step, row in zip(plan.steps, ours.log, strict=True):
+        losses, count = 0.0, 0
+        for piece in (task.pieces[index] for group in step for index in group.indices):
+            tokens = torch.from_numpy(piece.tokens.astype(np.int64))
+            logits = model(tokens.unsqueeze(0)).logits[0]
+            targets = tokens[piece.response_start :]
+            predicted = logits[piece.response_start - 1 : -1]
+            losses = losses + torch.nn.functional.cross_entropy(predicted, targets, reduction="sum")
+            count += len(targets)
+        optimiser.zero_grad()
+        (losses / count).backward()
+        assert row["task_loss"] == pytest.approx(losses.item() / count, rel=1e-5)
+        norm = torch.nn.utils.clip_grad_norm_(leaves.values(), settings.clip_norm)
+        assert row["gradient_norm"] == pytest.approx(float(norm), rel=1e-4)
+        optimiser.param_groups[0]["lr"] = row["learning_rate"]
+        optimiser.step()
+    for name, tensor in {**ours.state, **ours.gate}.items():
+        torch.testing.assert_close(tensor, leaves[name].detach(), rtol=1e-3, atol=2e-5)
+        assert not torch.equal(tensor, {**own, **gate}[name])
+
+
+def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state, random_pieces):
+    pieces, free = random_pieces(0, 6), replace(SETTINGS, clip_norm=0.0)
+    task = ClientTask("client_0", pieces, random_state(1, lora), 1, 3, companion=random_state(2, lora))
+    gated = train(base, lora, [replace(task, gate={})], free)[0]
+    pair = train(base, lora, [replace(task, gates=np.full(6, 0.5))], free)[0]
+    assert len(gated.log) == 1
+    assert gated.log[0]["task_loss"] == pytest.approx(pair.log[0]["task_loss"], rel=1e-6)
+    for name, tensor in pair.state.items():
+        torch.testing.assert_close(gated.state[name], tensor, rtol=1e-4, atol=2e-5)
+    with pytest.raises(ValueError, match="need a companion"):
+        train(base, lora, [replace(task, gate={}, companion=None)], free)
+
+
+@pytest.mark.parametrize("checkpointing", ["off", "on"])
+def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
+    checkpointing, base, lora, random_state, random_pieces
+):
+    dropped = replace(lora, dropout=0.2)
+    tasks = [
+        ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
+        for k in range(3)
+    ]
+    tasks = [replace(task, gate=random_gate(base, lora, k) if k else {}) for k, task in enumerate(tasks)]
+    settings = replace(SETTINGS, gradient_checkpointing=checkpointing)
+    stacked = train(base, dropped, tasks, settings)
+    alone = train(base, dropped, tasks, SETTINGS, clients_per_stack=1)
+    for left, right in zip(stacked, alone, strict=True):
+        for name, tensor in {**left.state, **left.gate}.items():
+            torch.testing.assert_close(tensor, {**right.state, **right.gate}[name], rtol=1e-3, atol=5e-5)
+
+
+def test_clients_with_and_without_a_gate_generate_in_one_batch(base: BaseModel, lora, random_state, model_folder):
+    own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
+    prompts = [[7, 9, 30, 12], [40, 41, 42, 5]]
+    asked = [
+        GenerationRequest("gated", prompts[0], own, other, token_gate=gate),
+        GenerationRequest("plain", prompts[1], other),
+    ]
+    together = generate(base, lora, asked, 12)
+    assert together[1] == generate(base, lora, asked[1:], 12)[0]
+    model, _ = plain_mixture(model_folder, lora, own, other, gate)
+    made = model.generate(
+        torch.tensor([prompts[0]]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
+    )[0, 4:].tolist()
+    assert made[: len(together[0])] == together[0]

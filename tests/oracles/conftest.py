@@ -31,12 +31,14 @@ class Result:
     residual: dict[str, np.ndarray]
     displacement: dict[str, np.ndarray] | None = None
     weight: float | None = None
+    gate: dict[str, np.ndarray] | None = None
 
 
 @dataclass
 class Quadratic:
     """Client i's task loss is 1/2 sum h_i (w - c_i)^2; an epoch is ``steps`` plain gradient steps at ``rate``.
 
+    A gate per token sees one constant input 1, so that its weight is sigmoid(u) for one number u.
     Alignment, where a stage has it, is lambda * kappa * 1/2 sum (w - q_i)^2 with kappa = 1: enough to see that it
     acts in the right stage and with the right weight.
     """
@@ -65,19 +67,20 @@ class Quadratic:
         objective = stage.objective
         mixture = getattr(stage, "mixture", None)
         kind, weight = (mixture.kind if mixture else None), client.weight
+        u = float(client.gate["u"][0]) if client.gate else 0.0
         for _ in range(math.ceil(client.epochs * self.steps)):
             for _ in range(max(1, inner)):
-                slope = 0.0
+                slope, weight = 0.0, (1 / (1 + math.exp(-u)) if kind == "token" else weight)
                 for key in values:
                     if not getattr(stage, "trains", Factors()).hold(key):
                         continue
                     at = values[key] + (0 if offset is None else offset[key])
                     if kind == "sum":
                         at = at + client.anchor[key]
-                    elif kind == "learned":
+                    elif kind in ("learned", "token"):
                         at = weight * at + (1 - weight) * client.anchor[key]
                     gradient = self.curvature[client.name] * (at - self.centres[client.name][key])
-                    if kind == "learned":
+                    if kind in ("learned", "token"):
                         slope += float((gradient * (values[key] - client.anchor[key])).sum())
                         gradient = weight * gradient
                     if objective.proximal:
@@ -87,11 +90,14 @@ class Quadratic:
                     values[key] = values[key] - self.rate * gradient
                 if kind == "learned":
                     weight = min(1.0, max(0.0, weight - mixture.rate * slope))
+                if kind == "token":
+                    u -= self.rate * weight * (1 - weight) * slope
             if inner:
                 for key in values:
                     moved[key] = moved[key] + stage.upload_scale * (values[key] - client.anchor[key] - moved[key])
         state = {k: v + (0 if offset is None else offset[k]) for k, v in values.items()}
-        return Result(client.name, state, values, moved if inner else None, weight)
+        gate = {"u": np.array([u])} if kind == "token" else None
+        return Result(client.name, state, values, moved if inner else None, None if gate else weight, gate)
 
 
 def tensors(a, b):

@@ -9,7 +9,7 @@ import numpy as np
 
 from favor.federation.method import POOLED, PersonalStage, Plan, SharedStage
 from favor.federation.schedule import last_participation
-from favor.federation.server import update
+from favor.federation.server import mean_of_others, update
 from favor.federation.stages import (
     StageClient,
     State,
@@ -17,6 +17,7 @@ from favor.federation.stages import (
     as_arrays,
     carried_weight,
     compose,
+    ended,
     kept,
     personal_clients,
     shared_clients,
@@ -37,6 +38,8 @@ class Simulation:
     memory: State
     endpoints: dict[str, State]
     personal: dict[str, dict[str, State]]
+    gates: dict[str, State]
+    adapters: dict[str, dict[str, np.ndarray]]
 
 
 def weights_of(personal: Mapping[str, Mapping[str, State]]) -> dict[str, float]:
@@ -75,14 +78,20 @@ def simulate(
     first_adapter = as_arrays(initial)
     memory: State = {} if resumed is None else resumed.memory
     endpoints: dict[str, State] = {} if resumed is None else dict(resumed.endpoints)
+    gates: dict[str, State] = {} if resumed is None else dict(resumed.gates)
+    adapters: dict[str, dict[str, np.ndarray]] = {} if resumed is None else dict(resumed.adapters)
     personal: dict[str, dict[str, State]] = {} if resumed is None else dict(resumed.personal)
     parts = {name: sum(name in cohort for cohort in cohorts) for name in clients}
-    shared, own = plan.shared, plan.personal
+    shared, stage = plan.shared, plan.personal
     for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
         now = server[-1]
-        trained = solver(shared_clients(cohort, number, now, shared, endpoints, None, parts), shared, "shared")
+        begin_at = {"first": first_adapter, "members": len(adapters), "gates": gates}
+        taking_part = shared_clients(cohort, number, now, shared, endpoints, None, parts, **begin_at)
+        trained = solver(taking_part, shared, "shared")
         uploads.append({result.name: upload(result, now, shared) for result in trained})
-        endpoints |= {result.name: as_arrays(result.state) for result in trained}
+        left = {result.name: ended(result) for result in trained}
+        endpoints |= {name: found["endpoint"] for name, found in left.items()}
+        gates |= {name: found["gate"] for name, found in left.items() if "gate" in found}
         if plan.personal is not None and plan.personal.start in ("endpoint", "own"):
             begin: dict[str, State] = {}
             for name in cohort:
@@ -90,31 +99,39 @@ def simulate(
                 carried = compose(personal[name]) if name in personal else first
                 begin[name] = endpoints[name] if plan.personal.start == "endpoint" else carried
             taking_part = personal_clients(
-                dict.fromkeys(cohort, number), begin, own, now, None, parts, weights_of(personal)
+                dict.fromkeys(cohort, number), begin, stage, now, None, parts, weights_of(personal)
             )
-            for result in solver(taking_part, own, "personal"):
-                personal[result.name] = kept(result, begin[result.name], own, now)
+            for result in solver(taking_part, stage, "personal"):
+                personal[result.name] = kept(result, begin[result.name], stage, now)
         even = shared.weighting == "uniform" or weights is None
         shares = {name: 1.0 if even or weights is None else weights[name] for name in cohort}
-        after, memory = update(shared.server, now, memory, uploads[-1], shares, server_learning_rate)
+        received = uploads[-1]
+        if shared.server.kind == "members":
+            adapters |= received
+            received, shares = adapters, dict.fromkeys(adapters, 1.0)
+        after, memory = update(shared.server, now, memory, received, shares, server_learning_rate)
         server.append(after)
     if plan.personal is not None and plan.personal.start == "final":
         begin = dict.fromkeys(clients, server[-1])
-        for result in solver(personal_clients(dict.fromkeys(clients, 0), begin, own), own, "personal"):
-            personal[result.name] = kept(result, begin[result.name], own)
+        for result in solver(personal_clients(dict.fromkeys(clients, 0), begin, stage), stage, "personal"):
+            personal[result.name] = kept(result, begin[result.name], stage)
     if plan.personal is not None and plan.personal.start in ("initial", "pooled"):
         names = [POOLED] if plan.personal.start == "pooled" else list(clients)
         begin = dict.fromkeys(names, server[0])
-        for result in solver(personal_clients(dict.fromkeys(names, 0), begin, own), own, "personal"):
-            personal[result.name] = kept(result, begin[result.name], own)
+        for result in solver(personal_clients(dict.fromkeys(names, 0), begin, stage), stage, "personal"):
+            personal[result.name] = kept(result, begin[result.name], stage)
     seen = {*last_participation(cohorts), *endpoints}
     final: dict[str, State] = {}
     for name in clients:
         if plan.inference == "endpoint" and name in seen:
-            ended = endpoints[name]
-            final[name] = with_final(ended, server[-1], shared.uploads) if plan.global_half == "final" else ended
+            own = endpoints[name]
+            final[name] = with_final(own, server[-1], shared.uploads) if plan.global_half == "final" else own
+            if shared.mixture is not None:
+                others = mean_of_others(server[-1], own, len(adapters))
+                weight = 1 / (1 + np.exp(-gates[name]["u"][0]))
+                final[name] = {key: weight * own[key] + (1 - weight) * others[key] for key in own}
         elif plan.inference == "personal" and (name in personal or POOLED in personal):
-            final[name] = generates(personal.get(name) or personal[POOLED], own)
+            final[name] = generates(personal.get(name) or personal[POOLED], stage)
         elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
             final[name] = server[-1]
-    return Simulation(server, final, uploads, memory, endpoints, personal)
+    return Simulation(server, final, uploads, memory, endpoints, personal, gates, adapters)

@@ -6,13 +6,18 @@ By hand: every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 f
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
+from tests.experiments import experiment as an_experiment
 from tests.oracles.conftest import Quadratic, plan_of
 from tests.oracles.simulation import simulate
 
 from favor.federation.factors import Factors
+from favor.federation.method import Mixture, PersonalStage, SharedStage, load_method, plan_values
 from favor.federation.schedule import cohorts, last_participation
+from favor.federation.server_rule import ServerRule
 from favor.federation.stages import carried_weight
 from favor.foundation.errors import UserError
 
@@ -21,7 +26,18 @@ BOTH = [["x", "y"]]
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
 ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
 RATE, STEPS = 0.05, 4
-ALL = ("fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi", "fedsa_lora", "fedrod_lora", "apfl")
+ALL = (
+    "fedavg_finetuned",
+    "ffa_lora",
+    "flexlora",
+    "fedavgm",
+    "fedadam",
+    "fedyogi",
+    "fedsa_lora",
+    "fedrod_lora",
+    "apfl",
+    "fedalt",
+)
 
 
 def square(number):
@@ -129,6 +145,31 @@ def test_apfl_moves_its_adapter_and_its_weight(two):
     assert numbers(done.personal["y"]["adapter"])["A"] == -0.29375
     assert carried_weight(done.personal["y"]) == pytest.approx(0.5 + 0.2875, abs=1e-6)
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
+
+
+def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two):
+    done = run("fedalt", two, BOTH * 2)
+    # Round 0: there are no others, and a = 1/2 of each adapter: v moves by half of FedAvg's step, 0.05 and -0.15.
+    assert {name: numbers(part)["A"] for name, part in done.uploads[0].items()} == {"x": 0.05, "y": -0.15}
+    # Round 1, x beside -0.15: at (0.05 - 0.15) / 2 = -0.05, gradient -1.05: v = 0.05 + 0.1 * 0.5 * 1.05 = 0.1025; its
+    # gate by -0.1 * a (1 - a) = -0.025 times 8 numbers of -1.05 * (0.05 + 0.15): 0.042.
+    # y beside 0.05: at -0.05, gradient 2.95: v = -0.15 - 0.1475; its gate by -0.025 * 8 * 2.95 * -0.2 = 0.118.
+    assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.1025, "y": -0.2975}
+    assert [float(done.gates[name]["u"][0]) for name in "xy"] == pytest.approx([0.042, 0.118], abs=1e-6)
+    assert [numbers(state)["A"] for state in done.server[1:]] == [-0.05, -0.0975]
+    # x generates beside y's last adapter: sigmoid(0.042) = 0.5104985; 0.5104985 * 0.4 - 0.2975.
+    assert numbers(done.clients["x"])["A"] == -0.0933006
+
+
+def test_fedalt_keeps_who_is_not_sampled_among_the_others(two):
+    plan = plan_of("fedalt", clients=3, rounds=3, cohort=1)
+    done = simulate(plan, [["x"], ["y"], ["x"]], ["x", "y", "z"], square(0), two)
+    # y begins at A_0 = 0 beside x's 0.05: at 0.025, gradient 3.025: -0.15125. x then trains beside y's.
+    assert numbers(done.uploads[1]["y"])["A"] == -0.15125
+    assert numbers(done.server[2])["A"] == pytest.approx((0.05 - 0.15125) / 2, abs=2e-7)
+    # x at (0.05 - 0.15125) / 2 = -0.050625: 0.05 + 0.05 * 1.050625.
+    assert numbers(done.uploads[2]["x"])["A"] == pytest.approx(0.10253125, abs=2e-7)
+    assert numbers(done.clients["z"]) == numbers(done.server[3])
 
 
 # Ten rounds against loops in plain NumPy
@@ -247,6 +288,59 @@ def test_apfl(problem):
         assert carried_weight(done.personal[name]) == pytest.approx(weight[name], abs=1e-5)
 
 
+def test_fedalt(problem):
+    solver, start = problem
+    done = simulate(plan_of("fedalt"), ROUNDS, NAMES, start, solver)
+    v, u = {}, dict.fromkeys(NAMES, 0.0)
+
+    def others(i):
+        rest = [v[j] for j in v if j != i]
+        return np.mean(rest, axis=0) if rest else np.zeros(14)
+
+    for cohort, server in zip(ROUNDS, done.server[1:], strict=True):
+        new = {}
+        for i in cohort:
+            own, beside = v.get(i, flat(start)).copy(), others(i)
+            for _ in range(STEPS):
+                a = 1 / (1 + np.exp(-u[i]))
+                gradient = solver.curvature[i] * (a * own + (1 - a) * beside - flat(solver.centres[i]))
+                u[i] -= RATE * a * (1 - a) * gradient @ (own - beside)
+                own = own - RATE * a * gradient
+            new[i] = own
+        v |= new
+        close(server, np.mean(list(v.values()), axis=0))
+    for name in NAMES:
+        a = 1 / (1 + np.exp(-u[name]))
+        close(done.clients[name], a * v[name] + (1 - a) * others(name))
+    assert max(u.values()) > 0.1
+
+
+def test_fedalt_with_an_open_gate_is_local(problem):
+    solver, start = problem
+    plan = plan_of("fedalt")
+    none = simulate(plan, [], NAMES, start, solver)
+    opened = dataclasses.replace(none, gates={name: {"u": np.array([60.0])} for name in NAMES})
+    done = simulate(plan, ROUNDS, NAMES, start, solver, resumed=opened)
+    for name in NAMES:
+        parts = sum(name in cohort for cohort in ROUNDS)
+        close(done.clients[name], trained(solver, name, flat(start), steps=parts * STEPS))
+
+
+def test_fedalt_needs_a_server_that_takes_no_steps():
+    with pytest.raises(UserError, match="server_learning_rate: 1"):
+        load_method("fedalt", {}, an_experiment(federation={"server_learning_rate": 0.5}))
+    weighted = load_method("fedalt", {}, an_experiment(federation={"weighting": "words"}))[1].shared
+    assert weighted.weighting == "uniform"
+    assert weighted.track != load_method("fedavg", {}, an_experiment())[1].shared.track
+    assert SharedStage.of(plan_values(weighted)) == weighted
+    with pytest.raises(ValueError, match="beside the server rule 'members'"):
+        SharedStage(mixture=Mixture("token"))
+    with pytest.raises(ValueError, match="clients carry over"):
+        SharedStage(server=ServerRule("members"))
+    with pytest.raises(ValueError, match="belongs to a shared stage"):
+        PersonalStage("own", mixture=Mixture("token"))
+
+
 def test_apfl_at_weight_one_is_local_and_at_zero_fedavg(problem):
     solver, start = problem
     held = {"weight": 1.0, "weight_rate": 0.0}
@@ -328,8 +422,9 @@ def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem)
 
 def test_matched_budgets():
     matched = {"budget": "matched", "matched_epochs": 4}
-    sa = plan_of("fedsa_lora", **matched).shared
-    assert (sa.epochs, sa.spread) == (4, True)
+    for method in ("fedsa_lora", "fedalt"):
+        shared = plan_of(method, **matched).shared
+        assert (shared.epochs, shared.spread) == (4, True)
     fine = plan_of("fedavg_finetuned", **matched)
     assert (fine.shared.epochs, fine.personal.epochs) == (1, 3)
     for method in ("fedrod_lora", "apfl"):

@@ -168,19 +168,19 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan):
     training, project = planner.training, planner.project
     found = jobs(planner, "rivals")
     # One seed, two rounds; FedAvg's track is also that of its fine-tuning, Ditto, FedDPA, APFL and FedRoD. FedAvgM,
-    # FedAdam, FedYogi, FlexLoRA, FFA-LoRA, FedSA-LoRA and FAVoR have one each.
-    assert found["train_shared"] == found["aggregate"] == 2 * 8
+    # FedAdam, FedYogi, FlexLoRA, FFA-LoRA, FedSA-LoRA, FedALT and FAVoR have one each.
+    assert found["train_shared"] == found["aggregate"] == 2 * 9
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
     assert found["train_personal"] == 4 * 2 + 3
     account = Accounts(project, training, planner.records, planner.evaluation).of("rivals")
     assert account.jobs == {
         **{rule: found[rule] for rule in ("train_shared", "train_personal", "generate")},
-        **{"aggregate": 2 * 5, "aggregate_with_memory": 2 * 3},
+        **{"aggregate": 2 * 6, "aggregate_with_memory": 2 * 3},
     }
     # One moment a round for FedAvgM, two for each adaptive server.
     assert account.stored["server moments"] == 2 * (1 + 2 + 2)
-    # Sixteen participations of 13 rows, two of which send one factor.
-    assert account.up == 16 * 12
+    # Sixteen participations of 14 rows, two of which send one factor.
+    assert account.up == 16 * 13
     memory = {}
     for row, made in project.plans("rivals").items():
         if made.shared is not None:
@@ -219,6 +219,31 @@ def test_a_personal_factor_is_there_at_the_next_participation(plan):
     assert all("/clients/round0/" in path for path in found)
     plain = dataclasses.replace(job, track=planner.project.plans("rivals")["ffa_lora"].shared.track)
     assert training.previous_endpoints(plain) == training.kept_endpoints(plain) == []
+
+
+def test_a_server_of_members_reads_every_clients_last_adapter(plan):
+    planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
+    training, paths = planner.training, planner.paths
+    track = planner.project.plans("rivals")["fedalt"].shared.track
+    first, second = training.rounds("rivals", "2026", "coverage_first")
+    key = AfterRoundOf("rivals", "2026", track, "2")
+    files = training.uploads(key)
+    assert paths.upload.of(key, round=1, batch=0) in files
+    # The first round's upload is read too, for the clients that the second one leaves out.
+    assert set(first) - set(second)
+    assert paths.upload.of(key, round=0, batch=0) in files
+    assert training.uploads(dataclasses.replace(key, next_round="1")) == training.round_uploads(
+        key, training.stage(key), 0
+    )
+    # A client's first participation begins at the initial adapter, later ones at its own, which is kept.
+    job = SharedBatch("rivals", "2026", track, "1", "0")
+    assert training.begun_from(job) == [training.server_adapter(job, training.stage(job), 0)]
+    assert set(training.kept_endpoints(job)) == set(second)
+    plain = dataclasses.replace(job, track=planner.project.plans("rivals")["fedavg"].shared.track)
+    assert training.begun_from(plain) == []
+    with pytest.raises(UserError, match="fedalt: its gate looks at every token"):
+        planner.exports.adapters(Run("rivals", "2026", "fedalt"))
+    assert planner.exports.adapters(Run("rivals", "2026", "apfl"))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -72,6 +72,7 @@ rule train_shared:
         allocation=paths.allocation,
         style=training.shared_style,
         previous=training.previous_endpoints,
+        first=training.begun_from,
         model=project.base_files,
     output:
         upload=kept_or_temporary(paths.upload),

@@ -10,7 +10,7 @@ from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
-from favor.federation.stages import as_arrays, shared_clients, upload
+from favor.federation.stages import ended, shared_clients, upload
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -26,27 +26,30 @@ with job(snakemake) as cfg:
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
     names = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
     texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
-    shared, _ = read_safetensors(snakemake.input.adapter)
-    previous = {name: parts["endpoint"] for name, parts in read_packs(snakemake.input.previous).items()}
+    shared, about = read_safetensors(snakemake.input.adapter)
+    first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else None
+    packs = read_packs(snakemake.input.previous)
+    previous = {name: parts["endpoint"] for name, parts in packs.items()}
+    gates = {name: parts["gate"] for name, parts in packs.items() if "gate" in parts}
     targets = {}
     if snakemake.input.style:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
 
     base = load_base(**cfg["model"], lora=lora_settings(cfg))
-    clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"])
+    begin = {"first": first, "members": int(about.get("members", 0)), "gates": gates}
+    clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"], **begin)
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
     results = run_stage(base, clients, texts, stage, cfg, "shared", seed, what)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
-    uploads = {result.name: {"delta": upload(result, shared, stage)} for result in results}
+    uploads = {result.name: {stage.content: upload(result, shared, stage)} for result in results}
     weights = {}
     if stage.weighting == "words":
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
         allocation = read_parquet(snakemake.input.allocation, ALLOCATION).set_index("client")["allocated_words"]
         weights = {f"words of {name}": str(int(allocation[name])) for name in names}
-    kept = {result.name: {"endpoint": as_arrays(result.state)} for result in results}
-    kept = {name: parts for name, parts in kept.items() if name in cfg["keep_endpoints"]}
+    kept = {result.name: ended(result) for result in results if result.name in cfg["keep_endpoints"]}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})
     write_pack(snakemake.output.endpoints, kept, {"kind": "shared endpoints", **header})
     write_parquet(training_log(results, clients, "shared"), snakemake.output.training_log, TRAINING_LOG)

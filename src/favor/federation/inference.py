@@ -13,6 +13,7 @@ import numpy as np
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import read_packs
+from favor.federation.server import mean_of_others
 from favor.federation.stages import State, compose, with_final
 from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
@@ -29,8 +30,8 @@ from favor.lm.states import concatenate_rank
 class ClientAdapter:
     """One client's adapter; with ``companion`` its output is gate * companion + (1 - gate) * state.
 
-    ``gate`` is NaN without a mixture; ``references`` [m, d] and their ``coefficient`` are set where the gate follows
-    the prompt.
+    ``gate`` is NaN without a mixture of one weight; ``references`` [m, d] and their ``coefficient`` are set where the
+    gate follows the prompt, the vectors ``token_gate`` where it follows every token.
     """
 
     state: LoraState
@@ -38,16 +39,26 @@ class ClientAdapter:
     gate: float = math.nan
     references: np.ndarray | None = None
     coefficient: float = math.nan
+    token_gate: LoraState | None = None
 
 
-def client_adapter(parts: Mapping[str, State], how: Inference, final: State | None = None) -> ClientAdapter:
-    """Return what a client generates with from what it keeps; ``final``: the final shared adapter, where it has it."""
+def client_adapter(
+    parts: Mapping[str, State], how: Inference, final: State | None = None, members: int = 0
+) -> ClientAdapter:
+    """Return what a client generates with from what it keeps.
+
+    ``final``: the final shared adapter, where it has it; ``members``: how many clients' mean that is, if it is one.
+    """
     mixture = how.mixture
     if mixture is None:
         own = compose(parts)
         if how.inference == "endpoint" and how.global_half == "final":
             own = with_final(own, _needed(final), how.uploads)
         return ClientAdapter(from_arrays(own))
+    if mixture.kind == "token":
+        own = parts["endpoint"]
+        others = mean_of_others(_needed(final), own, members)
+        return ClientAdapter(from_arrays(own), from_arrays(others), token_gate=from_arrays(parts["gate"]))
     own, shared = parts["adapter"], parts["companion"]
     if how.global_half == "final":
         shared = _needed(final)
@@ -85,8 +96,9 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     paths = list(files)
     shared = [path for path in paths if path.endswith("adapter.safetensors")]
     packs = read_packs(path for path in paths if path not in shared)
-    final = read_safetensors(shared[0])[0] if shared else None
-    own = {client: client_adapter(parts, how, final) for client, parts in packs.items() if parts}
+    final, header = read_safetensors(shared[0]) if shared else (None, {})
+    members = int(header.get("members", 0))
+    own = {client: client_adapter(parts, how, final, members) for client, parts in packs.items() if parts}
     rest = own.get(POOLED)
     if rest is None and final is not None:
         rest = ClientAdapter(from_arrays(final))
@@ -143,6 +155,9 @@ def requests(
             made.append(GenerationRequest(name, tokens))
         elif adapter.companion is None:
             made.append(GenerationRequest(name, tokens, adapter.state))
+        elif adapter.token_gate is not None:
+            pair = (adapter.state, adapter.companion)
+            made.append(GenerationRequest(name, tokens, *pair, token_gate=adapter.token_gate))
         else:
             made.append(GenerationRequest(name, tokens, adapter.state, adapter.companion, gates[name]))
     return made
@@ -167,8 +182,13 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
 
 
 def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, LoraSettings]:
-    """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha."""
+    """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha.
+
+    A gate per token is no plain adapter; the planner refuses its export.
+    """
     if adapter.companion is None:
         return adapter.state, lora
+    if adapter.token_gate is not None:
+        raise ValueError("a gate per token cannot be exported as one adapter")
     joined = concatenate_rank(adapter.companion, adapter.state, adapter.gate)
     return joined, dataclasses.replace(lora, rank=2 * lora.rank, alpha=2 * lora.alpha)

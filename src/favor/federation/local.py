@@ -74,7 +74,7 @@ def run_stage(
         # Clients that hold the same adapter (all anchors of a round) share one copy.
         return converted.setdefault(id(state), _tensors(state))
 
-    mixture = stage.mixture if isinstance(stage, PersonalStage) else None
+    mixture = stage.mixture
     outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
     trained = None
     if isinstance(stage, SharedStage) and not stage.trains.whole:
@@ -104,6 +104,7 @@ def run_stage(
                 gates=gates,
                 weight=client.weight,
                 weight_rate=mixture.rate if mixture is not None else 0.0,
+                gate=None if client.gate is None else _tensors(client.gate),
                 inner_steps=outer[0],
                 outer_rate=outer[1],
                 trained=trained,

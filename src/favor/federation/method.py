@@ -79,7 +79,9 @@ class SharedStage:
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``trains``: the tensors that are trained; the others keep the values of A_0. ``uploads``: those of them that are
     sent. What is trained and not uploaded is personal: it stays on the client, where its next participation finds it.
-    ``server``: what the server does with the mean of the uploads.
+    ``server``: what the server does with the mean of the uploads. ``begin`` "initial": a client's first participation
+    starts from A_0, not A_t. ``mixture``: a gate per token mixes the adapter, while it trains and when it generates,
+    with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -93,9 +95,15 @@ class SharedStage:
     trains: Factors = field(default_factory=Factors)
     uploads: Factors = field(default_factory=Factors)
     server: ServerRule = field(default_factory=ServerRule)
+    begin: Literal["server", "initial"] = "server"
+    mixture: Mixture | None = None
 
     def __post_init__(self) -> None:
         whole = self.trains.whole and self.uploads.whole
+        if self.mixture is not None and (self.mixture.kind != "token" or self.server.kind != "members"):
+            raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
+        if self.server.kind == "members" and (not whole or self.inner_steps or self.start != "own"):
+            raise ValueError("the server rule 'members' takes whole adapters that clients carry over")
         if self.inner_steps and not whole:
             raise ValueError("inner steps train and upload the whole adapter")
         if self.server.kind == "svd" and not whole:
@@ -105,11 +113,17 @@ class SharedStage:
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
         """Return the stage with these plain values, as :func:`plan_values` gives them."""
         parts = {"objective": Objective, "trains": Factors, "uploads": Factors, "server": ServerRule}
-        return cls(**{**values, **{name: part(**values[name]) for name, part in parts.items()}})
+        mixture = None if values["mixture"] is None else Mixture(**values["mixture"])
+        return cls(**{**values, **{name: part(**values[name]) for name, part in parts.items()}, "mixture": mixture})
 
     def sends(self, name: str) -> bool:
         """Return whether the tensor of this name is trained and uploaded, and so broadcast."""
         return self.trains.hold(name) and self.uploads.hold(name)
+
+    @property
+    def content(self) -> str:
+        """What an upload is called in the record of the boundary."""
+        return "personal adapter" if self.server.kind == "members" else "delta"
 
     @property
     def carries(self) -> bool:
@@ -125,8 +139,9 @@ class SharedStage:
         """
         # Plug points that a stage leaves alone are not in its digest, so a new one renames no track that is there.
         values = dataclasses.asdict(self)
-        for name, default in (("trains", Factors()), ("uploads", Factors()), ("server", ServerRule())):
-            if getattr(self, name) == default:
+        plain = SharedStage()
+        for name in ("trains", "uploads", "server", "begin", "mixture"):
+            if getattr(self, name) == getattr(plain, name):
                 del values[name]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
         terms = [name for name, weight in dataclasses.asdict(self.objective).items() if weight]
@@ -141,14 +156,15 @@ class Mixture:
     ``kind``: "similarity" is FedDPA's gate, g = clip(``coefficient`` * mean cosine of an input's last-token state to
     those of ``references`` own texts, 0, 1), states taken under the global adapter. "learned": 1 - g begins at
     ``weight``, and every optimiser step moves it by -``rate`` times its gradient, within 0..1 (APFL). "sum": both
-    outputs are added, without weights.
+    outputs are added, without weights. "token": in every adapted layer 1 - g = sigmoid(u x) at each token, for the
+    layer's input x; u begins at 0 and is trained with the adapter (FedALT).
     ``training``: the global adapter acts while the local one trains ("dynamic") or not ("none"). ``export``: the
     client's mean gate over its validation texts joins both adapters by rank concatenation ("rank", exact) or by
     averaging their factors ("factors", the released export). ``states``: the last token of a text's first prefix
     ("prefix", what generation sees) or of the whole text ("text").
     """
 
-    kind: Literal["similarity", "learned", "sum"] = "similarity"
+    kind: Literal["similarity", "learned", "sum", "token"] = "similarity"
     weight: float = 0.5
     rate: float = 0.0
     coefficient: float = 0.5
@@ -190,6 +206,10 @@ class PersonalStage:
     spread: bool = False
     mixture: Mixture | None = None
     begin: Literal["server", "initial"] = "server"
+
+    def __post_init__(self) -> None:
+        if self.mixture is not None and self.mixture.kind == "token":
+            raise ValueError("a gate per token belongs to a shared stage")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PersonalStage:
@@ -270,7 +290,8 @@ class Plan:
     @property
     def generates(self) -> Inference:
         """What generation reads of the plan."""
-        mixture = self.personal.mixture if self.personal is not None else None
+        stage = self.personal or self.shared
+        mixture = stage.mixture if stage is not None else None
         uploads = self.shared.uploads if self.shared is not None else Factors()
         return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half, uploads)
 
@@ -372,7 +393,12 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
     federation = experiment.federation
     shared, personal = plan.shared, plan.personal
     if shared is not None:
-        shared = dataclasses.replace(shared, weighting=federation.weighting)
+        members = shared.server.kind == "members"
+        if members and shared.server.rate * federation.server_learning_rate != 1:
+            raise ValueError(
+                "its server keeps a mean and takes no steps; it needs 'federation.server_learning_rate: 1'"
+            )
+        shared = dataclasses.replace(shared, weighting="uniform" if members else federation.weighting)
     if personal is not None and personal.epochs is None:
         exposure = federation.rounds * federation.clients_per_round / experiment.clients
         personal = dataclasses.replace(personal, epochs=exposure)

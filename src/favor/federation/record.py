@@ -30,7 +30,7 @@ def run_check(
     values: dict[str, bool | int | float | str] = {
         "shared_aggregation": shared is not None,
         "personal_branch": (personal is not None and personal.start != "pooled")
-        or (shared is not None and not shared.uploads.whole),
+        or (shared is not None and (not shared.uploads.whole or shared.mixture is not None)),
         "private_residual": personal is not None and personal.residual,
         "alignment": any(objective.alignment > 0 for objective in objectives),
         "proximal": shared is not None and shared.objective.proximal > 0,

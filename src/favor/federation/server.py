@@ -8,6 +8,7 @@ import numpy as np
 
 from favor.federation.packs import State
 from favor.federation.server_rule import ServerRule
+from favor.foundation.lazy import LazyMapping
 from favor.foundation.seeds import numpy_generator
 
 
@@ -38,10 +39,14 @@ def update(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return (the next shared adapter, the server's moments after it) under ``rule``, which states the equations.
 
+    ``deltas``: the uploads of the round by client; for "members" the last adapter of every client that took part.
     ``memory``: the moments that the last round returned, ``m/<tensor>`` and, for "adam" and "yogi", ``v/<tensor>``;
     empty before the first round, and for rules without moments.
     """
     rate = rule.rate * server_learning_rate
+    if rule.kind == "members":
+        shares = _shares(deltas, weights)
+        return {key: _mean(deltas, shares, key).astype(np.float32) for key in sorted(shared)}, {}
     if rule.kind == "mean":
         return aggregate(shared, deltas, weights, rate), {}
     shares = _shares(deltas, weights)
@@ -126,6 +131,24 @@ def _nearest_product(
 def delta(endpoint: State, shared: State, scale: float = 1.0) -> dict[str, np.ndarray]:
     """Return the upload ``scale`` * (endpoint - A_t), tensor by tensor (Eq. shared_delta)."""
     return {key: (scale * (endpoint[key] - shared[key])).astype(np.float32) for key in sorted(shared)}
+
+
+def mean_of_others(mean: State, own: State | None, members: int) -> State:
+    """Return the mean of the other members' adapters, (n mean - own) / (n - 1), computed in float64.
+
+    ``mean``: that of all n = ``members``; ``own``: one of theirs, None for a client that is not among them. Where there
+    are no others it is an adapter of zeros, which adds nothing.
+    """
+    if members == (own is not None):
+        return LazyMapping(sorted(mean), lambda key: np.zeros_like(mean[key]))
+    if own is None:
+        return mean
+
+    def others(key: str) -> np.ndarray:
+        total = members * mean[key].astype(np.float64) - own[key]
+        return np.asarray(total / (members - 1), dtype=np.float32)
+
+    return LazyMapping(sorted(mean), others)
 
 
 def random_like(shared: State, seed: int) -> dict[str, np.ndarray]:

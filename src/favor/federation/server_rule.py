@@ -16,13 +16,15 @@ class ServerRule:
     - "momentum": m <- beta1 m + Delta; A <- A + eta m (FedAvgM, Hsu et al. 2019).
     - "adam", "yogi": m <- beta1 m + (1 - beta1) Delta; A <- A + eta m / (sqrt(v) + tau), with
       v <- beta2 v + (1 - beta2) m^2, or v <- v - (1 - beta2) m^2 sign(v - m^2) (Reddi et al. 2021, Algorithm 2).
+    - "members": A is the mean of the last adapters of all clients that took part so far, which are uploaded whole; the
+      mean of the others than i follows from it as (n A - A_i) / (n - 1) (FedALT, Bian et al. 2026). It has no rate.
     - "svd": (B, A) <- the best rank-r factors of (1 - eta) B A + eta * mean_i B_i A_i (FlexLoRA, Bai et al. 2024).
 
     rate: multiplies the experiment's ``federation.server_learning_rate``.
     beta1, beta2: decay of the moments. tau: what keeps the quotient small where v is (adaptivity).
     """
 
-    kind: Literal["mean", "momentum", "adam", "yogi", "svd"] = "mean"
+    kind: Literal["mean", "momentum", "adam", "yogi", "svd", "members"] = "mean"
     rate: float = 1.0
     beta1: float = 0.0
     beta2: float = 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from favor.federation.factors import Factors
 from favor.federation.method import PersonalStage, SharedStage
 from favor.federation.packs import State
-from favor.federation.server import delta
+from favor.federation.server import delta, mean_of_others
 from favor.foundation.lazy import LazyMapping
 
 
@@ -23,7 +23,8 @@ class StageClient:
     """One client of a stage: where it starts, what it is anchored to, how long it trains, and its style target.
 
     ``start`` is the adapter the stage begins with; with ``residual`` it is held fixed and a residual is trained on top.
-    ``anchor`` is A_t, of the proximal term and of a mixture. ``weight`` is the local adapter's in a learned mixture.
+    ``anchor`` is A_t, of the proximal term and of a mixture, whose gate per token sees the mean of the others there.
+    ``weight`` is the local adapter's in a learned mixture, ``gate`` the vectors of one per token (empty: zeros).
     ``round_number`` names the client's random streams.
     """
 
@@ -34,6 +35,7 @@ class StageClient:
     anchor: State | None = None
     target: np.ndarray | None = None
     weight: float | None = None
+    gate: State | None = None
 
 
 class Trained(Protocol):
@@ -44,6 +46,7 @@ class Trained(Protocol):
     residual: Mapping[str, Any]
     displacement: Mapping[str, Any] | None
     weight: float | None
+    gate: Mapping[str, Any] | None
 
 
 def shared_clients(
@@ -54,14 +57,22 @@ def shared_clients(
     previous: Mapping[str, State] | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
+    first: State | None = None,
+    members: int = 0,
+    gates: Mapping[str, State] | None = None,
 ) -> list[StageClient]:
     """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended.
 
-    ``previous``: the clients' last endpoints. Tensors that are not uploaded are always a client's own.
+    ``previous``: the clients' last endpoints. Tensors that are not uploaded are always a client's own. ``first``: the
+    initial adapter, where a client's first participation begins there. For a mixture: ``members``, the clients whose
+    mean A_t is, and ``gates``, what a client's last participation left of its gate.
     """
 
     def start(name: str) -> State:
         own = (previous or {}).get(name)
+        if own is None and stage.begin == "initial":
+            assert first is not None
+            return first
         if own is None or not stage.carries:
             return shared
         if stage.start == "own":
@@ -74,8 +85,9 @@ def shared_clients(
             round_number,
             start(name),
             _epochs(stage, name, participations),
-            shared,
+            shared if stage.mixture is None else mean_of_others(shared, (previous or {}).get(name), members),
             (targets or {}).get(name),
+            gate=None if stage.mixture is None else (gates or {}).get(name, {}),
         )
         for name in names
     ]
@@ -89,10 +101,15 @@ def _epochs(stage: SharedStage | PersonalStage, client: str, participations: Map
 
 
 def upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
-    """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved."""
+    """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved.
+
+    A server that keeps the mean of its members' adapters is sent the adapter itself.
+    """
     if result.displacement is not None:
         return as_arrays(result.displacement)
     state = as_arrays(result.state)
+    if stage.server.kind == "members":
+        return state
     sent = {key: state[key] for key in state if stage.sends(key)}
     return delta(sent, {key: shared[key] for key in sent}, stage.upload_scale)
 
@@ -146,6 +163,14 @@ def kept(
         parts["companion"] = anchor
         if result.weight is not None:
             parts["gate"] = {"value": np.asarray([1.0 - result.weight])}
+    return parts
+
+
+def ended(result: Trained) -> dict[str, Mapping[str, np.ndarray]]:
+    """Return the parts of a shared result that the client keeps: its endpoint, and its gate per token if it has one."""
+    parts: dict[str, Mapping[str, np.ndarray]] = {"endpoint": as_arrays(result.state)}
+    if result.gate is not None:
+        parts["gate"] = as_arrays(result.gate)
     return parts
 
 

@@ -16,7 +16,7 @@ TRAFFIC = Table(
     (
         ROUND,
         Column("direction", STRING, "", "client_to_server or server_to_client"),
-        Column("content", STRING, "", "delta or shared adapter"),
+        Column("content", STRING, "", "delta, personal adapter or shared adapter"),
         CLIENT,
         Column("file", STRING, "", "file it was in, relative to the results folder"),
         BYTES,
@@ -35,7 +35,8 @@ BOUNDARY = Table(
             "content",
             STRING,
             "",
-            "delta, word count, text, shared or final adapter; of what stays: residual, endpoint, adapter, ...",
+            "delta, personal adapter, word count, text, shared or final adapter; of what stays: residual, endpoint, "
+            "adapter, gate, ...",
         ),
         CLIENT,
         Column("file", STRING, "", "file it was in, relative to the results folder"),

@@ -11,7 +11,7 @@ from favor.foundation.errors import UserError
 from favor.lm.alignment import HeadLayout
 from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
-from favor.lm.mixture import LearnedMixture
+from favor.lm.mixture import GateLayout, LearnedMixture
 from favor.lm.optimiser import AdamW
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import Component, LoraStack
@@ -19,9 +19,9 @@ from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
 
 
 class Cohort:
-    """K clients' trained values as rows of flat tensors: [K, factors + projection head].
+    """K clients' trained values as rows of flat tensors: [K, factors + projection head + gate per token].
 
-    ``values`` holds what the optimiser moves: the factors, or the residual on a frozen offset, then the head.
+    ``values`` holds what the optimiser moves: the factors, or the residual on a frozen offset, then head and gate.
     ``effective`` [K, factors] holds offset + residual (the same memory as ``values`` without an offset).
     """
 
@@ -45,7 +45,9 @@ class Cohort:
             targets = np.stack([np.asarray(task.target, dtype=np.float32) for task in tasks])
             self.targets = torch.nn.functional.normalize(torch.from_numpy(targets), dim=-1).to(self.device)
         self._flat: dict[int, torch.Tensor] = {}
-        width = self.size + (self.head.size if self.head is not None else 0)
+        self.gate = GateLayout(stack.layers) if tasks[0].gate is not None else None
+        behind = self.size + (self.head.size if self.head is not None else 0)
+        width = behind + (self.gate.size if self.gate is not None else 0)
         self.values = torch.zeros(len(tasks), width, device=self.device)
         self.offset: torch.Tensor | None = None
         if tasks[0].offset is not None:
@@ -54,7 +56,9 @@ class Cohort:
             factors = stack.layout.flatten(task.start, self.device)
             self.values[position, : self.size] = factors if self.offset is None else factors - self.offset[position]
             if self.head is not None:
-                self.values[position, self.size :] = self.head.initial(task.stage_seed).to(self.device)
+                self.values[position, self.size : behind] = self.head.initial(task.stage_seed).to(self.device)
+            if self.gate is not None:
+                self.values[position, behind:] = self.gate.flatten(task.gate or {}, self.device)
         self.effective = (
             self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
         )
@@ -62,7 +66,8 @@ class Cohort:
             self._shared(task.anchor) if task.anchor is not None and (task.proximal or task.inner_steps) else None
             for task in tasks
         ]
-        if any(task.companion is None and (task.gates is not None or task.weight is not None) for task in tasks):
+        gated = any(part is not None for task in tasks for part in (task.gates, task.weight, task.gate))
+        if gated and any(task.companion is None for task in tasks):
             raise ValueError("gates and a weight need a companion adapter")
         self.companions: torch.Tensor | None = None
         if tasks[0].companion is not None:
@@ -78,6 +83,7 @@ class Cohort:
         self.masks = [self._mask(task.trained, width) for task in tasks]
         self._flat.clear()
         self.gradients = torch.zeros_like(self.values)
+        self.gate_values, self.gate_gradients = self.values[:, behind:], self.gradients[:, behind:]
         self.optimisers = [
             AdamW(width, self.device, settings.beta1, settings.beta2, settings.epsilon, settings.weight_decay)
             for _ in tasks
@@ -125,16 +131,20 @@ class Cohort:
         companions = self.select(self.companions, positions)
         if self.mixture is not None:
             own, companions = self.mixture.scaled(own, companions, positions)
-        return [
-            Component(layout.factors(own, trainable=True), None if gates is None else 1.0 - gates, dropout=True),
-            Component(layout.factors(companions, trainable=self.mixture is not None), gates),
-        ]
+        trained = Component(layout.factors(own, trainable=True), None if gates is None else 1.0 - gates, dropout=True)
+        held = Component(layout.factors(companions, trainable=self.mixture is not None), gates)
+        if self.gate is not None:
+            trained.gates = self.gate.vectors(self.select(self.gate_values, positions), trainable=True)
+            held.gates = [-vector for vector in trained.gates]
+        return [trained, held]
 
     def collect(self, components: Sequence[Component], positions: Sequence[int]) -> None:
         """Add the gradients that a backward pass left at the factors of ``components``."""
         self.stack.layout.collect(components[0].factors, self.gradients, positions)
         if self.mixture is not None:
             self.stack.layout.collect(components[1].factors, self.mixture.companion_gradients, positions)
+        if self.gate is not None and components[0].gates is not None:
+            self.gate.collect(components[0].gates, self.gate_gradients, positions)
 
     def step(self, position: int, rate: float) -> tuple[float, float]:
         """Add the proximal gradient, clip and update one client.
@@ -192,5 +202,7 @@ class Cohort:
             moved = self.displacements[position]
             displacement = None if moved is None else self.stack.layout.unflatten(moved)
             weight = None if self.mixture is None else self.mixture.weights[position]
-            results.append(ClientResult(plan.task.name, state, residual, self.logs[position], displacement, weight))
+            gate = None if self.gate is None else self.gate.unflatten(self.gate_values[position])
+            log = self.logs[position]
+            results.append(ClientResult(plan.task.name, state, residual, log, displacement, weight, gate))
         return results

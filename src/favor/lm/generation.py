@@ -17,6 +17,7 @@ from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.cache import growing_cache
 from favor.lm.lora import LoraState
+from favor.lm.mixture import GateLayout
 from favor.lm.sampling import Sampling, Stream, draws, sampled
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
@@ -36,7 +37,8 @@ COMMON_ROWS = 16  # prompts of one length that make batches without padding
 class GenerationRequest:
     """One prompt under one adapter (``state`` None: the base alone).
 
-    With ``companion`` and ``gate`` g the adapters' output is g * companion + (1 - g) * state (FedDPA). Requests that
+    With ``companion`` and ``gate`` g the adapters' output is g * companion + (1 - g) * state (FedDPA); with
+    ``token_gate``, vectors u by module, 1 - g is sigmoid(u x) at every token of every module (FedALT). Requests that
     hold the same state objects share one slot of the stack. ``stream``: name of the numbers that a sampled
     continuation is drawn with.
     """
@@ -47,6 +49,7 @@ class GenerationRequest:
     companion: LoraState | None = None
     gate: float = 0.0
     stream: Stream | None = None
+    token_gate: LoraState | None = None
 
 
 def generate(
@@ -205,8 +208,19 @@ def _set_adapters(
     """Set the stack to the adapters of a batch's slots."""
     states = [requests[slot[0]].state for slot in slots]
     companions = [requests[slot[0]].companion for slot in slots]
+    token_gates = [requests[slot[0]].token_gate for slot in slots]
     components = []
     gates = None
+    if any(token_gate is not None for token_gate in token_gates):
+        layout = GateLayout(stack.layers)
+        flat = torch.stack([layout.flatten(token_gate or {}, base.device) for token_gate in token_gates])
+        # An adapter without a gate is mixed with itself.
+        pairs = zip(companions, states, strict=True)
+        others = [state if companion is None else companion for companion, state in pairs]
+        for members, sign in ((states, 1), (others, -1)):
+            vectors = layout.vectors((sign * flat).to(base.dtype))
+            components.append(Component(stacked_factors(base, stack, members), gates=vectors))
+        return stack.set(components)
     if any(companion is not None for companion in companions):
         gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
         components.append(Component(stacked_factors(base, stack, companions), gates))

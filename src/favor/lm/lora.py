@@ -34,6 +34,11 @@ def factor_name(module: str, factor: str) -> str:
     return f"{PEFT_PREFIX}{module}.lora_{factor}.weight"
 
 
+def gate_name(module: str) -> str:
+    """Return the name of the gate vector of the module at dotted path ``module``; PEFT knows no such tensor."""
+    return f"{PEFT_PREFIX}{module}.gate"
+
+
 def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Linear]:
     """Return the linear layers that LoRA adapts, by dotted path, sorted by path.
 

@@ -107,12 +107,14 @@ class FlatLayout:
 class Component:
     """One set of K adapters in a forward pass: factors per module, and a weight per row (packed: per token) or None.
 
-    ``dropout`` says whether the pass's dropout masks apply to its input.
+    ``dropout`` says whether the pass's dropout masks apply to its input. ``gates``: per module vectors u [K, d_in],
+    whose sigmoid(u x) is the weight of a token with input x there.
     """
 
     factors: Factors
     weight: torch.Tensor | None = None
     dropout: bool = False
+    gates: list[torch.Tensor] | None = None
 
 
 @dataclass
@@ -130,12 +132,12 @@ class LoraStack:
     model: nn.Module
     settings: LoraSettings
     layout: FlatLayout = field(init=False)
-    _layers: dict[str, nn.Linear] = field(init=False)
+    layers: dict[str, nn.Linear] = field(init=False)
     _pass: _Pass = field(init=False, default_factory=_Pass)
 
     def __post_init__(self) -> None:
-        self._layers = target_layers(self.model, self.settings)
-        self.layout = FlatLayout(self._layers, self.settings.rank)
+        self.layers = target_layers(self.model, self.settings)
+        self.layout = FlatLayout(self.layers, self.settings.rank)
 
     @contextmanager
     def attached(self) -> Iterator[LoraStack]:
@@ -146,7 +148,7 @@ class LoraStack:
         hooks: list[RemovableHandle] = []
         plain: list[nn.Linear] = []
         try:
-            for index, layer in enumerate(self._layers.values()):
+            for index, layer in enumerate(self.layers.values()):
                 if type(layer) is nn.Linear:
                     layer.forward = partial(self._plain, index, layer)  # type: ignore[method-assign]
                     plain.append(layer)
@@ -202,7 +204,12 @@ class LoraStack:
             mask = self._pass.masks(index, source.shape[-1])
             # The 1 / keep of dropout goes into the scaling: the masks stay 0 and 1.
             scaling /= self._pass.keep
-        return factor_a, factor_b, scaling, mask, component.weight, self._pass.runs
+        weight, runs = component.weight, self._pass.runs
+        if component.gates is not None:
+            rows = source.reshape(-1, source.shape[-1])
+            gates = component.gates[index].to(source.dtype).unsqueeze(-1)
+            weight = grouped_product(rows, gates, runs).float().sigmoid().view(-1)
+        return factor_a, factor_b, scaling, mask, weight, runs
 
 
 # A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in] of 0 and 1, weight per row [rows], runs.
@@ -217,7 +224,7 @@ def _masked(rows: torch.Tensor, mask: Mask | None) -> torch.Tensor:
 
 
 def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return (mask * x [tokens, d_in], weight * A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
+    """Return (mask * x [tokens, d_in], A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
     factor_a, _, _, mask, weight, runs = terms
     assert factor_a is not None
     rows = source.reshape(-1, source.shape[-1])
@@ -225,8 +232,11 @@ def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.
     low = grouped_product(kept, factor_a.to(source.dtype).transpose(1, 2), runs)
     if weight is not None:
         weight = weight.to(source.dtype).repeat_interleave(len(rows) // weight.numel()).unsqueeze(1)
-        low = low * weight
     return kept, low, weight
+
+
+def _weighted(low: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
+    return low if weight is None else low * weight
 
 
 def _save(
@@ -255,8 +265,9 @@ def _adapter_gradients(
     gradient: torch.Tensor,
     source_needed: bool,
     factors_needed: bool,
-) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
-    """Return the gradients of the adapters' term: (source [tokens, d_in], A, B)."""
+    weight_needed: bool,
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """Return the gradients of the adapters' term: (source [tokens, d_in], A, B, weight per token [tokens])."""
     mask, rows, factor_a, factor_b, weight, low, *_ = saved
     if ctx.drawn is not None:
         mask = ctx.drawn
@@ -265,18 +276,19 @@ def _adapter_gradients(
     gradient = gradient.reshape(-1, gradient.shape[-1])
     # The scaling goes onto the low-rank side, the smallest tensors at hand.
     gradient_low = grouped_product(gradient, factor_b.to(gradient.dtype), runs) * scaling
-    gradient_source = gradient_a = gradient_b = None
-    if weight is not None:
-        gradient_low = gradient_low * weight
+    gradient_source = gradient_a = gradient_b = gradient_weight = None
+    if weight_needed:
+        gradient_weight = (gradient_low * low).float().sum(1)
+    gradient_low = _weighted(gradient_low, weight)
     if factors_needed:
-        gradient_b = grouped_outer(gradient, low * scaling, clients, runs).to(factor_b.dtype)
+        gradient_b = grouped_outer(gradient, _weighted(low, weight) * scaling, clients, runs).to(factor_b.dtype)
         rows = rows.reshape(-1, rows.shape[-1])
         kept = rows if ctx.drawn is None else _masked(rows, mask)
         gradient_a = grouped_outer(gradient_low, kept, clients, runs).to(factor_a.dtype)
     if source_needed:
         gradient_source = grouped_product(gradient_low, factor_a.to(gradient.dtype), runs)
         gradient_source = _masked(gradient_source, mask)
-    return gradient_source, gradient_a, gradient_b
+    return gradient_source, gradient_a, gradient_b, gradient_weight
 
 
 class _AdaptedLinear(torch.autograd.Function):
@@ -299,7 +311,8 @@ class _AdaptedLinear(torch.autograd.Function):
                 return output
             kept, low, weight = _low_rank(source, terms)
             up = factor_b.to(source.dtype).transpose(1, 2)
-            grouped_sum(output.view(-1, output.shape[-1]), low, up, runs, scaling, in_place=True)
+            flat = output.view(-1, output.shape[-1])
+            grouped_sum(flat, _weighted(low, weight), up, runs, scaling, in_place=True)
         _save(ctx, terms, source, kept, low, weight, frozen)
         return output
 
@@ -307,17 +320,16 @@ class _AdaptedLinear(torch.autograd.Function):
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
         saved = ctx.saved_tensors  # once: recomputed layers give them once
         frozen = saved[-1]
-        gradient_source = gradient_a = gradient_b = None
+        gradient_source = gradient_a = gradient_b = gradient_weight = None
         with fast_products():
             if ctx.needs_input_grad[0]:
                 gradient_source = gradient @ frozen
             if ctx.adapted:
-                through, gradient_a, gradient_b = _adapter_gradients(
-                    ctx, saved, gradient, ctx.needs_input_grad[0], ctx.needs_input_grad[3]
-                )
+                needed = (ctx.needs_input_grad[place] for place in (0, 3, 7))
+                through, gradient_a, gradient_b, gradient_weight = _adapter_gradients(ctx, saved, gradient, *needed)
                 if through is not None and gradient_source is not None:
                     gradient_source += through.view(gradient_source.shape)
-        return gradient_source, None, None, gradient_a, gradient_b, None, None, None, None
+        return gradient_source, None, None, gradient_a, gradient_b, None, None, gradient_weight, None
 
 
 class _AddAdapters(torch.autograd.Function):
@@ -330,12 +342,11 @@ class _AddAdapters(torch.autograd.Function):
         _save(ctx, terms, source, kept, low, weight)
         up = factor_b.to(source.dtype).transpose(1, 2)
         flat = base.reshape(-1, base.shape[-1])
-        return grouped_sum(flat, low, up, runs, scaling, in_place=False).view(base.shape)
+        return grouped_sum(flat, _weighted(low, weight), up, runs, scaling, in_place=False).view(base.shape)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
-        through, gradient_a, gradient_b = _adapter_gradients(
-            ctx, ctx.saved_tensors, gradient, ctx.needs_input_grad[1], ctx.needs_input_grad[2]
-        )
+        needed = (ctx.needs_input_grad[place] for place in (1, 2, 6))
+        through, gradient_a, gradient_b, gradient_weight = _adapter_gradients(ctx, ctx.saved_tensors, gradient, *needed)
         source = None if through is None else through.view(*gradient.shape[:-1], through.shape[-1])
-        return gradient, source, gradient_a, gradient_b, None, None, None, None
+        return gradient, source, gradient_a, gradient_b, None, None, gradient_weight, None

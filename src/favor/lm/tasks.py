@@ -28,7 +28,8 @@ class ClientTask:
     - ``companion`` and ``gates``: a second, frozen adapter and a gate g per piece; the adapters' output is
       g * companion + (1 - g) * trained (FedDPA). The companion's input has no dropout. Without gates it is
       companion + trained, or, with ``weight`` a, (1 - a) * companion + a * trained, where every optimiser step moves a
-      by -``weight_rate`` * dL/da within 0..1 (APFL).
+      by -``weight_rate`` * dL/da within 0..1 (APFL). With ``gate``, vectors u by module (empty: zeros), a is
+      sigmoid(u x) at every token of every module, and u is trained with the adapter (FedALT).
     - ``trained``: the names of the tensors that are trained, the others keeping the values of ``start``; None: all.
     - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
     """
@@ -49,6 +50,7 @@ class ClientTask:
     trained: frozenset[str] | None = None
     weight: float | None = None
     weight_rate: float = 0.0
+    gate: LoraState | None = None
 
 
 @dataclass
@@ -56,8 +58,8 @@ class ClientResult:
     """What a stage trained: the adapter in effect, the trained part (equal to it without an offset), and the log.
 
     ``displacement``: how far the anchor moved (tasks with inner steps; else None). ``weight``: the trained adapter's
-    share of a mixture (tasks that have one). The log has one row an optimiser step with the columns of the table
-    ``training_log`` except stage and round.
+    share of a mixture, ``gate``: the vectors of a gate per token (tasks that have one). The log has one row an
+    optimiser step with the columns of the table ``training_log`` except stage and round.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ClientResult:
     log: list[LogRow]
     displacement: LoraState | None = None
     weight: float | None = None
+    gate: LoraState | None = None
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
     kinds: dict[tuple[bool, ...], list[Plan]] = {}
     for plan in plans:
         task = plan.task
-        parts = (task.target, task.offset, task.companion, task.gates, task.weight)
+        parts = (task.target, task.offset, task.companion, task.gates, task.weight, task.gate)
         kinds.setdefault(tuple(part is not None for part in parts), []).append(plan)
     return list(kinds.values())
 

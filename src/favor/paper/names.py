@@ -13,7 +13,8 @@ from favor.federation.method import declared_method
 METHODS = (
     *("base_only", "fedavg", "fedprox", "pfedme", "ditto", "feddpa", "pooled", "local_only", "local_only_asce"),
     *("global_asce", "ditto_asce", "favor_without_asce", "favor"),
-    *("fedavg_finetuned", "ffa_lora", "flexlora", "fedsa_lora", "fedrod_lora", "apfl", "fedavgm", "fedadam", "fedyogi"),
+    *("fedavg_finetuned", "ffa_lora", "flexlora", "fedsa_lora", "fedrod_lora", "apfl", "fedalt"),
+    *("fedavgm", "fedadam", "fedyogi"),
     *("cold_start", "cold_start_asce", "cold_start_random", "cold_start_shared"),
     *("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet"),
 )

@@ -84,7 +84,9 @@ class Accounts:
         if self.project.config.keep_uploads:
             found.stored["uploads"] += participations
         else:
-            found.temporary += max(map(len, schedule))
+            # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
+            members = stage.server.kind == "members"
+            found.temporary += participations if members else max(map(len, schedule))
 
     def _add_personal(self, found: Account, run: Run, plan: Plan, stage: PersonalStage) -> None:
         phases = [

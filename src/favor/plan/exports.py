@@ -36,6 +36,12 @@ class Exports:
     def adapters(self, key: InRun) -> list[str]:
         """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""
         self.check_run(key)
+        mixture = self.project.plan(key).generates.mixture
+        if mixture is not None and mixture.kind == "token":
+            raise UserError(
+                f"{key.method}: its gate looks at every token, which an adapter in PEFT's format cannot do; export "
+                "another row"
+            )
         return self.training.adapters(key)
 
     # PAN's evaluator

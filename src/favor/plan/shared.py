@@ -119,8 +119,13 @@ class SharedTraining:
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
     def uploads(self, key: AfterRound) -> list[str]:
-        """Return the uploads that make the adapter of ``next_round``."""
-        return self.round_uploads(key, self.stage(key), int(key.next_round) - 1)
+        """Return the uploads that make the adapter of ``next_round``: the round's, or every client's last one."""
+        stage, number = self.stage(key), int(key.next_round) - 1
+        if stage.server.kind != "members":
+            return self.round_uploads(key, stage, number)
+        rounds = self.rounds(key.experiment, key.seed, stage.sampling)[: number + 1]
+        last = last_participation(rounds)
+        return unique(self.paths.upload.of(self._batch(key, stage, client, last[client])) for client in sorted(last))
 
     def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
         """Return the uploads of a round."""
@@ -132,9 +137,12 @@ class SharedTraining:
 
     def endpoint(self, key: InSeed, stage: SharedStage, client: str, number: int) -> str:
         """Return the bundle that holds a client's shared endpoint of a round."""
+        return self.paths.endpoints.of(self._batch(key, stage, client, number))
+
+    def _batch(self, key: InSeed, stage: SharedStage, client: str, number: int) -> Batch:
+        """Return the job of a round that serves a client."""
         place = self._positions(key.experiment, key.seed, stage.sampling, number)[client]
-        batch = place // self.per_job(key)
-        return self.paths.endpoints.of(key, track=stage.track, round=number, batch=batch)
+        return Batch(key.experiment, key.seed, stage.track, str(number), str(place // self.per_job(key)))
 
     @cache
     def _ends_in_use(self, experiment: str, track: str) -> bool:
@@ -175,6 +183,11 @@ class SharedTraining:
         before = last_participation(self.rounds(key.experiment, key.seed, stage.sampling)[: int(key.round)])
         clients = self.shared_clients(key)
         return unique(self.endpoint(key, stage, client, before[client]) for client in clients if client in before)
+
+    def begun_from(self, key: SharedJob) -> list[str]:
+        """Return the initial adapter, where a client's first participation in a shared stage begins there."""
+        stage = self.stage(key)
+        return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
 
     def shared_settings(self, key: SharedJob) -> dict[str, Any]:
         """Return what a job of a shared stage reads of the configuration."""

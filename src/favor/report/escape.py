@@ -24,6 +24,7 @@ _SPECIAL = {
     '"': "''",
     "-": "-",
     "†": r"$^{\dagger}$",
+    "‡": r"$^{\ddagger}$",
     "±": r"$\pm$",
     "→": r"$\rightarrow$",
     "←": r"$\leftarrow$",

@@ -49,6 +49,7 @@ _DECLARED: dict[str, Identity] = {
     "fedsa_lora": Identity(GREEN, "^"),
     "fedrod_lora": Identity(GREEN, "s"),
     "apfl": Identity(GREEN, "X"),
+    "fedalt": Identity(GREEN, "h"),
     "ditto": Identity(GREEN, "v"),
     "ditto_asce": Identity(GREEN, "v", hollow=True),
     "feddpa": Identity(GREEN, "P"),

@@ -61,7 +61,7 @@ SCRIPT = r"""
       box.addEventListener('change', () => {
         box.checked ? hidden.delete(name) : hidden.add(name);
         all('tbody tr').forEach(row => {
-          const own = all('th[scope=row]', row).map(cell => cell.textContent.replace('†', '').trim());
+          const own = all('th[scope=row]', row).map(cell => cell.textContent.replace(/[†‡]/, '').trim());
           row.hidden = own.some(cell => hidden.has(cell));
         });
       });

@@ -11,7 +11,7 @@ TABLE = TableSpec(
     "are those over a client's own text at one participation, or in all.",
     rows=method_rows(
         *("fedavg", "fedavgm", "fedadam", "fedyogi", "fedprox", "flexlora", "ffa_lora"),
-        *("fedavg_finetuned", "pfedme", "ditto", "feddpa", "apfl", "fedrod_lora", "fedsa_lora"),
+        *("fedavg_finetuned", "pfedme", "ditto", "feddpa", "apfl", "fedrod_lora", "fedsa_lora", "fedalt"),
         *("favor_without_asce", "favor", "local_only", "pooled", "base_only"),
     ),
     panels=(
