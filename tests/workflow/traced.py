@@ -77,6 +77,7 @@ TRACED = {
     "lengths": ["export_pan", "export_release"],
     "quantised": ["quantise_base"],
     "outside": ["prompts", "read_outputs"],
+    "withdrawal": ["leave_out_withdrawn"],
 }
 
 

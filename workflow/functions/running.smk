@@ -73,5 +73,6 @@ onsuccess:
     if workflow.is_main_process:
         from favor.report.closing import closing
 
+        training.erase_withdrawn(planning)
         experiments = planner.publication.report_settings(None)["experiments"]
         print(*closing(results, experiments, latex_available()), sep="\n")

@@ -46,6 +46,7 @@ try:
         planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
         open_results(results, ROOT, input_paths(planner.config), planning)
+        planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched, latex_available())
 except UserError as error:
     stop(error)

@@ -220,9 +220,32 @@ rule allocate_texts:
         "../scripts/allocate_texts.py"
 
 
+# Training reads its own clients of the tables as they are, so that a client that leaves changes no file under the others.
+rule leave_out_withdrawn:
+    input:
+        table=paths.client_table,
+    output:
+        table=paths.remaining_table,
+    log:
+        paths.log("leave_out_withdrawn"),
+    benchmark:
+        paths.benchmark("leave_out_withdrawn")
+    wildcard_constraints:
+        table="texts|allocation|embeddings/[^/]+",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("leave_out_withdrawn"),
+    params:
+        cfg=project.withdrawn_settings,
+        code=code("leave_out_withdrawn"),
+    script:
+        "../scripts/leave_out_withdrawn.py"
+
+
 rule select_prompts:
     input:
-        texts=paths.texts,
+        texts=project.texts,
         tokenizer=preparation.tokenizer,
         near_duplicates=preparation.copied_posts,
     output:
@@ -245,7 +268,7 @@ rule select_prompts:
 rule select_common_prompts:
     input:
         source=preparation.common_source,
-        texts=paths.texts,
+        texts=project.texts,
         documents=project.documents,
         roster=project.roster,
         tokenizer=preparation.tokenizer,

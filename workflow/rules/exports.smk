@@ -7,7 +7,7 @@ rule export_pan:
         prompts=paths.prompts,
         embeddings=paths.generation_embeddings,
         golds=paths.gold_embeddings,
-        sources=paths.source_embeddings,
+        sources=lambda w: project.sources(w, w.encoder),
     output:
         truth=paths.pan_export.where(file="truth.jsonl"),
         answers=paths.pan_export.where(file="answers.jsonl"),

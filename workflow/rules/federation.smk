@@ -201,7 +201,7 @@ rule record_boundary:
         packs=records.kept_bundles,
         behind=records.behind,
         final=records.final_adapters,
-        texts=paths.texts,
+        texts=project.texts,
     output:
         boundary=paths.boundary,
     log:

@@ -5,7 +5,7 @@ rule prepare_2afc:
     input:
         generations=studies.audited_generations,
         prompts=evaluation.prompts,
-        texts=paths.texts,
+        texts=project.texts,
     output:
         audit=paths.audit_items,
     log:

@@ -6,7 +6,7 @@ rule prepare_judgements:
     input:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
-        texts=paths.texts,
+        texts=project.texts,
     output:
         requests=paths.judge_requests,
         key=paths.judge_key,

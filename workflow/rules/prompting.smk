@@ -4,7 +4,7 @@
 
 rule distil_sheets:
     input:
-        texts=paths.texts,
+        texts=project.texts,
         model=studies.sheet_model_files,
     output:
         sheets=paths.sheets,
@@ -28,7 +28,7 @@ rule generate_prompted:
     input:
         prompts=paths.prompts,
         common_prompts=training.common_prompts,
-        texts=paths.texts,
+        texts=project.texts,
         sheets=studies.sheets,
         model=project.base_files,
     output:

@@ -11,7 +11,7 @@ rule score:
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
         common_embeddings=evaluation.family_common_embeddings,
-        texts=paths.texts,
+        texts=project.texts,
         assistant=evaluation.assistant_scores,
     output:
         scores=report(

@@ -79,7 +79,7 @@ rule measure_allocation:
 rule measure_coordinates:
     input:
         sources=evaluation.style_sources,
-        texts=paths.texts,
+        texts=project.texts,
     output:
         effects=paths.coordinate_effects,
     log:

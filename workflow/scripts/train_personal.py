@@ -26,6 +26,7 @@ with job(snakemake) as cfg:
     names = list(rounds)
     if names == [POOLED]:  # the centralised reference: everybody's texts, handed over
         texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+        texts = texts[~texts["client"].isin(cfg["withdrawn"])]
     else:
         texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None

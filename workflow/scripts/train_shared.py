@@ -24,7 +24,8 @@ with job(snakemake) as cfg:
     stage = SharedStage.of(cfg["stage"])
     schedule = read_parquet(snakemake.input.schedule, SCHEDULE)
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
-    names = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
+    drawn = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
+    names = [name for name in drawn if name not in cfg["withdrawn"]]
     texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     shared, about = read_safetensors(snakemake.input.adapter)
     first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else None

@@ -200,6 +200,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
             f"{experiment.clients} clients{after}, but corpora.{experiment.corpus}.roles.clients is {roster}; "
             "lower the first or raise the second",
         )
+    if experiment.remaining_clients < 2:
+        refuse(f"{where}.withdrawn", f"{experiment.remaining_clients} clients remain, but at least 2 must; shorten it")
     if experiment.allocation.reference_texts and experiment.allocation.shots is None:
         refuse(f"{where}.allocation.reference_texts", "set aside beside 'allocation.shots' only; set that too")
     if federation.clients_per_round > experiment.clients:

@@ -85,6 +85,11 @@ class Experiment(Section):
         None, "Number of clients of the corpus that take part; null takes all.", ge=2
     )
     skip_clients: Natural = key(0, "How many clients to skip before the first.")
+    withdrawn: Annotated[list[str], DISTINCT] = key(
+        [],
+        "Clients that withdrew, by name. The schedule stays; what follows from their first participation is trained "
+        "again without them, their files are deleted, and tables leave them out (docs/privacy.md).",
+    )
     cold_start: ColdStart | None = key(
         None, "Another experiment's final shared adapter, which methods of cold start begin with; null for none."
     )
@@ -114,6 +119,12 @@ class Experiment(Section):
     def client_numbers(self) -> range:
         """Places of the clients in the corpus's roster."""
         return range(self.skip_clients, self.skip_clients + self.clients)
+
+    @property
+    def remaining_clients(self) -> int:
+        """Number of clients that did not withdraw."""
+        assert self.clients is not None
+        return self.clients - len(self.withdrawn)
 
     def check_rows(self, where: str, methods: list[str]) -> None:
         """Check the names of rows and of their method files. Raises ``UserError`` that names the key."""

@@ -12,6 +12,7 @@ from favor.foundation.names import nearest
 # What an output depends on, beside its row and seed.
 _MAKING = (
     *("corpus", "base_model", "style_encoder", "protocol", "budget", "matched_epochs", "clients", "skip_clients"),
+    "withdrawn",
     *("allocation", "cold_start", "prompts", "federation", "lora", "training", "alignment", "generation"),
 )
 

@@ -144,7 +144,7 @@ class Evaluation:
 
     def sources(self, key: InExperiment) -> list[str]:
         """Return the clients' human texts in every space of an experiment."""
-        return self._in_spaces(self.paths.source_embeddings, key, self.project.encoders_of(key.experiment))
+        return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
 
     def golds(self, key: InExperiment) -> list[str]:
         """Return their continuations of the prompts in every space."""
@@ -156,7 +156,7 @@ class Evaluation:
 
     def style_sources(self, key: InExperiment) -> str:
         """Return the clients' human texts in the style space."""
-        return self.paths.source_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
+        return self.project.sources(key, self.project.experiment(key).style_encoder)
 
     def style_golds(self, key: InExperiment) -> str:
         """Return their continuations of the prompts in the style space."""
@@ -267,7 +267,7 @@ class Evaluation:
 
     def compared_sources(self, key: OfLabel) -> list[str]:
         """Return the clients' human texts in the spaces that a table's paired tests read."""
-        return self._in_spaces(self.paths.source_embeddings, key, self._compared_encoders(key))
+        return [self.project.sources(key, encoder) for encoder in self._compared_encoders(key)]
 
     def compared_golds(self, key: OfLabel) -> list[str]:
         """Return their continuations of the prompts in these spaces."""

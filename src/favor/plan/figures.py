@@ -32,7 +32,7 @@ class Figures:
         """Return what a figure may ask for (:data:`favor.report.figure_specs.FigureInput`), as files."""
         return {
             "training_logs": self.training.logs(key),
-            "allocation": [self.paths.allocation.of(key)],
+            "allocation": [self.project.allocation(key)],
             "source_embeddings": [self.evaluation.style_sources(key)],
             "gold_embeddings": [self.evaluation.style_golds(key)],
             "generation_embeddings": [self.evaluation.style_generations(key)],

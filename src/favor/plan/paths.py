@@ -61,6 +61,7 @@ JOBS = {
         ),
         "{experiment}",
     ),
+    "leave_out_withdrawn": "{experiment}-{table}",
     "select_prompts": _SEED,
     "make_schedule": f"{_SEED}-{{sampling}}",
     "initialise_server": f"{_SEED}-{{origin}}",
@@ -119,6 +120,8 @@ class Paths:
         # Clients of an experiment: what is under clients/ stays with them
         self.texts = at("{experiment}/clients/texts.parquet")
         self.allocation = at("{experiment}/clients/allocation.parquet")
+        self.client_table = at("{experiment}/clients/{table}.parquet")
+        self.remaining_table = at("{experiment}/clients/remaining/{table}.parquet")
         self.prompt_list = at("{experiment}/clients/prompts.jsonl")
         self.sheets = at("{experiment}/clients/sheets.parquet")
         self.judge_requests = at("{experiment}/clients/judge_requests.parquet")

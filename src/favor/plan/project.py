@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
-from favor.config.section import refuse
+from favor.config.section import check_known, refuse
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
+from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
@@ -83,8 +84,11 @@ class Project:
             for name, experiment in config.experiments.items()
             for row, overrides in experiment.methods.items()
         }
-        for name in config.experiments:
+        for name, experiment in config.experiments.items():
             self._check_titles(name)
+            for client in experiment.withdrawn:
+                names = client_names(experiment.clients, experiment.skip_clients)
+                check_known(client, names, f"experiments.{name}.withdrawn")
         self.absent = absent_encoders(config.encoders)
         for name, experiment in config.experiments.items():
             for encoder in (experiment.style_encoder, experiment.evaluation.semantic_encoder):
@@ -322,6 +326,28 @@ class Project:
         """Return the near duplicates of a corpus, where they are looked for."""
         wanted = self.config.corpora[corpus].near_duplicates is not None
         return [self.paths.near_duplicates.of(corpus=corpus)] if wanted else []
+
+    # Tables of clients as evaluators read them: without those that withdrew
+
+    def _remaining(self, key: InExperiment, table: str) -> str:
+        withdrawn = self.experiment(key).withdrawn
+        return (self.paths.remaining_table if withdrawn else self.paths.client_table).of(key, table=table)
+
+    def texts(self, key: InExperiment) -> str:
+        """Return the texts of the clients that remain."""
+        return self._remaining(key, "texts")
+
+    def allocation(self, key: InExperiment) -> str:
+        """Return the allocation of words to the clients that remain."""
+        return self._remaining(key, "allocation")
+
+    def sources(self, key: InExperiment, encoder: str) -> str:
+        """Return the human texts of the clients that remain, in the space of an encoder."""
+        return self._remaining(key, f"embeddings/{encoder}")
+
+    def withdrawn_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return which clients withdrew."""
+        return parameter(**pick(self.experiment(key), "withdrawn"))
 
     def documents(self, key: InExperiment) -> str:
         """Return the documents of an experiment's corpus."""

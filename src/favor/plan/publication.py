@@ -91,7 +91,7 @@ class Publication:
 
     def allocations(self, key: object = None) -> list[str]:
         """Return the allocation of words of every experiment shown."""
-        return [self.paths.allocation.of(experiment=name) for name in self.evaluation.shown()]
+        return [self.project.allocation(Table(name, "")) for name in self.evaluation.shown()]
 
     def prompts(self, key: object = None) -> list[str]:
         """Return the prompts of every experiment shown."""
@@ -147,7 +147,7 @@ class Publication:
         """Return how many clients no round samples, by seed; they generate with the final shared adapter."""
         experiment = self.project.config.experiments[name]
         return {
-            str(seed): experiment.clients - len(self.training.last_rounds(name, str(seed), "coverage_first"))
+            str(seed): experiment.remaining_clients - len(self.training.last_rounds(name, str(seed), "coverage_first"))
             for seed in experiment.seeds
         }
 
@@ -187,7 +187,7 @@ class Publication:
             "gates": [
                 self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated
             ],
-            "allocation": paths.allocation.of(experiment=name),
+            "allocation": self.project.allocation(Table(name, "")),
             "effects": [paths.coordinate_effects.of(experiment=name)] if experiment.figures else [],
             "judges": [paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
             "participations": participations / experiment.clients,

@@ -31,15 +31,38 @@ class SharedTraining:
         self.paths = project.paths
 
     def clients(self, experiment: str) -> list[str]:
-        """Return the names of an experiment's clients."""
+        """Return the names of an experiment's clients, without those that withdrew."""
+        return self.remaining(experiment, self.all_clients(experiment))
+
+    def all_clients(self, experiment: str) -> list[str]:
+        """Return the names of an experiment's clients, also of those that withdrew."""
         section = self.project.config.experiments[experiment]
         return client_names(section.clients, section.skip_clients)
 
+    def remaining(self, experiment: str, clients: Iterable[str]) -> list[str]:
+        """Return those of some clients that did not withdraw."""
+        withdrawn = self.project.config.experiments[experiment].withdrawn
+        return [client for client in clients if client not in withdrawn]
+
+    @cache
+    def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
+        """Return the cohorts of the schedule. Jobs are cut from these, so that no client's leaving moves another."""
+        federation, clients = self.project.config.experiments[experiment].federation, self.all_clients(experiment)
+        return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
+
     @cache
     def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the cohorts of an experiment's rounds."""
-        federation = self.project.config.experiments[experiment].federation
-        return cohorts(int(seed), self.clients(experiment), federation.rounds, federation.clients_per_round, sampling)
+        """Return the cohorts of an experiment's rounds: those drawn, without the clients that withdrew.
+
+        Raises ``UserError`` where nobody is left of a round.
+        """
+        found = [self.remaining(experiment, cohort) for cohort in self.drawn(experiment, seed, sampling)]
+        if [] in found:
+            raise UserError(
+                f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
+                f"{seed}; shorten it, or raise 'federation.clients_per_round'"
+            )
+        return found
 
     @cache
     def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
@@ -86,13 +109,20 @@ class SharedTraining:
 
     def shared_clients(self, key: SharedJob) -> list[str]:
         """Return the clients of one job of a shared stage."""
-        return batches(self.cohort(key), self.per_job(key))[int(key.batch)]
+        return self.remaining(key.experiment, self._drawn_batch(key))
+
+    def _drawn_batch(self, key: SharedJob) -> list[str]:
+        drawn = self.drawn(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
+        return batches(drawn, self.per_job(key))[int(key.batch)]
 
     def round_jobs(self, run: InSeed, stage: SharedStage, number: int) -> list[Batch]:
         """Return the jobs of a round."""
-        cohort = self.rounds(run.experiment, run.seed, stage.sampling)[number]
-        count = len(batches(cohort, self.per_job(run)))
-        return [Batch(run.experiment, run.seed, stage.track, str(number), str(batch)) for batch in range(count)]
+        drawn = self.drawn(run.experiment, run.seed, stage.sampling)[number]
+        return [
+            Batch(run.experiment, run.seed, stage.track, str(number), str(batch))
+            for batch, clients in enumerate(batches(drawn, self.per_job(run)))
+            if self.remaining(run.experiment, clients)
+        ]
 
     def initial_adapter(self, key: InSeed, origin: str) -> str:
         """Return the adapter that training starts from: one per seed, or one per track or local method."""
@@ -133,7 +163,7 @@ class SharedTraining:
 
     @cache
     def _positions(self, experiment: str, seed: str, sampling: str, number: int) -> dict[str, int]:
-        return {client: place for place, client in enumerate(self.rounds(experiment, seed, sampling)[number])}
+        return {client: place for place, client in enumerate(self.drawn(experiment, seed, sampling)[number])}
 
     def endpoint(self, key: InSeed, stage: SharedStage, client: str, number: int) -> str:
         """Return the bundle that holds a client's shared endpoint of a round."""
@@ -197,6 +227,7 @@ class SharedTraining:
             stage=plan_values(stage),
             keep_endpoints=self.kept_endpoints(key),
             participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
+            withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
         )
 
     def shared_style(self, key: InTrack) -> list[str]:

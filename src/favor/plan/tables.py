@@ -79,10 +79,10 @@ class Tables:
             "absences": absent_encoders(self.project.config.encoders, places=False),
             "references": self._references(experiment),
             "remarks": self.remarks(experiment),
-            "clients": section.clients,
+            "clients": section.remaining_clients,
             "marks": self.project.config.report.marks,
             "unranked": [row for row in section.methods if row in self.project.config.report.unranked],
-            "prompts": section.clients * section.prompts.per_client,
+            "prompts": section.remaining_clients * section.prompts.per_client,
         }
 
     def _references(self, experiment: str) -> list[str]:
@@ -90,7 +90,11 @@ class Tables:
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
-        """Return the sentence on the global half of a gated pair (FedDPA), by the row's key and by its printed name."""
+        """Return the sentence on the global half of a gated pair (FedDPA), by the row's key and by its printed name.
+
+        And, by "", which clients withdrew.
+        """
+        section = self.project.config.experiments[experiment]
         halves: dict[str, dict[str, str]] = {}
         for row, plan in self.project.plans(experiment).items():
             if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
@@ -99,7 +103,10 @@ class Tables:
                 if plan.global_half == "final":
                     half = "the final shared adapter"
                 halves.setdefault(half, {})[row] = name
-        return {
+        left = {}
+        if section.withdrawn:
+            left[""] = f"Withdrawn, so neither trained on nor measured: {', '.join(section.withdrawn)}."
+        return left | {
             key: f"{', '.join(map(unmarked, names.values()))}: the global half of a client's pair is {half}."
             for half, names in halves.items()
             for key in (*names, *names.values())
@@ -113,7 +120,7 @@ class Tables:
             initial.append(f"{sum(number == 0 for number in last.values())} (seed {seed})")
         return (
             "the server's adapter at the start of its last participation, which for "
-            f"{', '.join(initial)} of {section.clients} clients is the untrained initial adapter"
+            f"{', '.join(initial)} of {section.remaining_clients} clients is the untrained initial adapter"
         )
 
     def evidence(self, key: OfLabel) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
+from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
@@ -45,14 +47,14 @@ class Training(SharedTraining):
 
     @cache
     def _phase_clients(self, experiment: str, seed: str, plan: Plan, phase: str) -> list[str]:
-        """Return the clients of one phase of a personal stage, in the order that is cut into jobs."""
+        """Return the clients of one phase of a personal stage in the order of its jobs, withdrawn ones too."""
         if _personal(plan).start == "pooled":
             return [POOLED]
         if plan.shared is None:
-            return self.clients(experiment)
+            return self.all_clients(experiment)
         if _personal(plan).start == "final":
-            return self.clients(experiment)
-        rounds = self.rounds(experiment, seed, plan.shared.sampling)
+            return self.all_clients(experiment)
+        rounds = self.drawn(experiment, seed, plan.shared.sampling)
         return rounds[_number(phase)] if _personal(plan).chained else sorted(last_participation(rounds))
 
     @cache
@@ -63,14 +65,17 @@ class Training(SharedTraining):
     def personal_clients(self, key: PersonalJob) -> list[str]:
         """Return the clients of one job of a personal stage."""
         clients = self._phase_clients(key.experiment, key.seed, self.project.plan(key), key.phase)
-        return batches(clients, self.per_job(key))[int(key.batch)]
+        return self.remaining(key.experiment, batches(clients, self.per_job(key))[int(key.batch)])
 
     def phase_jobs(self, run: InRun, phase: str) -> list[PersonalBatch]:
         """Return the jobs of one phase of a run's personal stage, under the row that trains for it."""
         clients = self._phase_clients(run.experiment, run.seed, self.project.plan(run), phase)
         owner = self.owner(run.experiment, run.method)
-        count = len(batches(clients, self.per_job(run)))
-        return [PersonalBatch(run.experiment, run.seed, owner, phase, str(batch)) for batch in range(count)]
+        return [
+            PersonalBatch(run.experiment, run.seed, owner, phase, str(batch))
+            for batch, served in enumerate(batches(clients, self.per_job(run)))
+            if self.remaining(run.experiment, served)
+        ]
 
     def personal_jobs(self, run: InRun) -> list[PersonalBatch]:
         """Return every job of a run's personal stage; none where it has no such stage."""
@@ -132,7 +137,8 @@ class Training(SharedTraining):
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
-        ``again``: the clients that take part again later, where participations build on one another.
+        ``again``: the clients that take part again later, where participations build on one another. ``withdrawn``:
+        those whose texts the pooled reference leaves out.
         """
         plan, clients = self.project.plan(key), self.personal_clients(key)
         stage, sampling = _personal(plan), plan.shared.sampling if plan.shared is not None else None
@@ -153,6 +159,7 @@ class Training(SharedTraining):
             rounds=numbers,
             again=again,
             participations=self._participations(key, stage, sampling, clients),
+            withdrawn=self.project.experiment(key).withdrawn if clients == [POOLED] else [],
         )
 
     def personal_style(self, key: InRun) -> list[str]:
@@ -252,6 +259,18 @@ class Training(SharedTraining):
             elif plan.personal is not None:
                 found.setdefault(run.seed, self.initial_adapter(run, self.owner(run.experiment, run.method)))
         return list(found.values())
+
+    # Leaving
+
+    def erase_withdrawn(self, planning: bool) -> None:
+        """Erase what the results hold of clients that withdrew, and print a line per file; ``planning``: print alone.
+
+        At the start of a run, so that what was deleted is made again without them, and at its end: a run that begins
+        with them withdrawn cuts the clients' tables first.
+        """
+        for name, experiment in self.project.config.experiments.items():
+            for line in erase(Path(self.paths.results), name, experiment.withdrawn, planning):
+                print(line, file=sys.stderr)
 
     # Logs
 

@@ -87,13 +87,15 @@ def _experiment(
 ) -> ExperimentReport:
     experiment, corpus = values["experiment"], values["corpus"]
     folder = results / "corpora" / experiment["corpus"]
+    own = "clients/remaining" if experiment["withdrawn"] else "clients"
+    clients = experiment["clients"] - len(experiment["withdrawn"])
     copied = [NEAR_DUPLICATES] if corpus["near_duplicates"] is not None else []
     preparation = Preparation(
         **{
             table.name: read_parquet(folder / f"{table.name}.parquet", table)
             for table in (DROPPED, ROSTER, SPLITS, OVERLAP, SCRIPTS, AUTHOR_MEASURES, *copied)
         },
-        allocation=read_parquet(results / name / "clients" / "allocation.parquet", ALLOCATION),
+        allocation=read_parquet(results / name / own / "allocation.parquet", ALLOCATION),
         filters=corpus["filters"],
     )
     posts = EvaluationPosts.of(
@@ -101,11 +103,11 @@ def _experiment(
             seed: read_parquet(results / name / f"seed{seed}" / "prompts.parquet", PROMPTS, ["client", "document_id"])
             for seed in experiment["seeds"]
         },
-        experiment["clients"] * experiment["prompts"]["per_client"],
+        clients * experiment["prompts"]["per_client"],
     )
     tables = []
     for label in values["tables"]:
-        spec = with_remarks(printed_spec(label), posts, values["remarks"], experiment["clients"])
+        spec = with_remarks(printed_spec(label), posts, values["remarks"], clients)
         if not spec.publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
@@ -119,7 +121,7 @@ def _experiment(
     style, rows, display = experiment["style_encoder"], values["rows"], values["display"]
     return ExperimentReport(
         finding=finding(evidence, style, rows, values["references"], display),
-        leaderboard=leaderboard(evidence, kept, style, rows, experiment["clients"], display),
+        leaderboard=leaderboard(evidence, kept, style, rows, clients, display),
         name=name,
         title=experiment["title"],
         dataset=corpus["title"],
@@ -127,7 +129,8 @@ def _experiment(
         seeds=experiment["seeds"],
         facts={
             "Base model": values["base_model"],
-            "Clients": str(experiment["clients"]),
+            "Clients": f"{clients}"
+            + (f" ({len(experiment['withdrawn'])} withdrew)" if experiment["withdrawn"] else ""),
             "Protocol": experiment["protocol"],
             "Budget": experiment["budget"],
             "Evaluation posts": " ".join(filter(None, (posts.sharing and f"{posts.sharing}.", posts.shortfall))),

@@ -71,7 +71,8 @@ def with_remarks(spec: TableSpec, posts: EvaluationPosts, remarks: Mapping[str, 
     """
     if spec.sources == ("efficiency",):  # counts no outputs
         return replace(spec, remarks={**remarks})
-    found = {"": " ".join(filter(None, (chance(spec, clients), posts.shortfall))), **remarks}
+    general = " ".join(filter(None, (chance(spec, clients), posts.shortfall, remarks.get(""))))
+    found = {"": general, **{name: text for name, text in remarks.items() if name}}
     if spec.comparisons is None or not posts.sharing:
         return replace(spec, remarks=found)
     found[""] = f"{found['']} {posts.sharing}: read the interval over authors first.".strip()

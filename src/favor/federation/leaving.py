@@ -1,0 +1,80 @@
+"""A client leaves: files that hold its texts, adapters or continuations go, and its rows leave the tables that stay.
+
+Training jobs read ``clients/texts``, ``clients/allocation`` and ``clients/embeddings`` by client, so these tables lose
+rows and keep their time: nothing of the others is made again because of it. Every other file that names the client
+follows from its participation, and is made again without it. The schedule stays, which names who was drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from favor.running.output_record import made_outputs
+
+KEPT = ("texts", "allocation", "embeddings")
+NOT_ITS_OWN = {"schedule", "transfer"}  # who was drawn; the authors of another corpus
+QUOTING = {"clients", "exports", "studies"}  # folders whose other files quote texts by client
+
+
+def erase(results: Path, experiment: str, clients: Collection[str], planning: bool) -> Iterator[str]:
+    """Erase ``clients`` from the files of ``experiment`` that are on record, and yield a line about each.
+
+    ``planning``: the lines say what a real run does, and nothing is touched.
+    """
+    folder = results / experiment
+    for path in made_outputs(results) if clients else ():
+        place = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
+        if not place or NOT_ITS_OWN & set(place):
+            continue
+        for found in [path] if path.is_file() else [path / client for client in clients if (path / client).exists()]:
+            named = ", ".join(sorted(clients if found == path else [found.name]))
+            if found == path and not _names(path, clients, bool(QUOTING & set(place))):
+                continue
+            stays = place[0] == "clients" and place[1].removesuffix(".parquet") in KEPT
+            does = "rows removed from" if stays else "deleted"
+            yield f"withdrawn from '{experiment}' ({named}): {'to be ' if planning else ''}{does} {found}"
+            if planning:
+                continue
+            if stays:
+                _remove_rows(path, clients)
+            elif found.is_dir():
+                shutil.rmtree(found)
+            else:
+                found.unlink()
+
+
+def _names(path: Path, clients: Collection[str], quoting: bool) -> bool:
+    """Return whether a file has rows or adapters of one of the clients, or, ``quoting``, its name in a text."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq  # here, because the workflow reads this module whenever it is parsed
+
+        if "client" not in pq.read_schema(path).names:
+            return False
+        return bool(set(pq.read_table(path, columns=["client"])["client"].to_pylist()) & set(clients))
+    if path.suffix == ".safetensors":
+        from favor.foundation.tensors import safetensors_header
+
+        return bool(set(json.loads(safetensors_header(path).get("clients", "[]"))) & set(clients))
+    content = path.read_bytes() if quoting else b""
+    return any(client.encode() in content for client in clients)
+
+
+def _remove_rows(path: Path, clients: Collection[str]) -> None:
+    from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
+    from favor.encoders.tables import SOURCE_EMBEDDINGS
+    from favor.foundation.parquet import read_parquet, write_parquet
+    from favor.foundation.row_groups import write_row_groups
+
+    times = os.stat(path)
+    table = {"texts": CLIENT_TEXTS, "allocation": ALLOCATION}.get(path.stem, SOURCE_EMBEDDINGS)
+    rows = read_parquet(path, table)
+    rows = rows[~rows["client"].isin(list(clients))]
+    if table is ALLOCATION:
+        write_parquet(rows, path, table)
+    else:
+        write_row_groups(rows, path, table, "client")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -1,0 +1,88 @@
+"""What a client's leaving changes in the plan: nothing before its first participation, and nobody else's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.keys import Run
+
+METHODS = {"fedavg": {}, "favor": {}, "ditto": {}, "local_only": {}, "pooled": {}}
+
+
+def planned(plan, per_job, *withdrawn):
+    def change(config):
+        micro = config["experiments"]["micro"]
+        micro.update(methods=METHODS, studies={}, withdrawn=list(withdrawn), tables=["main_federated_results"])
+        micro["federation"].update(rounds=3, clients_per_round=2, clients_per_job=per_job)
+
+    return plan(change=change)
+
+
+def jobs(planner):
+    """(stage, wildcards) -> (clients, settings, inputs) of every training job."""
+    training, found = planner.training, {}
+    for run in training.runs("micro"):
+        shared = planner.project.plan(run).shared
+        for number in range(3 if shared else 0):
+            for job in training.round_jobs(run, shared, number):
+                files = (training.round_start(job), training.previous_endpoints(job))
+                found["shared", job] = (training.shared_clients(job), training.shared_settings(job), files)
+        for job in training.personal_jobs(run):
+            files = (training.personal_starts(job), training.anchors(job))
+            found["personal", job] = (training.personal_clients(job), training.personal_settings(job), files)
+    return found
+
+
+@pytest.mark.parametrize("per_job", [1, 2])
+def test_only_what_follows_from_its_participation_changes(plan, per_job):
+    whole = planned(plan, per_job)
+    rounds = whole.training.rounds("micro", "1", "coverage_first")
+    client = next(name for name in rounds[1] if name not in rounds[0])
+    left = planned(plan, per_job, client)
+    before, after = jobs(whole), jobs(left)
+    # The whole plan has no job that the client alone filled, and no other job is renamed.
+    alone = {key for key, (clients, _, _) in before.items() if clients == [client]}
+    assert before.keys() - after.keys() == alone
+    assert after.keys() <= before.keys()
+    assert bool(alone) == (per_job == 1)
+    for (stage, job), (clients, settings, files) in after.items():
+        was, had, read = before[stage, job]
+        assert clients == [name for name in was if name != client]
+        earlier = stage == "shared" and job.round == "0"
+        apart = stage == "personal" and job.method == "local_only" and clients == was
+        if earlier or apart:
+            assert (settings, files) == (had, read)
+        assert client not in str(settings) or settings["withdrawn"] == [client]
+    run = Run("micro", "1", "favor")
+    assert left.training.schedule_settings(run) == whole.training.schedule_settings(run)
+
+
+def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan):
+    planner = planned(plan, 2, "client_002")
+    run = Run("micro", "1", "pooled")
+    (job,) = planner.training.personal_jobs(run)
+    assert planner.training.personal_settings(job)["withdrawn"] == ["client_002"]
+    assert planner.project.texts(run) == "results/micro/clients/remaining/texts.parquet"
+    assert planner.evaluation.style_sources(run) == "results/micro/clients/remaining/embeddings/asce_a.parquet"
+    assert planned(plan, 2).project.texts(run) == "results/micro/clients/texts.parquet"
+    assert planner.tables.context("micro")["clients"] == 3
+    assert "client_002" in planner.tables.remarks("micro")[""]
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "message"),
+    [
+        (["client_009"], r"experiments\.micro\.withdrawn': there is no 'client_009'"),
+        (["client_001", "client_002", "client_003"], r"withdrawn': 1 clients remain, but at least 2 must"),
+    ],
+)
+def test_who_cannot_withdraw_is_refused(plan, withdrawn, message):
+    with pytest.raises(UserError, match=message):
+        planned(plan, 2, *withdrawn)
+
+
+def test_a_round_without_anybody_is_refused(plan):
+    cohort = planned(plan, 2).training.rounds("micro", "1", "coverage_first")[0]
+    with pytest.raises(UserError, match=r"withdrawn': nobody is left of round 0 of seed 1; shorten it"):
+        jobs(planned(plan, 2, *cohort))
