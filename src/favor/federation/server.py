@@ -64,8 +64,8 @@ def update(
         else:
             first = rule.beta1 * first + (1.0 - rule.beta1) * mean
             second = memory[f"v/{key}"].astype(np.float64) if memory else np.full_like(mean, rule.tau**2)
-            change = second - first**2
-            second = second - (1.0 - rule.beta2) * (change if rule.kind == "adam" else first**2 * np.sign(change))
+            change = second - mean**2
+            second = second - (1.0 - rule.beta2) * (change if rule.kind == "adam" else mean**2 * np.sign(change))
             kept[f"v/{key}"] = second.astype(np.float32)
             step = first / (np.sqrt(second) + rule.tau)
         kept[f"m/{key}"] = first.astype(np.float32)

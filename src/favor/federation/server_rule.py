@@ -15,7 +15,8 @@ class ServerRule:
     - "mean": A <- A + eta Delta (FedAvg, McMahan et al. 2017).
     - "momentum": m <- beta1 m + Delta; A <- A + eta m (FedAvgM, Hsu et al. 2019).
     - "adam", "yogi": m <- beta1 m + (1 - beta1) Delta; A <- A + eta m / (sqrt(v) + tau), with
-      v <- beta2 v + (1 - beta2) m^2, or v <- v - (1 - beta2) m^2 sign(v - m^2) (Reddi et al. 2021, Algorithm 2).
+      v <- beta2 v + (1 - beta2) Delta^2, or v <- v - (1 - beta2) Delta^2 sign(v - Delta^2) (Reddi et al. 2021,
+      Algorithm 2).
     - "members": A is the mean of the last adapters of all clients that took part so far, which are uploaded whole; the
       mean of the others than i follows from it as (n A - A_i) / (n - 1) (FedALT, Bian et al. 2026). It has no rate.
     - "svd": (B, A) <- the best rank-r factors of (1 - eta) B A + eta * mean_i B_i A_i (FlexLoRA, Bai et al. 2024).
