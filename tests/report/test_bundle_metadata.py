@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import json
 import os
 
@@ -112,3 +113,18 @@ def test_the_day_is_that_of_the_newest_result(tmp_path):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (second, second))
     assert last_day([tmp_path / "a", tmp_path / "b"]) == datetime.date(1971, 1, 2)
+
+
+def test_rows_of_single_clients_stay_out(repository, tmp_path):
+    path = tmp_path / "demo" / "scores" / "voice_kept.parquet"
+    kept = ROW | {"metric": "kept_author_accuracy", "value": 0.5}
+    lost = [ROW | {"metric": "similarity_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]
+    away = ROW | {"metric": "distance_from_mean", "variant": "client_001", "method": "source", "value": 0.2}
+    write_parquet(pd.DataFrame([kept, *lost, away]), path, SCORES)
+    files = collect(tmp_path, [path], repository, {"results": "results"}, PUBLISHED)
+    released = files["results/demo/scores/voice_kept.parquet"]
+    assert pd.read_parquet(io.BytesIO(released))["metric"].tolist() == ["kept_author_accuracy"]
+    assert len(pd.read_parquet(path)) == 4
+    # The rest of the table is the file that it would be alone.
+    write_parquet(pd.DataFrame([kept]), tmp_path / "alone.parquet", SCORES)
+    assert released == (tmp_path / "alone.parquet").read_bytes()

@@ -13,6 +13,7 @@ from tests.scores.copied_voices import by_method, copied_voices
 from favor.scores.common_prompts import bigram_overlaps, score
 from favor.scores.inputs import ScoreInputs
 from favor.scores.text_quality import quality_columns
+from favor.statistics.bootstrap import resample_counts
 
 CLIENTS = ("a", "b", "c")
 SHORT = {key: ["one two", "three"] for key in CLIENTS}
@@ -84,7 +85,7 @@ def test_outputs_that_failed_count_nowhere(three_authors: ScoreInputs) -> None:
     inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
     failed = replace(inputs, common_generations=inputs.common_generations.assign(passed=False))
     shared = [value for (metric, _), value in values(failed).items() if not metric.startswith("own")]
-    assert len(shared) == 10
+    assert len(shared) == 10 + 2 * 7  # values, and the ends of seven intervals
     assert np.isnan(shared).all()
 
 
@@ -111,3 +112,32 @@ def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
     # A wrong voice that is always the same one is told from the others as well as the own: distinct, not faithful.
     share = by_method(rows, "author_share")
     assert share["0.5"] < min(share["0.0"], share["1.0"])
+
+
+def test_intervals_are_those_of_drawing_authors(three_authors: ScoreInputs) -> None:
+    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+    angles = {"a": [0, 40], "b": [90, 60], "c": [180, 150]}
+    inputs = with_common(three_authors, texts, angles)
+    found = values(inputs)
+    for metric in ("common_similarity", "common_auc", "common_accuracy"):
+        assert found[metric, "low"] <= found[metric, ""] <= found[metric, "high"]
+    # The same draws, counted pair by pair: copies of an author are not compared with one another.
+    counts = resample_counts(3, 2026, 2000)
+    drawn = []
+    for times in counts:
+        weights = {(x, y): times[x] * times[y] for x in range(3) for y in range(x)}
+        pairs = [(angles[CLIENTS[x]][k], angles[CLIENTS[y]][k], w) for (x, y), w in weights.items() for k in (0, 1)]
+        total = sum(weight for _, _, weight in pairs)
+        if total:
+            drawn.append(sum(weight * np.cos(np.radians(one - other)) for one, other, weight in pairs) / total)
+    expected = np.percentile(drawn, [2.5, 97.5])
+    assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx(expected)
+
+
+def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors: ScoreInputs) -> None:
+    texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
+    found = values(with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS}))
+    for end in ("low", "high"):
+        assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
+        assert found["common_auc", end] == 0.0
+        assert found["common_auc", f"other_prompt_{end}"] == pytest.approx(0.5)

@@ -14,14 +14,20 @@ import json
 import platform
 import re
 import tarfile
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
+import pandas as pd
+
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
-from favor.report.bundle_metadata import CRATE, CROISSANT, Published, croissant, research_object
+from favor.foundation.parquet import write_parquet
+from favor.report.bundle_metadata import CRATE, CROISSANT, Published, croissant, published_table, research_object
 from favor.report.bundle_scan import PUBLISHABLE, Private, scan
+from favor.scores.metric import aggregates
+from favor.scores.tables import SCORES, SWEEP_SCORES
 
 FOLDER = "favor-release"
 # Keys whose values are places on a machine, and sections that say how a cluster names and charges what it runs.
@@ -102,9 +108,10 @@ def collect(
 ) -> dict[str, bytes]:
     """Return the content of the bundle by path.
 
-    ``public``: files under ``results``. ``root``: the project, for schema, lock file, environments and licence.
+    ``public``: files under ``results``. ``root``: the project, for schema, lock file, environments and licence. Rows of
+    single clients in tables of scores are left out.
     """
-    files = {f"results/{path.relative_to(results).as_posix()}": _read(path) for path in public}
+    files = {f"results/{path.relative_to(results).as_posix()}": _aggregates(_read(path)) for path in public}
     lock = root / "requirements.lock"
     files["schemas/config.schema.yaml"] = _read(root / "workflow" / "schemas" / "config.schema.yaml")
     files["schemas/columns.json"] = _json(table_columns())
@@ -155,6 +162,20 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); run the workflow so that it is made") from None
+
+
+def _aggregates(content: bytes) -> bytes:
+    """Return the content of a file; of a table of scores without the rows of single clients."""
+    table = published_table(content)
+    if table not in (SCORES, SWEEP_SCORES):
+        return content
+    scores = pd.read_parquet(io.BytesIO(content))
+    kept = aggregates(scores)
+    if len(kept) == len(scores):
+        return content
+    with tempfile.TemporaryDirectory() as folder:
+        write_parquet(kept, Path(folder) / "scores.parquet", table)
+        return (Path(folder) / "scores.parquet").read_bytes()
 
 
 def _json(content: Any) -> bytes:

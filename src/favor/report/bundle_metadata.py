@@ -64,7 +64,7 @@ class Published:
 def croissant(files: Mapping[str, bytes], published: Published) -> bytes:
     """Return the Croissant description of every Parquet table among ``files`` (content by path in the release)."""
     citation = yaml.safe_load(files["CITATION.cff"])
-    found = {name: _table(content) for name, content in sorted(files.items()) if name.endswith(".parquet")}
+    found = {name: published_table(content) for name, content in sorted(files.items()) if name.endswith(".parquet")}
     tables = {name: table for name, table in found.items() if table is not None}
     metadata = mlc.Metadata(
         name=published.title,
@@ -89,7 +89,7 @@ def croissant(files: Mapping[str, bytes], published: Published) -> bytes:
     return _json(metadata.to_json())
 
 
-def _table(content: bytes) -> Table | None:
+def published_table(content: bytes) -> Table | None:
     """Return the table that a Parquet file holds; none where it is not for publication, and the search refuses it."""
     try:
         schema = pq.read_schema(io.BytesIO(content)).remove_metadata()

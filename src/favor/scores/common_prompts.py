@@ -12,9 +12,16 @@ from scipy.sparse import csr_matrix
 
 from favor.scores.copying import word_list
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
-from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
-from favor.statistics.bootstrap import auc
+from favor.statistics.bootstrap import (
+    auc,
+    interval,
+    mean_draws,
+    pair_auc_draws,
+    pair_mean_draws,
+    resample_counts,
+)
 from favor.statistics.diversity import ngrams
 from favor.statistics.variance_components import variance_components
 
@@ -41,35 +48,58 @@ METRICS = (
 )  # fmt: skip
 OTHER_PROMPT = "other_prompt"
 SHARES = ("author_share", "prompt_share", "remainder_share")
-DEFAULTS: dict[str, Any] = {"encoders": None, "compared_words": 50}  # of a text's start, behind the bigrams
+# compared_words: of a text's start, behind the bigrams
+DEFAULTS: dict[str, Any] = {"encoders": None, "compared_words": 50, "draws": 2000, "seed": 2026}
 _NOBODY = "people wrote no continuations of the common prompts"
 _TOO_FEW = "needs two authors and two prompts with outputs that passed the filter"
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """Which pairs of texts, in the upper triangle of an n x n matrix, have one author or one prompt."""
+    """All pairs of texts, the upper triangle of n x n: the places of both authors, and whether the prompt is one."""
 
-    same_author: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
     same_prompt: np.ndarray
 
     @classmethod
-    def of(cls, items: pd.DataFrame) -> Crossed:
-        """Return the pairs of the rows of ``items`` (client, prompt_id)."""
-        author, prompt = (pd.factorize(items[name])[0] for name in ("client", "prompt_id"))
+    def of(cls, items: pd.DataFrame, clients: Sequence[str]) -> Crossed:
+        """Return the pairs of the rows of ``items`` (client, prompt_id), whose authors are among ``clients``."""
+        author, prompt = np.searchsorted(clients, items["client"].astype(str)), pd.factorize(items["prompt_id"])[0]
         first, second = np.triu_indices(len(items), k=1)
-        return cls(author[first] == author[second], prompt[first] == prompt[second])
+        return cls(author[first], author[second], prompt[first] == prompt[second])
+
+    def _between(self, same_prompt: bool) -> np.ndarray:
+        chosen: np.ndarray = (self.left != self.right) & (self.same_prompt == same_prompt)
+        return chosen
+
+    def _compared(self, same_prompt: bool) -> tuple[np.ndarray, np.ndarray]:
+        positive = (self.left == self.right) & ~self.same_prompt
+        return positive | self._between(same_prompt), positive
 
     def between(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
         """Return (mean, pairs) of ``values`` over pairs of two authors, on one prompt or on two; NaN without any."""
-        chosen = values[~self.same_author & (self.same_prompt == same_prompt)]
+        chosen = values[self._between(same_prompt)]
         return (float(chosen.mean()) if len(chosen) else float("nan")), len(chosen)
+
+    def between_draws(self, values: np.ndarray, same_prompt: bool, counts: np.ndarray) -> np.ndarray:
+        """Return that mean in every draw of authors, [draws]."""
+        kept = self._between(same_prompt)
+        return pair_mean_draws(values[kept], self.left[kept], self.right[kept], counts)
 
     def told_apart(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
         """Return (AUC, pairs): one author on two prompts against two authors on one prompt, or on two."""
-        positive = self.same_author & ~self.same_prompt
-        kept = positive | (~self.same_author & (self.same_prompt == same_prompt))
+        kept, positive = self._compared(same_prompt)
         return float(auc(values[kept], positive[kept])), int(kept.sum())
+
+    def told_apart_draws(self, values: np.ndarray, same_prompt: bool, counts: np.ndarray) -> np.ndarray:
+        """Return that AUC in every draw of authors, [draws]."""
+        kept, _ = self._compared(same_prompt)
+        return pair_auc_draws(values[kept], self.left[kept], self.right[kept], counts)
+
+
+# (method, encoder, metric, variant) -> its values in every draw of authors, an array per seed, the outputs behind them.
+Draws = dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]]
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
@@ -104,24 +134,40 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     gives all authors one text: similarity 1, accuracy 1 / authors, author share 0, AUC 0.5 over two prompts and 0 over
     one, where the negatives are equal texts.
 
-    Settings: ``encoders`` (None: all) and ``compared_words``.
+    ``low`` and ``high`` (``other_prompt_low`` and so on) are the 95 % interval of a bootstrap over authors, of the mean
+    over seeds; the shares of variance have none.
+
+    Settings: ``encoders`` (None: all), ``compared_words``, and ``draws`` and ``seed`` of the bootstrap.
     """
     checked = read_settings("common_prompts", settings, DEFAULTS)
+    counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
     scores: list[Score] = []
+    draws: Draws = {}
     for run in inputs.runs:
         scores += _own_overlap(inputs, run, checked["compared_words"])
     for run in inputs.common_runs:
-        scores += _common_overlap(inputs, run, checked["compared_words"])
+        scores += _common_overlap(inputs, run, checked["compared_words"], counts, draws)
     for encoder in read_encoders(inputs, checked["encoders"]):
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
-            found = Crossed.of(run.survivors).between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
+            crossed = Crossed.of(run.survivors, inputs.clients)
+            found = crossed.between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
             scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
             if run.method in CONTROLS:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
-            scores += _score_run(inputs, run, encoder, prototype)
-    return scores_frame(scores)
+            scores += _score_run(inputs, run, encoder, prototype, counts, draws)
+    return scores_frame([*scores, *_intervals(draws)])
+
+
+def _intervals(draws: Draws) -> Iterator[Score]:
+    for (method, encoder, metric, variant), seeds in draws.items():
+        mean = np.mean([values for values, _ in seeds], axis=0)
+        ends = interval(mean) if np.isfinite(mean).any() else (float("nan"),) * 2
+        for name, value in zip(("low", "high"), ends, strict=True):
+            note = "" if value == value else _TOO_FEW
+            n = sum(size for _, size in seeds)
+            yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), value, n, note)
 
 
 def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int, note: str = _TOO_FEW) -> Score:
@@ -130,18 +176,22 @@ def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int
 
 def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
     overlaps = bigram_overlaps(inputs.texts(run), compared_words, inputs.words)
-    value, n = Crossed.of(run.survivors).between(overlaps, same_prompt=False)
+    value, n = Crossed.of(run.survivors, inputs.clients).between(overlaps, same_prompt=False)
     yield _row(run, "", "own_prompt_overlap", "", value, n)
     if run.method in CONTROLS:
         for variant in ("", OTHER_PROMPT):
             yield _row(run, "", "common_overlap", variant, float("nan"), 0, _NOBODY)
 
 
-def _common_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
+def _common_overlap(
+    inputs: ScoreInputs, run: Run, compared_words: int, counts: np.ndarray, draws: Draws
+) -> Iterator[Score]:
     overlaps = bigram_overlaps(inputs.common_texts(run), compared_words, inputs.words)
-    crossed = Crossed.of(run.survivors)
+    crossed = Crossed.of(run.survivors, inputs.clients)
     for variant in ("", OTHER_PROMPT):
         value, n = crossed.between(overlaps, same_prompt=not variant)
+        drawn = crossed.between_draws(overlaps, not variant, counts)
+        draws.setdefault((run.method, "", "common_overlap", variant), []).append((drawn, n))
         yield _row(run, "", "common_overlap", variant, value, n)
 
 
@@ -155,18 +205,35 @@ def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
         yield _row(run, encoder, metric, "", float("nan"), 0, _NOBODY)
 
 
-def _score_run(inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarray) -> Iterator[Score]:
+def _score_run(
+    inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarray, counts: np.ndarray, draws: Draws
+) -> Iterator[Score]:
     survivors, vectors = run.survivors, inputs.common_vectors(encoder, run)
-    similarity, crossed = cosines(vectors), Crossed.of(survivors)
+    similarity, crossed = cosines(vectors), Crossed.of(survivors, inputs.clients)
+
+    def keep(metric: str, variant: str, drawn: np.ndarray, n: int) -> None:
+        draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
+
     for variant in ("", OTHER_PROMPT):
-        for metric, found in (
-            ("common_similarity", crossed.between(similarity, same_prompt=not variant)),
-            ("common_auc", crossed.told_apart(similarity, same_prompt=not variant)),
+        for metric, found, drawn in (
+            (
+                "common_similarity",
+                crossed.between(similarity, same_prompt=not variant),
+                crossed.between_draws(similarity, not variant, counts),
+            ),
+            (
+                "common_auc",
+                crossed.told_apart(similarity, same_prompt=not variant),
+                crossed.told_apart_draws(similarity, not variant, counts),
+            ),
         ):
+            keep(metric, variant, drawn, found[1])
             yield _row(run, encoder, metric, variant, *found)
     true = survivors["client"].to_numpy(dtype=object)
     right = correct(true, predict(vectors, prototype, inputs.clients))
     accuracy = float(right.mean()) if len(right) else float("nan")
+    places = np.searchsorted(inputs.clients, true.astype(str))
+    keep("common_accuracy", "", mean_draws(right.astype(np.float64), places, counts), len(right))
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
     parts = variance_components(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
     shares = parts.shares if parts is not None else (float("nan"),) * 3

@@ -30,6 +30,7 @@ class Metric:
     paired_label: its printed name in tables of paired tests, where that is another.
     per_output: "binary" or "real" where it has a value for every output, so that paired tests can compare two methods
         output by output ("binary" takes McNemar's exact test, "real" Wilcoxon's).
+    per_client: its variants are clients. Such rows stay with the results and are no part of a release.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Metric:
     unit: str = ""
     paired_label: str = ""
     per_output: Literal["", "binary", "real"] = ""
+    per_client: bool = False
 
     def __post_init__(self) -> None:
         if not self.minimum < self.maximum:
@@ -78,6 +80,12 @@ def metrics_of(family: str) -> Sequence[Metric]:
     """Return the METRICS of a family. Raises ``UserError`` for an unknown one."""
     metrics: Sequence[Metric] = METRIC_FAMILIES.load(family).METRICS
     return metrics
+
+
+def aggregates(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a table of scores that are of no single client."""
+    known = (metric for family in families_of(scores["metric"].unique()) for metric in metrics_of(family))
+    return scores[~scores["metric"].isin([metric.name for metric in known if metric.per_client])]
 
 
 def families_of(metrics: Iterable[str]) -> list[str]:

@@ -54,10 +54,12 @@ METRICS = (
     Metric(
         "similarity_lost", "Similarity lost", -2.0, 2.0, "lower",
         "similarity to the intended author of own continuations minus that of outputs; the variant is the client",
+        per_client=True,
     ),
     Metric(
         "distance_from_mean", "Distance from the mean", 0.0, 2.0, "none",
         "1 - cosine of an author's prototype and the mean of all; the variant is the client",
+        per_client=True,
     ),
     Metric(
         "loss_with_distance", "Loss with distance", -1.0, 1.0, "none",

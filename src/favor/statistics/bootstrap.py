@@ -99,6 +99,19 @@ def pair_auc_draws(scores: np.ndarray, left: np.ndarray, right: np.ndarray, coun
     return np.concatenate(drawn)
 
 
+def pair_mean_draws(values: np.ndarray, left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Mean in every draw of ``values`` of pairs between two items of different clusters, ``left`` and ``right`` [n].
+
+    A draw that takes clusters a and b m_a and m_b times holds m_a m_b of the pairs between them; copies of a cluster
+    are not paired with one another. NaN for draws without a pair.
+    """
+    clusters = counts.shape[1]
+    sums, sizes = np.zeros((clusters, clusters)), np.zeros((clusters, clusters))
+    np.add.at(sums, (left, right), values)
+    np.add.at(sizes, (left, right), 1.0)
+    return _ratio(((counts @ sums) * counts).sum(axis=1), ((counts @ sizes) * counts).sum(axis=1))
+
+
 def macro_f1_draws(true: np.ndarray, predicted: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Macro-F1 in every draw of authors: the mean of F1_a = 2 TP_a / (2 TP_a + FP_a + FN_a) over the authors drawn.
 

@@ -10,13 +10,14 @@ TABLE = TableSpec(
     "and Jaccard similarities of word bigrams are means over pairs of different authors: on one common prompt, "
     "on two (what chance gives) and on the authors' own prompts, for people too. AUC: pairs of one author on two "
     "prompts against pairs of two authors on one prompt, or on two. Shares are variance components of the style "
-    "vectors. A method with one adapter for all authors is at chance by construction: all authors have one text, "
-    "so the accuracy is 1 / authors, the author's share 0, the AUC 0.5 over two prompts and 0 over one.",
+    "vectors. Brackets are 95 % intervals of a bootstrap over authors. A method with one adapter for all authors is at "
+    "chance by construction: all authors have one text, so the accuracy is 1 / authors, the author's share 0, the AUC "
+    "0.5 over two prompts and 0 over one.",
     rows=method_rows(*METHODS),
     panels=(
         Panel(
             (
-                Column("Same\nprompt", "common_similarity", "style"),
+                Column("Same\nprompt", "common_similarity", "style", interval=True),
                 Column("Other\nprompts", "common_similarity", "style", variant="other_prompt"),
                 Column("Own\nprompts", "own_prompt_similarity", "style"),
                 Column("Bigrams,\nsame", "common_overlap"),
@@ -27,8 +28,8 @@ TABLE = TableSpec(
         ),
         Panel(
             (
-                Column("Author\nacc.", "common_accuracy", "style"),
-                Column("AUC,\none prompt", "common_auc", "style"),
+                Column("Author\nacc.", "common_accuracy", "style", interval=True),
+                Column("AUC,\none prompt", "common_auc", "style", interval=True),
                 Column("AUC,\ntwo prompts", "common_auc", "style", variant="other_prompt"),
                 Column("Author\nshare", "author_share", "style"),
                 Column("Prompt\nshare", "prompt_share", "style"),
