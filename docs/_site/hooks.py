@@ -88,10 +88,18 @@ def messages_page() -> str:
 
 
 def messages(path: Path) -> Iterator[str]:
-    """Yield the messages of the errors for users that a file raises, as Markdown."""
+    """Yield the messages of the errors for users that a file raises, as Markdown.
+
+    ``refuse(where, problem)`` of the configuration's checks raises one about a key.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "UserError" and node.args:
-            text = template(node.args[0])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            if node.func.id == "UserError":
+                text = template(node.args[0])
+            elif node.func.id == "refuse":
+                text = f"config key '{template(node.args[0])}': {template(node.args[1])}"
+            else:
+                continue
             if len(re.sub(r"\{\w+\}|\W", "", text)) > 10:
                 yield text
 

@@ -99,10 +99,10 @@ def test_a_few_words_leave_nobody_with_less_than_none(clients: int, total: int, 
 
 
 def test_bad_levels_and_totals_are_refused() -> None:
-    with pytest.raises(UserError, match="'even' is none of"):
+    with pytest.raises(UserError, match="'even' is not one of"):
         allocate({"client_001": 5}, AllocationSettings(shape="even"))
     for total in (None, 11):
-        with pytest.raises(UserError, match="'strong' gives out exactly this many words, of 10 there are"):
+        with pytest.raises(UserError, match="exactly this many words; there are 10, so set at most that"):
             allocate({"a": 5, "b": 5}, AllocationSettings(shape="strong", total_words=total))
 
 

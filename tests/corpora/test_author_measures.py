@@ -111,7 +111,7 @@ def test_two_hands_in_one_blog_change_its_style() -> None:
 
 
 def test_an_unknown_language_is_refused(measured: pd.DataFrame) -> None:
-    with pytest.raises(UserError, match=r"'filters.languages': 'xx' is no language"):
+    with pytest.raises(UserError, match=r"'filters.languages': 'xx' is not a language"):
         failing(measured, OFF | {"languages": ["xx"]})
 
 

@@ -73,7 +73,7 @@ def test_columns_that_are_there_or_read_twice_and_roles_that_are_none(tmp_path: 
     path.write_text(GOOD)
     with pytest.raises(UserError, match="column 'id' is read as author and as text"):
         read(path, columns={"text": "id"})
-    with pytest.raises(UserError, match="'prompt' is none of author, topic, date, text"):
+    with pytest.raises(UserError, match="'prompt' is not one of author, topic, date, text"):
         read(path, columns={"prompt": "sign"})
 
 
@@ -151,10 +151,10 @@ def test_truncated_or_foreign_archives(tmp_path: Path) -> None:
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file"):
+    with pytest.raises(UserError, match="file not found"):
         read(tmp_path / "none.csv")
     for name in ("a\0b.csv", "\ud800.csv"):
-        with pytest.raises(UserError, match="no file can have this name"):
+        with pytest.raises(UserError, match="not a file name"):
             read(tmp_path / name)
     with pytest.raises(UserError, match="cannot be read"):
         read(tmp_path)

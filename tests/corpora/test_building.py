@@ -137,7 +137,7 @@ def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
         build(blog_csv([]), tmp_path)
     with pytest.raises(UserError, match=r"no post is left after cleaning \(empty 1, too_short 1\)"):
         build(blog_csv([("1", " "), ("1", "22")]), tmp_path)
-    with pytest.raises(UserError, match="none of drop, keep_larger, merge"):
+    with pytest.raises(UserError, match="not one of drop, keep_larger, merge"):
         build(blog_csv([("1", "x")]), tmp_path, shared_authors="keep")
     assert not list((tmp_path / "out").glob("*"))
 
@@ -227,9 +227,9 @@ def test_row_groups_stream_and_totals(tmp_path: Path, monkeypatch: pytest.Monkey
     }  # fmt: skip
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(UserError, match="not a whole Parquet file"):
+    with pytest.raises(UserError, match="not a complete Parquet file"):
         author_totals(path)
-    with pytest.raises(UserError, match="no such file"):
+    with pytest.raises(UserError, match="file not found"):
         author_totals(tmp_path / "none.parquet")
 
 

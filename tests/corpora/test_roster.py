@@ -75,7 +75,7 @@ def test_count_tokens(documents: Build, tokenizer: Path) -> None:
     with pytest.raises(UserError, match=r"must hold a tokenizer\.json"):
         count_tokens(path, tokenizer / "none")
     (tokenizer / "tokenizer.json").write_text("{")
-    with pytest.raises(UserError, match=r"not a whole tokenizer\.json"):
+    with pytest.raises(UserError, match=r"not a complete tokenizer\.json"):
         count_tokens(path, str(tokenizer))
 
 

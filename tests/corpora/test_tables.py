@@ -64,14 +64,14 @@ def test_renamed_and_optional_columns(tmp_path: Path, suffix: str) -> None:
         read("table", path, columns={"author": "user"})
     with pytest.raises(UserError, match="'genre' is missing"):  # named by the user, so no longer optional
         read("table", path, columns={**columns, "topic": "genre"})
-    with pytest.raises(UserError, match="'body_text' is none of"):
+    with pytest.raises(UserError, match="'body_text' is not one of"):
         read("table", path, columns={"body_text": "body"})
 
 
 def test_broken_tables(tmp_path: Path) -> None:
     jsonl = tmp_path / "c.jsonl"
     jsonl.write_text('{"author": "a", "text": "x"}\n{"author": "a", "te')
-    with pytest.raises(UserError, match=r"c\.jsonl: line 2 is not whole JSON"):
+    with pytest.raises(UserError, match=r"c\.jsonl: line 2 is not complete JSON"):
         read("table", jsonl)
     jsonl.write_text('{"author": "a", "text": "x"}\n[1]\n')
     with pytest.raises(UserError, match="line 2 is not a JSON object"):
@@ -87,7 +87,7 @@ def test_broken_tables(tmp_path: Path) -> None:
         read("table", jsonl)
     parquet = write(tmp_path, ".parquet", ROWS)
     parquet.write_bytes(parquet.read_bytes()[:-20])
-    with pytest.raises(UserError, match="not a whole Parquet file"):
+    with pytest.raises(UserError, match="not a complete Parquet file"):
         read("table", parquet)
     with pytest.raises(UserError, match="not a table"):
         read("table", tmp_path / "corpus.json")
@@ -121,7 +121,7 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path: Path, suffix: str) ->
         read("table", path)
     path = tmp_path / "c.jsonl"
     path.write_text('{"author": "ann", "text": "one", "text": "two"}\n')
-    with pytest.raises(UserError, match=r"line 1 is not whole JSON \(key 'text' is given twice\)"):
+    with pytest.raises(UserError, match=r"line 1 is not complete JSON \(key 'text' is given twice\)"):
         read("table", path)
 
 
@@ -197,7 +197,7 @@ def test_json_lines_have_a_longest_line_and_a_deepest(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="line 1 is nested too deeply"):
         read("table", path)
     path.write_text('{"author": ' + "1" * 5000 + ', "text": "x"}')
-    with pytest.raises(UserError, match="line 1 is not whole JSON"):
+    with pytest.raises(UserError, match="line 1 is not complete JSON"):
         read("table", path)
 
 

@@ -134,7 +134,7 @@ def test_pretrained_backbone_in_bfloat16_keeps_the_head_in_float32(styled_texts:
 
 
 def test_bad_input(styled_texts: pd.DataFrame, trained: tuple[Path, dict], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="1 ASCE training authors also serve another role"):
+    with pytest.raises(UserError, match="1 ASCE training authors also have another role"):
         train_asce(styled_texts, SMALL, 7, tmp_path, excluded_authors={"bob"})
     with pytest.raises(UserError, match="at least 2 authors"):
         train_asce(styled_texts[styled_texts["author"] == "ann"], SMALL, 7, tmp_path)
@@ -142,7 +142,7 @@ def test_bad_input(styled_texts: pd.DataFrame, trained: tuple[Path, dict], tmp_p
         train_asce(styled_texts[styled_texts["split"] == "train"], SMALL, 7, tmp_path)
     with pytest.raises(UserError, match="'marign' is unknown"):
         AsceSettings.from_mapping({"marign": 0.3})
-    with pytest.raises(UserError, match="no such file"):
+    with pytest.raises(UserError, match="file not found"):
         load_encoder({"kind": "asce"}, tmp_path / "absent")
     with pytest.raises(UserError, match="needs the folder"):
         load_encoder({"kind": "asce"}, None)
@@ -150,7 +150,7 @@ def test_bad_input(styled_texts: pd.DataFrame, trained: tuple[Path, dict], tmp_p
         (tmp_path / name).write_bytes((trained[0] / name).read_bytes())
     half = (tmp_path / "encoder.safetensors").read_bytes()
     (tmp_path / "encoder.safetensors").write_bytes(half[: len(half) // 2])
-    with pytest.raises(UserError, match="not a whole safetensors file"):
+    with pytest.raises(UserError, match="not a complete safetensors file"):
         load_asce(tmp_path)
 
 

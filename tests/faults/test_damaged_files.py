@@ -64,7 +64,7 @@ def test_a_file_cut_while_the_run_goes_on_stops_the_job_that_reads_it(finished, 
     output = ended(process)
     assert process.returncode == 1
     (line,) = [line for line in output.splitlines() if line.startswith("error in generate: ")]
-    assert f"results/{cut_name}: not a whole safetensors file" in line
+    assert f"results/{cut_name}: not a complete safetensors file" in line
     assert "delete it and run again" in line
     assert "Traceback" not in output
     # Running again is enough: the start finds the file.

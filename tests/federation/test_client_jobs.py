@@ -123,5 +123,5 @@ def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tm
     assert work(script, per_job) == (clients, expected)
     # The bytes that were overwritten are rows that somebody trains on: a job with one of them cannot read them.
     make_unreadable(tmp_path / "texts.parquet", [])
-    with pytest.raises(UserError, match=r"texts\.parquet: not a whole table with row groups"):
+    with pytest.raises(UserError, match=r"texts\.parquet: not a complete table with row groups"):
         work(script, per_job)

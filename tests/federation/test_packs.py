@@ -86,7 +86,7 @@ def test_a_part_that_another_file_holds_is_read_from_there(tmp_path):
         (name, part): shapes for name in ("x", "y") for part in ("companion", "endpoint", "residual")
     }
     (tmp_path / "b/ends.safetensors").unlink()
-    with pytest.raises(UserError, match=r"ends\.safetensors: no such file"):
+    with pytest.raises(UserError, match=r"ends\.safetensors: file not found"):
         compose(read_pack(path)[0]["x"])
 
 

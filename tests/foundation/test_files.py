@@ -46,7 +46,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path):
     path = tmp_path / "a.parquet"
     write_parquet(ROWS, path, DROPPED)
     path.write_bytes(path.read_bytes()[:60])
-    with pytest.raises(UserError, match=r"a\.parquet: not a whole Parquet file.*delete it and run again"):
+    with pytest.raises(UserError, match=r"a\.parquet: not a complete Parquet file.*delete it and run again"):
         read_parquet(path, DROPPED)
 
 
@@ -71,7 +71,7 @@ def test_a_truncated_safetensors_file_is_named(tmp_path):
     path = tmp_path / "a.safetensors"
     write_safetensors({"a": np.ones(50, dtype=np.float32)}, path, {})
     path.write_bytes(path.read_bytes()[:-8])
-    with pytest.raises(UserError, match="not a whole safetensors file"):
+    with pytest.raises(UserError, match="not a complete safetensors file"):
         read_safetensors(path)
 
 
@@ -100,7 +100,7 @@ def test_json_refuses_nan_and_names_broken_files(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json({"a": float("nan")}, tmp_path / "a.json")
     (tmp_path / "b.json").write_text("{")
-    with pytest.raises(UserError, match="not whole JSON"):
+    with pytest.raises(UserError, match="not complete JSON"):
         read_json(tmp_path / "b.json")
 
 

@@ -121,7 +121,7 @@ def test_the_footer_quotes_no_text(frame, tmp_path):
 
 
 def test_another_file_is_refused_in_one_line(frame, tmp_path):
-    with pytest.raises(UserError, match="no such file; run the workflow"):
+    with pytest.raises(UserError, match="file not found; run the workflow"):
         read_row_groups(tmp_path / "none", TABLE, "owner", ["ann"])
     write_parquet(frame, tmp_path / "plain", TABLE)
     with pytest.raises(UserError, match="rows of several values of 'owner' lie together"):

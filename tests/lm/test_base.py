@@ -88,7 +88,7 @@ def test_missing_projection_and_short_context(model_folder):
 
 def test_absent_gpu_is_said(model_folder, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="torch finds no GPU"):
+    with pytest.raises(UserError, match="PyTorch finds no GPU"):
         load_base(str(model_folder), device="cuda")
 
 

@@ -104,7 +104,7 @@ def test_another_model_and_broken_files_are_refused(folder: Path) -> None:
     with pytest.raises(UserError, match=r"layers.2.self_attn.k_proj.lora_A.weight is missing"):
         check_shapes(states, deep, settings)
     (folder / "client_002" / "adapter_model.safetensors").write_bytes(b"0" * 20)
-    with pytest.raises(UserError, match="not a whole safetensors file"):
+    with pytest.raises(UserError, match="not a complete safetensors file"):
         import_peft(folders(folder))
     (folder / "client_001" / "adapter_config.json").unlink()
     with pytest.raises(UserError, match="must hold an adapter in PEFT's format"):

@@ -200,7 +200,7 @@ def test_clipping_by_hand(base, lora, random_state, random_pieces):
 def test_refusals_name_the_client(base, lora, random_state, random_pieces):
     start = random_state(0, lora)
     task = ClientTask("client_042", random_pieces(0, 6), start, 1, 3)
-    with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a rate over zero"):
+    with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a learning rate above zero"):
         train(base, lora, [task], replace(SETTINGS, warmup_counts_from=0))
     with pytest.raises(UserError, match="client_042: no supervised token"):
         train(base, lora, [replace(task, pieces=[])], SETTINGS)
@@ -241,7 +241,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
         raise torch.cuda.OutOfMemoryError("no room")
 
     monkeypatch.setattr(BaseModel, "final_states", no_memory)
-    with pytest.raises(UserError, match="client_0: GPU memory does not hold one row of one client"):
+    with pytest.raises(UserError, match="client_0: one row of one client does not fit in GPU memory"):
         train(base, lora, [task], SETTINGS)
 
 

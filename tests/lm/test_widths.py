@@ -173,11 +173,11 @@ def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pi
 
 def test_too_little_memory_is_one_line(base, random_state, random_pieces):
     clients = tasks(random_state, random_pieces)
-    with memory_for(base, 0), pytest.raises(UserError, match="GPU memory does not hold one row of one client"):
+    with memory_for(base, 0), pytest.raises(UserError, match="one row of one client does not fit in GPU memory"):
         train(base, LORA, clients, SETTINGS, ALIGNMENT)
-    with memory_for(base, 0), pytest.raises(UserError, match="a: GPU memory does not hold one continuation"):
+    with memory_for(base, 0), pytest.raises(UserError, match="a: one continuation does not fit in GPU memory"):
         generate(base, LORA, [GenerationRequest("a", [5, 6, 7])], 8)
-    with memory_for(base, 0), pytest.raises(UserError, match="does not hold one prompt"):
+    with memory_for(base, 0), pytest.raises(UserError, match="has no room for one prompt"):
         last_token_states(base, LORA, random_state(0, LORA), [[5, 6, 7]])
 
 
@@ -226,7 +226,7 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys):
     assert other.recall().divisor in (2, 4, 8, 16)
     assert [path.name for path in (tmp_path / "widths").iterdir() if not path.name.endswith(".json")] == []
     memory.path.write_text("{")
-    with pytest.raises(UserError, match="not whole JSON"):
+    with pytest.raises(UserError, match="not complete JSON"):
         memory.recall()
     monkeypatch.delenv(WIDTHS)
     assert WidthMemory(base, {"stage": "shared"}).recall() == Widths()

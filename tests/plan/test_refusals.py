@@ -43,7 +43,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ),
         ("rounds: 2", "rounds: 2, rounds: 3", "'experiments.micro.federation.rounds' is given twice; remove one"),
         ("rounds: 2", "rounds: two", "'experiments.micro.federation.rounds': expected integer, found 'two'"),
-        ("clients_per_round: 2", "clients_per_round: 9", "9 clients a round, but only 4 clients"),
+        ("clients_per_round: 2", "clients_per_round: 9", "9 clients per round, but only 4 clients"),
         ("prefix_tokens: 16", "prefix_tokens: 500", "does not fit the model's context of 128"),
         (
             "      favor: {}\n",

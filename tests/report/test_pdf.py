@@ -75,5 +75,5 @@ def test_the_error_line_reaches_the_user(tmp_path: Path) -> None:
 @needs_latex
 def test_a_missing_figure_is_named(tmp_path: Path, report: Report) -> None:
     gone = dataclasses.replace(report.figures[0], pdf=tmp_path / "gone.pdf")
-    with pytest.raises(UserError, match=r"gone\.pdf: no such file"):
+    with pytest.raises(UserError, match=r"gone\.pdf: file not found"):
         write_pdf_report(tmp_path / "report.pdf", dataclasses.replace(report, figures=[gone]))

@@ -58,7 +58,7 @@ def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys):
 
 
 def test_one_item_that_does_not_fit_is_one_line():
-    with pytest.raises(UserError, match="GPU memory does not hold one text"):
+    with pytest.raises(UserError, match="GPU memory has no room for one text"):
         list(fitting_batches([1, 2], 2, holds(0, []), "text"))
 
 

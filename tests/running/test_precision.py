@@ -73,7 +73,7 @@ def scripts_of(found):
     ("file", "old", "new"),
     [
         ("src/favor/foundation/files.py", "free space or fix", "free disk space or fix"),
-        ("src/favor/foundation/files.py", "not whole JSON", "broken JSON"),
+        ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
         (
             "src/favor/foundation/files.py",
             "def write_text(",

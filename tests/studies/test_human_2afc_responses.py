@@ -92,13 +92,13 @@ def put(place: int, field: str, value: Any) -> Callable[[dict[str, Any]], None]:
     [
         (lambda content: content.update(format="other"), r"field 'format' is 'other', not '2afc-responses-1'"),
         (lambda content: content.pop("format"), r"field 'format' is None"),
-        (lambda content: content.update(page="00ff"), r"field 'page': '00ff' is no page of this audit"),
-        (lambda content: content.update(page=["x"]), r"field 'page': \['x'\] is no page"),
+        (lambda content: content.update(page="00ff"), r"field 'page': '00ff' is not a page of this audit"),
+        (lambda content: content.update(page=["x"]), r"field 'page': \['x'\] is not a page"),
         (
             lambda content: content.update(annotator="annotator_2"),
-            r"field 'annotator' is 'annotator_2', but .* of ann.*_1",
+            r"field 'annotator' is 'annotator_2', but .* belongs to ann.*_1",
         ),
-        (lambda content: content.update(responses="none"), r"field 'responses' is no list"),
+        (lambda content: content.update(responses="none"), r"field 'responses' is not a list"),
         (lambda content: content["responses"].insert(0, 5), r"field 'responses\[0\]' is 5, no answer"),
         (drop, r"field 'responses': 2 of 10 items have no answer, first item_\d\d\d; ask the annotator to finish"),
         (repeat, r"field 'responses\[3\].item': 'item_\d\d\d' is answered twice"),
@@ -111,7 +111,7 @@ def put(place: int, field: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put(0, "confidence", True), r"field 'responses\[0\].confidence': True is not 1 to 5"),
         (put(0, "confidence", 2.0), r"field 'responses\[0\].confidence': 2.0 is not 1 to 5"),
         (put(0, "confidence", [3]), r"field 'responses\[0\].confidence': \[3\] is not 1 to 5"),
-        (put(9, "comment", None), r"field 'responses\[9\].comment': None is no text"),
+        (put(9, "comment", None), r"field 'responses\[9\].comment': None is not text"),
     ],
 )
 def test_a_faulty_file_is_refused_in_one_line(
@@ -127,13 +127,13 @@ def test_a_faulty_file_is_refused_in_one_line(
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null", '"text"'])
 def test_a_broken_file_is_refused(items: pd.DataFrame, tmp_path: Path, content: str) -> None:
-    with pytest.raises(UserError, match=r"broken\.json: (not whole JSON|field 'format' is None)"):
+    with pytest.raises(UserError, match=r"broken\.json: (not complete JSON|field 'format' is None)"):
         read_votes([write(tmp_path / "broken.json", content)], items, 3, SEED)
 
 
 def test_bytes_that_are_no_text_are_refused(items: pd.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(UserError, match=r"broken\.json: not whole JSON"):
+    with pytest.raises(UserError, match=r"broken\.json: not complete JSON"):
         read_votes([tmp_path / "broken.json"], items, 3, SEED)
 
 
@@ -148,8 +148,8 @@ def test_the_same_annotator_twice_is_refused(items: pd.DataFrame, tmp_path: Path
 
 def test_another_audits_file_is_foreign(items: pd.DataFrame, tmp_path: Path) -> None:
     other = items.assign(candidate=items["candidate"] + " more")
-    with pytest.raises(UserError, match=r"field 'page': .* is no page of this audit"):
+    with pytest.raises(UserError, match=r"field 'page': .* is not a page of this audit"):
         read_votes([write(tmp_path / "a.json", response(other, 1))], items, 3, SEED)
     # A fourth annotator has no page where three were asked.
-    with pytest.raises(UserError, match=r"field 'page': .* is no page of this audit"):
+    with pytest.raises(UserError, match=r"field 'page': .* is not a page of this audit"):
         read_votes([write(tmp_path / "b.json", response(items, 4))], items, 3, SEED)

@@ -169,7 +169,7 @@ def test_generation_settings_are_named_and_retrain_nothing(project):
 def test_words_comments_and_new_functions_rerun_nothing(project):
     for file, old, new in (
         ("src/favor/foundation/files.py", "def write_text(", "def new() -> int:\n    return 1\n\n\ndef write_text("),
-        ("src/favor/foundation/files.py", "not whole JSON", "broken JSON"),
+        ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
         ("src/favor/foundation/columns.py", '"training seed"', '"seed of the training"'),
         ("src/favor/running/job.py", "the job goes on without its log", "the job goes on"),
         ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),

@@ -47,7 +47,7 @@ def update_energies(parts: Mapping[str, State]) -> dict[str, dict[tuple[int, str
             right = np.vstack([down, endpoint[name].astype(np.float64)])
             energies["residual"][place] = product_energy(left, right)
     if not energies["personal"]:
-        raise UserError("adapter energies: the packs hold no tensor of a numbered layer; use a decoder with layers")
+        raise UserError("adapter energies: no tensor of the adapters names a numbered layer; use a decoder model")
     return energies
 
 

@@ -69,7 +69,7 @@ def _check_results(config: Configuration) -> None:
 
 def _check_reserved(config: Configuration) -> None:
     for name in ENCODER_ROLES & config.encoders.keys():
-        refuse(f"encoders.{name}", "tables call an encoder of each experiment so, by its role; choose another name")
+        refuse(f"encoders.{name}", "tables use this name for the role of an encoder; choose another name")
     for name, experiment in config.experiments.items():
         if name in RESERVED_EXPERIMENTS:
             refuse(f"experiments.{name}", "the workflow has a folder of that name; choose another")
@@ -203,11 +203,11 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if experiment.remaining_clients < 2:
         refuse(f"{where}.withdrawn", f"{experiment.remaining_clients} clients remain, but at least 2 must; shorten it")
     if experiment.allocation.reference_texts and experiment.allocation.shots is None:
-        refuse(f"{where}.allocation.reference_texts", "set aside beside 'allocation.shots' only; set that too")
+        refuse(f"{where}.allocation.reference_texts", "works only with 'allocation.shots'; set that too")
     if federation.clients_per_round > experiment.clients:
         refuse(
             f"{where}.federation.clients_per_round",
-            f"{federation.clients_per_round} clients a round, but only {experiment.clients} clients; lower it",
+            f"{federation.clients_per_round} clients per round, but only {experiment.clients} clients; lower it",
         )
     pretrain = config.base_models[experiment.base_model].pretrain
     if pretrain is not None:

@@ -86,7 +86,10 @@ class Encoder(Section):
         for kind, name, made in (("asce", "training", self.training), ("stylometry", "fitting", self.fitting)):
             made_here = self.kind == kind and "folder" not in self.options
             if made_here and made is None:
-                refuse(f"{where}.{name}", f"an encoder of kind {kind} needs it, unless options.folder names a made one")
+                refuse(
+                    f"{where}.{name}",
+                    f"an encoder of kind {kind} needs it, unless options.folder names one",
+                )
             if made is not None and not made_here:
                 refuse(f"{where}.{name}", f"only an encoder of kind {kind} without options.folder has it; remove it")
         if self.training is not None and (self.source is None) == (self.training.small is None):

@@ -65,7 +65,7 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
     an unknown shape, and for a shape of the sweep whose total is not set or more than there is.
     """
     if settings.shape not in SHAPES:
-        raise UserError(f"config key 'allocation.shape': '{settings.shape}' is none of {', '.join(SHAPES)}")
+        raise UserError(f"config key 'allocation.shape': '{settings.shape}' is not one of {', '.join(SHAPES)}")
     clients = sorted(available)
     weights = rank_weights(len(clients), SWEEP_ALPHA.get(settings.shape, settings.alpha))
     # Python's own generator, for its shuffle is the one behind the release's figures.
@@ -77,8 +77,8 @@ def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.D
     if settings.shape in SWEEP_ALPHA:
         if settings.total_words is None or settings.total_words > have.sum():
             raise UserError(
-                f"config key 'allocation.total_words': shape '{settings.shape}' gives out exactly this many words, of "
-                f"{int(have.sum()):,} there are; set it to at most that"
+                f"config key 'allocation.total_words': shape '{settings.shape}' gives out exactly this many words; "
+                f"there are {int(have.sum()):,}, so set at most that"
             )
         allocated = _filled(np.array(weights), have, total)
     elif settings.reach_total:

@@ -157,7 +157,7 @@ def failing(measures: pd.DataFrame, filters: Mapping[str, Any]) -> dict[str, pd.
         unknown = [code for code in filters["languages"] if code not in known]
         if unknown:
             raise UserError(
-                f"corpus key 'filters.languages': '{unknown[0]}' is no language that can be identified; use ISO 639 "
+                f"corpus key 'filters.languages': '{unknown[0]}' is not a language that can be identified; use ISO 639 "
                 "codes such as en, de, zh"
             )
         other = ~measures["language"].isin(filters["languages"])

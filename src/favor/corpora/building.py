@@ -65,7 +65,9 @@ def build_documents(
     mostly of another kind than its words are made of, and one of which nothing remains.
     """
     if settings.shared_authors not in ("drop", "keep_larger", "merge"):
-        raise UserError(f"corpus key 'shared_authors': '{settings.shared_authors}' is none of drop, keep_larger, merge")
+        raise UserError(
+            f"corpus key 'shared_authors': '{settings.shared_authors}' is not one of drop, keep_larger, merge"
+        )
     with atomic_path(out_documents) as temporary, tempfile.TemporaryFile(dir=temporary.parent) as spill:
         index = _Index(
             _excluded(settings.excluded_authors, reader, "EXCLUDED_AUTHORS"),

@@ -75,10 +75,10 @@ def stream_documents(path: Path, columns: Sequence[str], rows: int = 8192) -> It
         for batch in file.iter_batches(batch_size=rows, columns=list(columns), use_threads=False):
             yield batch.to_pandas()
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+        raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{path}: not a whole Parquet file ({reason}); delete it and run again") from None
+        raise UserError(f"{path}: not a complete Parquet file ({reason}); delete it and run again") from None
 
 
 def author_totals(path: Path) -> pd.DataFrame:

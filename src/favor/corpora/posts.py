@@ -58,7 +58,7 @@ class ReaderSettings:
         """
         for role in self.columns:
             if role not in own:
-                raise UserError(f"corpus key 'columns': '{role}' is none of {', '.join(own)}")
+                raise UserError(f"corpus key 'columns': '{role}' is not one of {', '.join(own)}")
         names = {**own, **self.columns}
         shared = shared_value(names)
         if shared:

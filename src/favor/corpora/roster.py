@@ -81,7 +81,7 @@ def select_roster(
     needed = settings.clients + settings.asce_a + settings.asce_b
     if len(eligible) < needed:
         raise UserError(
-            f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and documents enough, {needed} "
+            f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and enough documents, {needed} "
             f"are needed ({settings.clients} clients, {settings.asce_a} asce_a, {settings.asce_b} asce_b, beside "
             f"{len(background)} background authors and {(roster['role'] == 'filtered').sum()} that 'filters' leave "
             "out); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or 'minimum_tokens' of the corpus"

@@ -51,7 +51,7 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
             else:
                 yield raw, str(path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; check the corpus key 'path'") from None
+        raise UserError(f"{path}: file not found; check the corpus key 'path'") from None
     except DAMAGED as error:
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
@@ -62,7 +62,7 @@ def _open(path: Path) -> BinaryIO:
     try:
         return open(path, "rb")
     except ValueError:
-        raise UserError(f"{str(path)!r}: no file can have this name (a NUL, or half a character); correct it") from None
+        raise UserError(f"{str(path)!r}: not a file name (it holds a NUL or half a character); correct it") from None
 
 
 def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[str, BinaryIO]:

@@ -92,14 +92,14 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
                 empty = False
                 row = json.loads(line, object_pairs_hook=_object)
                 if not isinstance(row, dict):
-                    raise UserError(f"{name}: {label} is not a JSON object; give one object a line")
+                    raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
                 yield label, row
         except UnicodeError:
             raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}") from None
         except RecursionError:
             raise UserError(f"{name}: {label} is nested too deeply; fix or remove the line") from None
         except ValueError as error:  # broken JSON, a key given twice, an integer of thousands of digits
-            raise UserError(f"{name}: {label} is not whole JSON ({error}); fix or remove the line") from None
+            raise UserError(f"{name}: {label} is not complete JSON ({error}); fix or remove the line") from None
         if empty:
             raise UserError(f"{name}: is empty; fetch the file again")
 
@@ -135,9 +135,9 @@ def _parquet(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; check the corpus key 'path'") from None
+        raise UserError(f"{path}: file not found; check the corpus key 'path'") from None
     except DAMAGED_PARQUET as error:
-        raise UserError(f"{path}: not a whole Parquet file ({_line(error)}); fetch it again") from None
+        raise UserError(f"{path}: not a complete Parquet file ({_line(error)}); fetch it again") from None
 
 
 def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str], expected: str) -> Iterator[Row]:

@@ -77,7 +77,7 @@ def train_asce(
     """
     overlap = sorted(set(texts["author"]) & set(excluded_authors))
     if overlap:
-        raise UserError(f"{len(overlap)} ASCE training authors also serve another role; mend the roster")
+        raise UserError(f"{len(overlap)} ASCE training authors also have another role; fix the roster")
     chosen = choose_texts(texts, settings, seed)
     authors = sorted(chosen.loc[chosen["split"] == "train", "author"].unique())
     if len(authors) < 2:

@@ -77,6 +77,6 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+        raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (ValueError, OSError) as error:
-        raise UserError(f"{path}: not whole JSON ({error}); delete it and run again") from None
+        raise UserError(f"{path}: not complete JSON ({error}); delete it and run again") from None

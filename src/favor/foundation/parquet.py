@@ -40,10 +40,10 @@ def read_parquet(path: str | Path, table: Table, columns: Sequence[str] | None =
     try:
         arrow = pq.read_table(path, columns=list(columns) if columns is not None else None)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+        raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (pa.ArrowInvalid, pa.ArrowIOError, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{path}: not a whole Parquet file ({reason}); delete it and run again") from None
+        raise UserError(f"{path}: not a complete Parquet file ({reason}); delete it and run again") from None
     schema = table.schema
     for name in columns if columns is not None else schema.names:
         if name not in arrow.schema.names:

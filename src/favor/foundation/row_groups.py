@@ -52,10 +52,10 @@ def read_row_groups(path: str | Path, table: Table, column: str, values: Collect
             # Without a buffer, the ranges that are asked for are those that are read.
             arrow = pq.ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=0).read_row_groups(chosen)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+        raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{path}: not a whole table with row groups ({reason}); delete it and run again") from None
+        raise UserError(f"{path}: not a complete table with row groups ({reason}); delete it and run again") from None
     if not arrow.schema.equals(table.schema):
         raise UserError(f"{path}: does not hold the table '{table.name}'; delete it and run again")
     return arrow.to_pandas()

@@ -104,6 +104,6 @@ def _reading(path: str | Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the workflow so that it is made") from None
+        raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{path}: not a whole safetensors file ({error}); delete it and run again") from None
+        raise UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again") from None

@@ -31,7 +31,7 @@ def open_tokenizer(source: str | Path) -> Tokenizer:
     if path.is_file():
         tokenizer = _from_file(path)
     elif is_local(str(source)):
-        raise UserError(f"{path}: no such file; the base model's folder must hold a tokenizer.json (fast format)")
+        raise UserError(f"{path}: file not found; the base model's folder must hold a tokenizer.json (fast format)")
     else:
         tokenizer = _from_hub(str(source))
     tokenizer.no_truncation()
@@ -58,7 +58,7 @@ def _from_file(path: Path) -> Tokenizer:
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception for every fault of the file
-        raise UserError(f"{path}: not a whole tokenizer.json ({error}); fetch or save it again") from None
+        raise UserError(f"{path}: not a complete tokenizer.json ({error}); fetch or save it again") from None
 
 
 def _from_hub(name: str) -> Tokenizer:

@@ -90,7 +90,7 @@ def load_base(
             "shorten the prefix or max_new_tokens, or take another model"
         )
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device: 'cuda' is asked for and torch finds no GPU; use 'auto' or 'cpu'")
+        raise UserError("device is 'cuda', but PyTorch finds no GPU; use 'auto' or 'cpu'")
     place = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
     precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}.get(
         dtype, torch.bfloat16 if place.type == "cuda" else torch.float32

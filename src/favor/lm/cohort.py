@@ -194,7 +194,7 @@ class Cohort:
         for position, plan in enumerate(plans):
             if not self._reached[position]:
                 raise UserError(
-                    f"{plan.task.name}: no gradient reached its adapter at a rate over zero; "
+                    f"{plan.task.name}: no gradient reached its adapter at a learning rate above zero; "
                     "check target_modules and the supervised tokens"
                 )
             residual = self.stack.layout.unflatten(self.values[position, : self.size])

@@ -94,7 +94,7 @@ def generate(
                     rows = len(slots) * len(slots[0])
                     if not widths.narrow(rows_per_batch, rows):
                         raise UserError(
-                            f"{requests[slots[0][0]].name}: GPU memory does not hold one continuation; lower "
+                            f"{requests[slots[0][0]].name}: one continuation does not fit in GPU memory; lower "
                             "max_new_tokens or shorten the prefix"
                         )
                     print(f"GPU memory is short: fewer than {rows} rows at once from here on", file=sys.stderr)

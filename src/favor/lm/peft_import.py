@@ -64,7 +64,7 @@ def _configuration(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; the folder must hold an adapter in PEFT's format") from None
+        raise UserError(f"{path}: file not found; the folder must hold an adapter in PEFT's format") from None
     except ValueError as error:
         raise UserError(f"{path}: not JSON ({error}); save the adapter again") from None
     if found.get("peft_type") != "LORA":
@@ -82,9 +82,9 @@ def _state(path: Path) -> LoraState:
         # PEFT of old names the adapter within the tensors' names.
         return {name.replace(".default.", "."): tensor.float() for name, tensor in load_file(path).items()}
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; save the adapter as safetensors") from None
+        raise UserError(f"{path}: file not found; save the adapter as safetensors") from None
     except SafetensorError as error:
-        raise UserError(f"{path}: not a whole safetensors file ({error}); save the adapter again") from None
+        raise UserError(f"{path}: not a complete safetensors file ({error}); save the adapter again") from None
 
 
 def _settings(folder: Path, configuration: Mapping[str, Any], state: LoraState) -> LoraSettings:

@@ -105,7 +105,7 @@ def _new_model(settings: PretrainSettings, vocabulary: int, end: int, pad: int |
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
     if settings.hidden_size % settings.heads or settings.heads % settings.key_value_heads:
-        raise UserError("pretrain: hidden_size must divide by heads, and heads by key_value_heads")
+        raise UserError("pretrain: hidden_size must be a multiple of heads, and heads of key_value_heads")
     if settings.sequence_length > settings.context_length:
         raise UserError("pretrain: sequence_length must not exceed context_length")
     configuration = Qwen2Config(

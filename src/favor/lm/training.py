@@ -100,8 +100,8 @@ def train(
 def _halve_stack(widths: Widths, members: Sequence[Plan]) -> None:
     if len(members) == 1:
         raise UserError(
-            f"{members[0].task.name}: GPU memory does not hold one row of one client; set gradient_checkpointing: on, "
-            "or lower max_length or the LoRA rank"
+            f"{members[0].task.name}: one row of one client does not fit in GPU memory; set "
+            "gradient_checkpointing: on, or lower max_length or the LoRA rank"
         )
     widths.clients, widths.divisor = (len(members) + 1) // 2, 1
     print(f"GPU memory is short: stacks of {widths.clients} clients from here on", file=sys.stderr, flush=True)
@@ -123,7 +123,7 @@ def _check_rates(plan: Plan, settings: TrainingSettings) -> None:
     ]
     if settings.learning_rate <= 0 or not any(factor > 0 for factor in factors):
         raise UserError(
-            f"{plan.task.name}: none of its {steps} optimiser steps has a rate over zero; "
+            f"{plan.task.name}: none of its {steps} optimiser steps has a learning rate above zero; "
             "count the warm-up from 1, or give more text or epochs"
         )
 

@@ -94,7 +94,7 @@ def write_pdf_report(path: str | Path, report: Report) -> None:
         (folder / "report.tex").write_text(latex_source(report), encoding="utf-8")
         for number, figure in enumerate(_figures(report)):
             if not figure.pdf.is_file():
-                raise UserError(f"{figure.pdf}: no such file; run the workflow so that it is made")
+                raise UserError(f"{figure.pdf}: file not found; run the workflow so that it is made")
             shutil.copyfile(figure.pdf, folder / f"figure-{number}.pdf")
         compile_latex(folder / "report.tex")
         with atomic_path(path) as temporary:

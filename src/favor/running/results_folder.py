@@ -14,7 +14,20 @@ from favor.running.output_record import made_outputs, read_record, write_record
 
 # What the checkout holds: a folder here that is not the results' own.
 CHECKOUT_FOLDERS = {
-    *(".ci", ".git", ".github", ".snakemake", ".venv", "benchmarks", "config", "docs", "envs", "profiles", "src"),
+    *(
+        ".ci",
+        ".git",
+        ".github",
+        ".snakemake",
+        ".venv",
+        "benchmarks",
+        "config",
+        "containers",
+        "docs",
+        "envs",
+        "profiles",
+        "src",
+    ),
     *("tests", "workflow"),
 }
 _CHOOSE = "choose another folder with --config results=PATH."

@@ -74,7 +74,7 @@ def _content(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
-        raise UserError(f"{path}: not whole JSON ({error}); ask the annotator to save the file again") from None
+        raise UserError(f"{path}: not complete JSON ({error}); ask the annotator to save the file again") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != FORMAT:
         raise UserError(f"{path}: field 'format' is {found!r}, not '{FORMAT}'; only files saved by a page belong here")
@@ -85,12 +85,12 @@ def _annotator(path: Path, content: Mapping[str, Any], pages: Mapping[str, str])
     page = content.get("page")
     if not isinstance(page, str) or page not in pages:
         raise UserError(
-            f"{path}: field 'page': {page!r} is no page of this audit (its items or settings have changed, or the file "
-            "is another audit's); move it away, or restore the settings"
+            f"{path}: field 'page': {page!r} is not a page of this audit (its items or settings have changed, or the "
+            "file is another audit's); move it away, or restore the settings"
         )
     if content.get("annotator") != pages[page]:
         raise UserError(
-            f"{path}: field 'annotator' is {content.get('annotator')!r}, but the page is that of {pages[page]}; ask "
+            f"{path}: field 'annotator' is {content.get('annotator')!r}, but the page belongs to {pages[page]}; ask "
             "for the file as it was saved"
         )
     return pages[page]
@@ -99,7 +99,7 @@ def _annotator(path: Path, content: Mapping[str, Any], pages: Mapping[str, str])
 def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
     answers = content.get("responses")
     if not isinstance(answers, list):
-        raise UserError(f"{path}: field 'responses' is no list; ask the annotator to save the file again")
+        raise UserError(f"{path}: field 'responses' is not a list; ask the annotator to save the file again")
     seen: list[str] = []  # what a file holds need not be hashable
     for number, answer in enumerate(answers):
         where = f"{path}: field 'responses[{number}]"
@@ -118,7 +118,9 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
         if isinstance(confidence, bool) or confidence not in CONFIDENCES or not isinstance(confidence, int):
             raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
         if not isinstance(answer.get("comment"), str):
-            raise UserError(f"{where}.comment': {answer.get('comment')!r} is no text; ask for the file as it was saved")
+            raise UserError(
+                f"{where}.comment': {answer.get('comment')!r} is not text; ask for the file as it was saved"
+            )
     missing = sorted(set(known) - set(seen))
     if missing:
         raise UserError(

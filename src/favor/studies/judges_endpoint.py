@@ -170,7 +170,7 @@ class Endpoint:
                 f"judge: the endpoint knows no such path or model ({status}); correct {BASE_URL} or {MODEL}"
             )
         raise UserError(
-            f"judge: the endpoint refused the request ({status}: {self._clean(text)}); mend it and run again"
+            f"judge: the endpoint refused the request ({status}: {self._clean(text)}); fix it and run again"
         )
 
     def _clean(self, text: str) -> str:

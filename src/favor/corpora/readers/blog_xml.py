@@ -133,9 +133,9 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
                         names.append(name)
                         yield name, archive.read(member)
         except FileNotFoundError:
-            raise UserError(f"{path}: no such file or folder; check the corpus key 'path'") from None
+            raise UserError(f"{path}: not found; check the corpus key 'path'") from None
         except (*DAMAGED_CONTENTS, RuntimeError, OSError) as error:
-            raise UserError(f"{str(path)!r}: neither a folder nor a whole zip ({error}); fetch it again") from None
+            raise UserError(f"{str(path)!r}: neither a folder nor a complete zip ({error}); fetch it again") from None
     if not names:
         raise UserError(f"{path}: holds no .xml file; give the folder or zip of the corpus' blog files")
 
