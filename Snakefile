@@ -29,6 +29,7 @@ include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/exports.smk"
 include: "workflow/rules/human_2afc.smk"
 include: "workflow/rules/judges.smk"
+include: "workflow/rules/privacy.smk"
 include: "workflow/rules/release.smk"
 
 

@@ -14,11 +14,13 @@ from favor.federation.tables import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPT
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
+from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 STUDIES = ("--configfile", "studies.yaml")
-TABLES = [f"results/probes/tables/{label}.html" for label in ("asce-scale-transfer", "prompting_retrieval_baselines")]
+LABELS = ("asce-scale-transfer", "prompting_retrieval_baselines", "privacy-audit", "privacy-canaries")
+TABLES = [f"results/probes/tables/{label}.html" for label in LABELS]
 SCORE_FILES = [f"results/micro/scores/{family}.parquet" for family in ("judges", "efficiency")]
 TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
 
@@ -37,8 +39,8 @@ def cells_of(run, label):
     return read_parquet(run.folder / f"results/probes/tables/{label}.parquet", TABLE_CELLS)
 
 
-def test_every_dash_of_both_tables_has_its_reason(run):
-    for label in ("asce-scale-transfer", "prompting_retrieval_baselines"):
+def test_every_dash_of_the_tables_has_its_reason(run):
+    for label in LABELS:
         for cell in cells_of(run, label).itertuples():
             assert cell.text != "–" or cell.reason, (label, cell.row, cell.column)
     table = cells_of(run, "prompting_retrieval_baselines").set_index(["row", "column"])["text"]
@@ -101,6 +103,26 @@ def test_transfer_rests_on_the_other_corpus(run):
     assert math.isfinite(scores.loc[scores["metric"] == "transfer_auc", "value"].iloc[0])
 
 
+def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(run):
+    folder = run.folder / "results"
+    read = folder / "probes/studies/privacy/seed1/favor"
+    losses = read_parquet(read / "losses.parquet", PRIVACY_LOSSES)
+    uploads = set(losses.loc[losses["adapter"] == "upload", "holder"])
+    assert len(uploads) == 2
+    assert losses.groupby("adapter")["round"].max().to_dict() == {"personal": 0, "server": 1, "upload": 0}
+    assert set(losses.loc[losses["kind"] == "trained", "client"]) == uploads
+    canaries = read_parquet(read / "canaries.parquet", PRIVACY_CANARIES)
+    assert set(canaries["client"]) == uploads
+    (track,) = (folder / "probes/seed1/shared").iterdir()
+    assert track.name.endswith("-canary")
+    assert track.name.removesuffix("-canary") in {path.name for path in (folder / "micro/seed1/shared").iterdir()}
+    # The secrets change what is trained, and nothing of the run that is audited.
+    for place in ("micro", "probes"):
+        assert len(list((folder / place).glob("seed1/shared/*/uploads/round0/*.safetensors"))) >= 1
+    assert len(read_parquet(read / "canary_clients.parquet", PRIVACY_CANARY_CLIENTS)) == 4
+    assert read_parquet(read / "links.parquet", PRIVACY_LINKS).empty  # one round
+
+
 def test_what_a_change_reruns(run):
     assert "Nothing to be done" in run.snakemake("-n", *STUDIES, *TARGETS).stdout
 
@@ -118,6 +140,11 @@ def test_what_a_change_reruns(run):
     assert jobs["generate_prompted"] == 1  # the row without a sheet stays
     jobs = changed("stories, texts: 1", "stories, texts: 2")
     assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
+    jobs = changed("canary_clients: 4", "canary_clients: 5")
+    assert jobs == {"measure_privacy": 1, "score_privacy": 1, "make_table": 2}
+    # Secrets planted otherwise train their own track again, and no other.
+    jobs = changed("repeats: [1, 2]", "repeats: [2, 1]")
+    assert jobs == {"train_shared": 1, "aggregate": 1, "measure_privacy": 1, "score_privacy": 1, "make_table": 2}
 
 
 def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):

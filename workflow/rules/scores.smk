@@ -26,7 +26,7 @@ rule score:
     benchmark:
         paths.benchmark("score")
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges|transfer)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|privacy|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring

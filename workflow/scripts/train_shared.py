@@ -6,6 +6,7 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.federation.canaries import planted
 from favor.federation.local import lora_settings, run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
@@ -36,6 +37,8 @@ with job(snakemake) as cfg:
     if snakemake.input.style:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
+    if "canaries" in cfg:
+        texts = planted(texts, cfg["canaries"], seed)
 
     base = load_base(**cfg["model"], lora=lora_settings(cfg))
     begin = {"first": first, "members": int(about.get("members", 0)), "gates": gates}

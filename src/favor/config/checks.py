@@ -51,6 +51,8 @@ def complete_and_check(config: Configuration) -> None:
         _check_experiment(f"experiments.{name}", experiment, config)
     for name, experiment in config.experiments.items():
         _check_cold_start(f"experiments.{name}.cold_start", experiment, config.experiments)
+    if any(experiment.studies.privacy is not None for experiment in config.experiments.values()):
+        fill(config, keep_uploads=True)  # an audit that is changed would train again to see what is gone
     for name, sweep in config.sweeps.items():
         for point in sweep.points:
             check_known(point.experiment, config.experiments, f"sweeps.{name}.points")
@@ -184,6 +186,13 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
         fill(evaluation, semantic_encoder=embedded[0])
     if experiment.studies.judges is not None:
         experiment.studies.judges.complete(experiment.base_model, list(experiment.methods))
+    if experiment.studies.privacy is not None:
+        experiment.studies.privacy.complete(_absent(experiment, config))
+
+
+def _absent(experiment: Experiment, config: Configuration) -> int:
+    """Return how many authors of the roster come after an experiment's clients."""
+    return config.corpora[experiment.corpus].roles.clients - experiment.skip_clients - experiment.clients
 
 
 def _check_experiment(where: str, experiment: Experiment, config: Configuration) -> None:
@@ -217,6 +226,9 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     experiment.check_rows(where, METHODS.names())
     if experiment.studies.judges is not None:
         experiment.studies.judges.check(f"{where}.studies.judges", list(experiment.methods), list(config.base_models))
+    if experiment.studies.privacy is not None:
+        absent = _absent(experiment, config)
+        experiment.studies.privacy.check(f"{where}.studies.privacy", list(experiment.methods), absent)
     _check_tables(experiment.tables, f"{where}.tables")
     if experiment.prompting.model is not None:
         check_known(experiment.prompting.model, config.base_models, f"{where}.prompting.model")

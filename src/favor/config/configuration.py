@@ -54,7 +54,9 @@ class Configuration(Section):
         None, "Path of the raw corpus, for a configuration with one corpus whose own `path` is not set."
     )
     keep_uploads: bool = key(
-        False, "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs)."
+        False,
+        "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs). Always so "
+        "where an experiment has `studies.privacy`.",
     )
     keep_adapters: Literal["all", "first_seed", "none"] = key(
         "all",

@@ -1,4 +1,4 @@
-"""Studies beside the main tables of an experiment: people and language models as judges."""
+"""Studies beside the main tables of an experiment: people and language models as judges, and attacks on privacy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from favor.config.section import DISTINCT, OR_NULL, NotNegative, Positive, Section, Seed, check_known, fill, key, refuse
+from favor.config.section import (
+    DISTINCT,
+    OR_NULL,
+    Count,
+    Natural,
+    NotNegative,
+    Positive,
+    Section,
+    Seed,
+    check_known,
+    fill,
+    key,
+    refuse,
+    section,
+)
 
 # The paper's collaborative methods, which a judge rates by default.
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")
@@ -90,8 +104,55 @@ class Judges(Section):
         check_known(self.base_model, models, f"{where}.base_model")
 
 
+class Canaries(Section):
+    """Random secrets, one per client, planted in its training texts on one further track (E4 of docs/privacy.md)."""
+
+    repeats: Annotated[list[Count], DISTINCT] = key(
+        [1, 4, 16],
+        "Training documents that carry a client's secret; the clients take these numbers in turn.",
+        min_length=1,
+    )
+    candidates: int = key(1000, "Secrets that nobody has, among which each planted one is ranked.", ge=1)
+
+
+class Privacy(Section):
+    """Attacks on uploads and adapters by an evaluator (docs/privacy.md)."""
+
+    methods: Annotated[list[str], DISTINCT] | None = key(
+        None, "Rows whose uploads and adapters are attacked; null takes `favor`, or else the first row that federates."
+    )
+    texts: Count = key(4, "Held-out texts per author, and as many of each client's training texts.")
+    absent: Annotated[int, OR_NULL] = key(
+        None,
+        "Authors who took no part: the next ones of the corpus's roster after the experiment's clients; null takes all "
+        "that `roles.clients` has beyond them.",
+        ge=0,
+    )
+    least_share: Positive = key(0.2, "Share of a text's tokens that Min-K%++ averages over, the least likely.", le=1)
+    canaries: Canaries | None = section(Canaries, "Planted secrets; null plants none and trains no further track.")
+    canary_clients: Natural = key(100, "Canary clients behind the empirical epsilon; 0 measures none.")
+    seed: Seed = key(2026, "Random seed of the choice of texts and of the canary clients.")
+
+    def complete(self, absent: int) -> None:
+        """Take what was left null from the experiment: how many authors of the roster are ``absent`` from it."""
+        if self.absent is None:
+            fill(self, absent=absent)
+
+    def check(self, where: str, rows: Sequence[str], absent: int) -> None:
+        """Check the audit against its experiment: ``rows``, ``absent`` authors. Raises ``UserError`` naming the key."""
+        for row in self.methods or []:
+            check_known(row, rows, f"{where}.methods")
+        if self.absent > absent:
+            refuse(
+                f"{where}.absent",
+                f"{self.absent} authors, but the roster has {absent} after the experiment's clients; lower it, or "
+                "raise 'roles.clients' of the corpus",
+            )
+
+
 class Studies(Section):
     """Studies beside the main tables (docs/studies.md); each is null or a section."""
 
     human_2afc: HumanAudit | None = key(None, "Human two-alternative forced-choice audit; null runs none.")
     judges: Judges | None = key(None, "A language model that rates continuations and compares voices; null runs none.")
+    privacy: Privacy | None = key(None, "Attacks on uploads and adapters; null runs none.")

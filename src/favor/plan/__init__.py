@@ -10,6 +10,7 @@ from favor.plan.evaluation import Evaluation
 from favor.plan.exports import Exports
 from favor.plan.figures import Figures
 from favor.plan.preparation import Preparation
+from favor.plan.privacy import PrivacyAudit
 from favor.plan.project import Project
 from favor.plan.publication import Publication
 from favor.plan.records import Records
@@ -33,6 +34,7 @@ class Planner:
         self.studies = studies = Studies(project, training)
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
+        self.privacy = PrivacyAudit(project, training, evaluation)
         self.exports = Exports(project, training, evaluation)
         self.sweeps = sweeps = Sweeps(project, tables)
         self.figures = figures = Figures(project, training, tables, evaluation)

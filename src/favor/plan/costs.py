@@ -31,6 +31,7 @@ PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
 TOKENS_PER_MB = 600_000  # of text in a compressed table
 SAFETY = 3  # on computed durations
+CANARY_TOKENS = 64  # of a planted document
 SEQUENTIAL = 30  # cost of a generated token to one that is read
 
 # (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
@@ -217,6 +218,22 @@ class Costs:
         stacked = min(experiment.clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked
+
+    def privacy_work(self, key: InRun, files: Any) -> tuple[float, float]:
+        """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""
+        experiment = self.project.experiment(key)
+        audit, cohort = experiment.studies.privacy, experiment.federation.clients_per_round
+        if audit is None:
+            return 0, 0
+        authors, rounds = experiment.clients + audit.absent, experiment.federation.rounds
+        readings = (
+            (rounds + 1) * authors + rounds * cohort**2 + cohort * (cohort + audit.absent) + 4 * experiment.clients
+        )
+        tokens = audit.texts * readings * experiment.training.max_length
+        if audit.canaries is not None:
+            secrets = audit.canaries.candidates + experiment.clients
+            tokens += (rounds + 1 + experiment.clients) * secrets * CANARY_TOKENS
+        return 2 * self.parameters(experiment.base_model) * tokens, 3 * self.adapter_mb(key) * cohort
 
     def prompted_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of generating after a prompt that also holds passages and a sheet."""

@@ -56,7 +56,7 @@ JOBS = {
             ),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
             "compare_all",
-            *("distil_sheets", "score_transfer", "prepare_2afc", "score_2afc"),
+            *("distil_sheets", "score_transfer", "score_privacy", "prepare_2afc", "score_2afc"),
             *("prepare_judgements", "judge", "score_judges", "make_excerpts"),
         ),
         "{experiment}",
@@ -69,7 +69,7 @@ JOBS = {
     "train_shared": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
     "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
     "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
-    **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters"), _RUN),
+    **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters", "measure_privacy"), _RUN),
     "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
     "export_release": "{experiment}-{method}-seed{seed}",
     "score": "{experiment}-{family}",
@@ -180,6 +180,7 @@ class Paths:
         self.audit_votes = at("{experiment}/studies/human_2afc/votes.parquet")
         self.judge_key = at("{experiment}/studies/judges/key.parquet")
         self.judgements = at("{experiment}/studies/judges/judgements.parquet")
+        self.privacy = at("{experiment}/studies/privacy/seed{seed}/{method}/{reading}.parquet")
         # Exports
         self.pan_export = at("{experiment}/exports/pan/{encoder}/{method}-seed{seed}/{file}")
         self.release_export = at("{experiment}/exports/release/{method}-seed{seed}/{file}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
+from favor.federation.canaries import repeats_by_client
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
@@ -21,6 +23,22 @@ from favor.plan.keys import (
     SharedJob,
 )
 from favor.plan.project import Project, parameter, pick, plain, unique
+
+CANARY = "-canary"  # ends the name of a track whose clients' texts carry planted secrets
+
+
+@dataclass(frozen=True)
+class _CanaryStage(SharedStage):
+    """A shared stage whose clients' texts carry planted secrets: the same stage on a track of its own."""
+
+    @property
+    def track(self) -> str:
+        return f"{super().track}{CANARY}"
+
+
+def with_canaries(stage: SharedStage) -> SharedStage:
+    """Return the same stage on the track whose clients' texts carry planted secrets."""
+    return _CanaryStage(**{field.name: getattr(stage, field.name) for field in fields(stage)})
 
 
 class SharedTraining:
@@ -95,8 +113,8 @@ class SharedTraining:
     @cache
     def _stage(self, experiment: str, track: str) -> SharedStage:
         for plan in self.project.plans(experiment).values():
-            if plan.shared is not None and plan.shared.track == track:
-                return plan.shared
+            if plan.shared is not None and plan.shared.track == track.removesuffix(CANARY):
+                return with_canaries(plan.shared) if track.endswith(CANARY) else plan.shared
         raise UserError(f"no method of experiment '{experiment}' has the shared track '{track}'; check the name")
 
     def schedule(self, key: InTrack) -> str:
@@ -228,7 +246,25 @@ class SharedTraining:
             keep_endpoints=self.kept_endpoints(key),
             participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
             withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
+            **self._planted(key),
         )
+
+    def canary_repeats(self, key: InExperiment) -> dict[str, int]:
+        """Return in how many documents each client's secret is planted."""
+        privacy = self.project.experiment(key).studies.privacy
+        if privacy is None or privacy.canaries is None:
+            raise UserError(
+                f"config key 'experiments.{key.experiment}.studies.privacy.canaries': no secrets are planted; set "
+                "it, or ask for another track"
+            )
+        return repeats_by_client(self.all_clients(key.experiment), privacy.canaries.repeats)
+
+    def _planted(self, key: SharedJob) -> dict[str, dict[str, int]]:
+        """Return how often the secrets of a job's clients are planted, where they are."""
+        if not key.track.endswith(CANARY):
+            return {}
+        repeats = self.canary_repeats(key)
+        return {"canaries": {client: repeats[client] for client in self.shared_clients(key)}}
 
     def shared_style(self, key: InTrack) -> list[str]:
         """Return the clients' own style embeddings, where a shared stage aligns with them."""

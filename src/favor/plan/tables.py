@@ -126,7 +126,10 @@ class Tables:
     def evidence(self, key: OfLabel) -> list[str]:
         """Return the comparison of all rows, on which the marks of a table of scores rest."""
         spec = self.specs[key.label]
-        marked = spec.comparisons is None and bool(spec.sources or spec.every_metric)
+        columns = [column for panel in spec.panels for column in panel.columns]
+        # Without a metric or a direction no cell is better than another.
+        scored = any(column.metric or column.direction for column in columns) or any(row.metric for row in spec.rows)
+        marked = spec.comparisons is None and (spec.every_metric or bool(spec.sources and scored))
         return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
 
     def prompts(self, key: OfLabel) -> list[str]:

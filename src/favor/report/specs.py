@@ -43,6 +43,7 @@ Section = Literal[
     "Efficiency and communication",
     "Statistical testing",
     "Voice kept, diversity and copying",
+    "Privacy",
     "Further tables of this workflow",
 ]
 POINT = "{point}"  # stands in a row of a table over points for the point's name

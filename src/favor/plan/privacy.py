@@ -1,0 +1,164 @@
+"""What the privacy audit reads and writes: adapters and uploads as an evaluator, and the track with planted secrets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.config.studies import Privacy
+from favor.federation.method import SharedStage, plan_values
+from favor.federation.schedule import client_names
+from favor.foundation.errors import UserError
+from favor.plan.evaluation import Evaluation
+from favor.plan.keys import InExperiment, InRun, Run
+from favor.plan.project import Project, parameter, pick
+from favor.plan.shared import with_canaries
+from favor.plan.training import Training
+
+FAMILY = "privacy"
+
+
+class PrivacyAudit:
+    """The privacy audits of a project's experiments.
+
+    Raises ``UserError`` for scores of an audit that an experiment does not have, and for one of a row without a shared
+    adapter.
+    """
+
+    def __init__(self, project: Project, training: Training, evaluation: Evaluation) -> None:
+        self.project = project
+        self.training = training
+        self.paths = project.paths
+        for name, experiment in project.config.experiments.items():
+            if experiment.studies.privacy is not None:
+                self.rows(name)
+            elif FAMILY in evaluation.families(name):
+                raise UserError(
+                    f"config key 'experiments.{name}.studies.privacy': its tables need the audit; set it to {{}}, or "
+                    "leave them out"
+                )
+
+    def _section(self, key: InExperiment) -> Privacy:
+        section = self.project.experiment(key).studies.privacy
+        assert section is not None
+        return section
+
+    def rows(self, experiment: str) -> list[str]:
+        """Return the rows of an experiment that are attacked."""
+        section, plans = self.project.config.experiments[experiment].studies.privacy, self.project.plans(experiment)
+        federated = [row for row, plan in plans.items() if plan.shared is not None]
+        assert section is not None
+        where = f"config key 'experiments.{experiment}.studies.privacy.methods'"
+        if section.methods is not None:
+            if wrong := [row for row in section.methods if row not in federated]:
+                raise UserError(f"{where}: '{wrong[0]}' uploads nothing; name a row that federates")
+            return section.methods
+        if not federated:
+            raise UserError(f"{where}: no row federates; add one")
+        return ["favor"] if "favor" in federated else federated[:1]
+
+    def _stage(self, run: Run) -> SharedStage:
+        stage = self.project.plan(run).shared
+        assert stage is not None
+        return stage
+
+    def _home(self, key: InRun) -> Run:
+        return self.training.home(Run(key.experiment, key.seed, key.method))
+
+    def _plants(self, key: InRun) -> bool:
+        """Return whether secrets are planted beside a run: for the experiment's first seed."""
+        return self._section(key).canaries is not None and int(key.seed) == self.project.experiment(key).seeds[0]
+
+    def _server(self, run: Run, stage: SharedStage) -> list[str]:
+        rounds = self.project.experiment(run).federation.rounds
+        return [self.training.server_adapter(run, stage, number) for number in range(rounds + 1)]
+
+    def _uploads(self, run: Run, stage: SharedStage) -> list[list[str]]:
+        rounds = self.project.experiment(run).federation.rounds
+        return [self.training.round_uploads(run, stage, number) for number in range(rounds)]
+
+    # What is read of a run
+
+    def server(self, key: InRun) -> list[str]:
+        """Return the shared adapters of a run, A_0 first."""
+        home = self._home(key)
+        return self._server(home, self._stage(home))
+
+    def uploads(self, key: InRun) -> list[str]:
+        """Return the uploads of a run."""
+        home = self._home(key)
+        return [file for files in self._uploads(home, self._stage(home)) for file in files]
+
+    def personal(self, key: InRun) -> list[str]:
+        """Return what the clients of a run generate with, where they have something of their own."""
+        home = self._home(key)
+        return self.training.adapters(home) if self.training.bundles(home) else []
+
+    def behind(self, key: InRun) -> list[str]:
+        """Return the files that hold parts of it."""
+        return self.training.behind(self._home(key))
+
+    def canary_server(self, key: InRun) -> list[str]:
+        """Return the shared adapters of the track with planted secrets; none where nothing is planted."""
+        run = Run(key.experiment, key.seed, key.method)
+        return self._server(run, with_canaries(self._stage(run))) if self._plants(key) else []
+
+    def canary_uploads(self, key: InRun) -> list[str]:
+        """Return its uploads."""
+        run = Run(key.experiment, key.seed, key.method)
+        if not self._plants(key):
+            return []
+        return [file for files in self._uploads(run, with_canaries(self._stage(run))) for file in files]
+
+    def settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the readings of a run depend on."""
+        experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
+        stage, plants = self._stage(home), self._plants(key)
+        roster = self.project.config.corpora[experiment.corpus].roles.clients
+        after = experiment.skip_clients + experiment.clients
+        return parameter(
+            model=self.project.model_settings(experiment.base_model),
+            **pick(experiment, "lora"),
+            prefix_tokens=experiment.prompts.prefix_tokens,
+            max_length=experiment.training.max_length,
+            stage=plan_values(stage),
+            **plan_values(self.project.plan(home).generates),
+            **pick(experiment.federation, "server_learning_rate"),
+            **pick(section, "texts", "least_share", "canary_clients", "seed"),
+            clients=self.training.clients(key.experiment),
+            absent=client_names(roster, 0)[after : after + section.absent],
+            jobs=list(map(len, self._uploads(home, stage))),
+            canaries=self.training.canary_repeats(key) if plants else {},
+            candidates=section.canaries.candidates if section.canaries is not None and plants else 0,
+        )
+
+    # Scores
+
+    def readings(self, key: InExperiment) -> list[str]:
+        """Return what was read of every attacked run: four tables each."""
+        if self.project.experiment(key).studies.privacy is None:
+            return []
+        return [
+            self.paths.privacy.of(run, reading=reading)
+            for run in self._runs(key.experiment)
+            for reading in ("losses", "links", "canaries", "canary_clients")
+        ]
+
+    def _runs(self, experiment: str) -> list[Run]:
+        seeds = self.project.config.experiments[experiment].seeds
+        return [Run(experiment, str(seed), row) for row in self.rows(experiment) for seed in seeds]
+
+    def score_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scores of an audit depend on."""
+        experiment = self.project.experiment(key)
+        rows = [] if experiment.studies.privacy is None else self.rows(key.experiment)
+        return parameter(
+            methods=rows,
+            clients=experiment.clients,
+            bootstrap=experiment.evaluation.bootstrap,
+            style_encoder=experiment.style_encoder,
+            personal=[
+                row
+                for row in rows
+                if self.training.bundles(self._home(Run(key.experiment, str(experiment.seeds[0]), row)))
+            ],
+        )

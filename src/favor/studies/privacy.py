@@ -1,0 +1,394 @@
+"""Privacy family: what uploads and adapters give away about the clients behind them, by attack and view.
+
+Every number is of one row, over all its seeds. Intervals come from resamples of authors (of canary clients, for the
+empirical epsilon); with several seeds or rounds a draw takes the mean of their statistics. ``shuffled`` is the same
+statistic with the labels in random order. docs/privacy.md says what each attack knows and does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.seeds import numpy_generator
+from favor.foundation.vectors import unit_rows
+from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
+from favor.statistics.attacks import exposure, privacy_loss, rank_correlation_draws, tpr_draws
+from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.studies.privacy_losses import PERSONAL, SERVER, UPLOAD
+
+NEEDS = "studies.privacy"  # key of an experiment without which nothing is scored
+FALSE_POSITIVES = 0.01
+SHUFFLES = 200
+
+_SOURCE = "Hu et al. 2023 (source inference)"
+_USER = "Kandpal et al. 2024 (user inference)"
+_TEXT = "Carlini et al. 2022; LoRA-Leak (Ran et al. 2025)"
+_INFINITE = float("inf")
+METRICS = (
+    Metric("sender_top1", "Sender found", 0.0, 1.0, "lower", _SOURCE),
+    Metric("sender_auc", "Sender AUC", 0.0, 1.0, "lower", _SOURCE),
+    Metric("member_auc", "Author AUC", 0.0, 1.0, "lower", _USER),
+    Metric("member_tpr", "Author TPR at 1 % FPR", 0.0, 1.0, "lower", _USER),
+    Metric("member_distinctive", "Rank correlation with distinctiveness", -1.0, 1.0, "none", _USER),
+    Metric("text_auc", "Text AUC", 0.0, 1.0, "lower", _TEXT),
+    Metric("text_tpr", "Text TPR at 1 % FPR", 0.0, 1.0, "lower", _TEXT),
+    Metric("text_least_auc", "Text AUC, Min-K%++", 0.0, 1.0, "lower", "Zhang et al. 2025 (Min-K%++)"),
+    Metric("text_least_tpr", "Text TPR at 1 % FPR, Min-K%++", 0.0, 1.0, "lower", "Zhang et al. 2025 (Min-K%++)"),
+    Metric("canary_exposure", "Exposure of canaries", 0.0, _INFINITE, "lower", "Carlini et al. 2019", "bits"),
+    Metric("canary_cosine", "Cosine of canary clients", -1.0, 1.0, "lower", "Andrew et al. 2024"),
+    Metric("empirical_epsilon", "Empirical ε", 0.0, _INFINITE, "lower", "Andrew et al. 2024"),
+    Metric("link_top1", "Upload linked", 0.0, 1.0, "lower", "docs/privacy.md"),
+    Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
+)
+LABELS = {metric.name: metric.label for metric in METRICS}
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What was read of the runs of one row, all seeds: the tables of these names.
+
+    ``distinctiveness``: by client, how far its author is from the others in the style space; empty if not known.
+    ``delta``: of the empirical epsilon. ``without``: why a view was not read, by view.
+    """
+
+    losses: pd.DataFrame
+    links: pd.DataFrame
+    canaries: pd.DataFrame
+    canary_clients: pd.DataFrame
+    distinctiveness: Mapping[str, float]
+    delta: float
+    without: Mapping[str, str]
+
+
+class Group(NamedTuple):
+    """Decisions that are compared with one another: a score and a label each, and the author it counts for."""
+
+    scores: np.ndarray
+    positive: np.ndarray
+    cluster: np.ndarray
+
+
+Statistic = Callable[[Group, np.ndarray], np.ndarray]  # of a group in every draw of authors
+
+
+def privacy_scores(readings: Mapping[str, Readings], seed: int, draws: int) -> pd.DataFrame:
+    """Return the scores of every row in ``readings``. Variants: the view, and "{view}_low", "_high", "_shuffled"."""
+    scores: list[Score] = []
+    for method, one in readings.items():
+        for measured in _measures(one, seed, draws):
+            scores += _rows(method, measured, one.without)
+    return scores_frame(scores)
+
+
+class Measured(NamedTuple):
+    """A statistic: its value, then its draws, [1 + draws]; ``n`` decisions.
+
+    ``shuffled``: its mean where labels mean nothing. ``most``: what it can be at most, where that is not 1.
+    """
+
+    metric: str
+    view: str
+    n: int
+    values: np.ndarray
+    shuffled: float = float("nan")
+    most: float = float("nan")
+
+
+def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterator[Score]:
+    metric, view, n, values, shuffled, most = measured
+    known = len(values) > 0 and bool(np.isfinite(values[0]))
+    note = (
+        ""
+        if known
+        else without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
+    )
+    spread = known and np.isfinite(values[1:]).any()
+    low, high = interval(values[1:]) if spread else (np.nan, np.nan)
+    numbers = {"": values[0] if known else np.nan, "_low": low, "_high": high, "_shuffled": shuffled, "_most": most}
+    for suffix, value in numbers.items():
+        why = note or ("" if np.isfinite(value) else "not defined for this attack")
+        yield Score(ALL_SEEDS, method, "", metric, f"{view}{suffix}", float("nan") if why else float(value), n, why)
+
+
+def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
+    losses = one.losses
+    clients = {client: place for place, client in enumerate(sorted(losses["client"].unique()))}
+    counts = np.concatenate([observed(len(clients)), resample_counts(len(clients), seed, draws)])
+    for view in (UPLOAD, PERSONAL):
+        yield from _top("sender", view, sender_scores(losses, view), clients, counts, seed)
+    members = {view: member_scores(losses, view) for view in ("mean", "final", PERSONAL)}
+    for view, groups in members.items():
+        yield from _separated("member", view, groups, clients, counts, seed)
+    yield _distinctive(members["final"], one.distinctiveness, seed, draws)
+    for view in (UPLOAD, "mean", "final", PERSONAL):
+        for name, column, sign in (("text", "loss", 1.0), ("text_least", "least", -1.0)):
+            groups = text_scores(losses, view, column, sign)
+            yield from _separated(name, view, groups, clients, counts, seed)
+    links = [frame.rename(columns={"cosine": "score"}) for _, frame in one.links.groupby(["seed", "round", "earlier"])]
+    links = [frame[frame["client"].isin(frame["candidate"])] for frame in links]
+    yield from _top("link", UPLOAD, [frame for frame in links if len(frame)], clients, counts, seed)
+    yield from _exposures(one.canaries, seed, draws)
+    yield from _epsilon(one.canary_clients, one.delta, seed, draws)
+
+
+# E1: whose upload is it? E6: is it of the same client as an earlier one?
+
+
+def sender_scores(losses: pd.DataFrame, view: str) -> list[pd.DataFrame]:
+    """Return per seed and round how much each adapter of ``view`` favours each author's fresh texts over the others'.
+
+    Columns client (the author), candidate (the adapter's holder), score: the fall of the mean loss from the server's
+    adapter A_t (a personal adapter: A_0), less its mean over the other authors of the round.
+    """
+    fresh = losses[losses["kind"] == "fresh"]
+    found = []
+    own = fresh[fresh["adapter"] == view]
+    for (seed, number), part in own.groupby(["seed", "round"]):
+        base = fresh[(fresh["adapter"] == SERVER) & (fresh["seed"] == seed) & (fresh["round"] == number)]
+        before = base.groupby("client")["loss"].mean()
+        after = part[part["client"].isin(part["holder"])].groupby(["client", "holder"])["loss"].mean().unstack()
+        fall = (-after).add(before.reindex(after.index), axis=0)
+        if len(fall) < 2:
+            continue
+        others = (fall.sum(axis=0) - fall) / (len(fall) - 1)
+        score = (fall - others).melt(var_name="candidate", value_name="score", ignore_index=False)
+        found.append(score.reset_index())
+    return found
+
+
+def _top(
+    name: str,
+    view: str,
+    groups: Sequence[pd.DataFrame],
+    clients: Mapping[str, int],
+    counts: np.ndarray,
+    seed: int,
+) -> Iterator[Measured]:
+    """Yield top-1 and AUC of finding each author's own candidate in every group."""
+    hits, owners, by_chance = [], [], []
+    for frame in groups:
+        for client, part in frame.groupby("client"):
+            best = part["score"] == part["score"].max()
+            # Candidates that are equally good share the hit.
+            hits.append(float((best & (part["candidate"] == client)).sum() / best.sum()))
+            owners.append(clients[str(client)])
+            by_chance.append(1.0 / len(part))
+    values = mean_draws(np.array(hits), np.array(owners, dtype=np.int64), counts) if hits else np.array([])
+    yield Measured(f"{name}_top1", view, len(hits), values, float(np.mean(by_chance)) if hits else np.nan)
+    decisions = [
+        Group(
+            frame["score"].to_numpy(),
+            (frame["client"] == frame["candidate"]).to_numpy(),
+            frame["client"].map(clients).to_numpy(dtype=np.int64),
+        )
+        for frame in groups
+    ]
+    yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
+
+
+# E2: was this author in it?
+
+
+def member_scores(losses: pd.DataFrame, view: str) -> list[pd.DataFrame]:
+    """Return per seed (and round, or personal adapter) every author's score: the fall of the loss of its fresh texts.
+
+    Columns client, score and positive. "mean": from A_t to A_{t+1}, positive are the clients of round t. "final": from
+    A_0 to A_R, positive are the clients that took part. "personal": from A_0 to each personal adapter, positive is its
+    holder among the authors who took no part.
+    """
+    fresh = losses[losses["kind"] == "fresh"]
+    found = []
+    for _, run in fresh.groupby("seed"):
+        server = run[run["adapter"] == SERVER].groupby(["round", "client"])["loss"].mean().unstack(0)
+        uploads = run[run["adapter"] == UPLOAD]
+        cohorts = [set(part["holder"]) for _, part in uploads.groupby("round")]
+        everyone = set(uploads["holder"])
+        if view == "mean":
+            steps = -server.diff(axis=1).iloc[:, 1:]
+            found += [_labelled(steps.iloc[:, number], cohorts[number]) for number in range(len(cohorts))]
+        elif view == "final":
+            found.append(_labelled(server.iloc[:, 0] - server.iloc[:, -1], everyone))
+        else:
+            parts = []
+            for holder, part in run[run["adapter"] == PERSONAL].groupby("holder"):
+                fall = server.iloc[:, 0] - part.groupby("client")["loss"].mean()
+                own = [client for client in fall.dropna().index if client == holder or client not in everyone]
+                parts.append(_labelled(fall[own], {holder}))
+            found += [pd.concat(parts, ignore_index=True)] if parts else []
+    return found
+
+
+def _labelled(fall: pd.Series, members: set[Any]) -> pd.DataFrame:
+    frame = fall.dropna().rename("score").rename_axis("client").reset_index()
+    return frame.assign(positive=frame["client"].isin(members))
+
+
+def _distinctive(
+    groups: Sequence[pd.DataFrame], distinctiveness: Mapping[str, float], seed: int, draws: int
+) -> Measured:
+    """Return Spearman's correlation, over clients that took part, of their score and how distinctive they are."""
+    frames = [frame[frame["positive"]] for frame in groups]
+    mean = pd.concat(frames).groupby("client")["score"].mean() if frames else pd.Series(dtype=float)
+    known = [client for client in mean.index if client in distinctiveness]
+    values = np.array([])
+    if len(known) > 2:
+        counts = np.concatenate([observed(len(known)), resample_counts(len(known), seed, draws)])
+        own = np.array([distinctiveness[client] for client in known])
+        values = rank_correlation_draws(mean[known].to_numpy(), own, counts)
+    return Measured("member_distinctive", "final", len(known), values, 0.0)
+
+
+# E3: was this text trained on?
+
+
+def text_scores(losses: pd.DataFrame, view: str, column: str, sign: float) -> list[pd.DataFrame]:
+    """Return per seed the texts of the clients that took part, trained on (positive) and fresh: their scores.
+
+    The score is how much ``column`` falls (``sign`` 1) or rises (-1) from A_0 to the adapter of ``view``, less the mean
+    over the author's texts: the attacker is given a pile by one author. The adapter is that of the client's own last
+    upload, the server's after it, the final one, or the client's own personal adapter.
+    """
+    keys = ["client", "kind", "text"]
+    found = []
+    for _, run in losses.groupby("seed"):
+        uploads = run[run["adapter"] == UPLOAD]
+        last = uploads.groupby("holder")["round"].max()
+        server = run[run["adapter"] == SERVER]
+        first, final = server["round"].min(), server["round"].max()
+        own = run["client"] == run["holder"]
+        after = {
+            UPLOAD: run[(run["adapter"] == UPLOAD) & own & (run["round"] == run["client"].map(last))],
+            "mean": server[server["round"] == server["client"].map(last) + 1],
+            "final": server[(server["round"] == final) & server["client"].isin(last.index)],
+            PERSONAL: run[(run["adapter"] == PERSONAL) & own],
+        }[view]
+        before = server[server["round"] == first].set_index(keys)[column]
+        joined = after.set_index(keys)[column].rename("after").to_frame().join(before.rename("before"), how="inner")
+        frame = joined.reset_index()
+        frame = frame[frame.groupby("client")["kind"].transform("nunique") == 2]
+        if len(frame):
+            fall = sign * (frame["before"] - frame["after"])
+            score = fall - fall.groupby(frame["client"]).transform("mean")
+            found.append(frame[["client"]].assign(score=score, positive=frame["kind"] == "trained"))
+    return found
+
+
+def _separated(
+    name: str,
+    view: str,
+    groups: Sequence[pd.DataFrame],
+    clients: Mapping[str, int],
+    counts: np.ndarray,
+    seed: int,
+) -> Iterator[Measured]:
+    """Yield AUC and the true-positive rate at 1 % false positives of labelled scores."""
+    decisions = [
+        Group(
+            frame["score"].to_numpy(),
+            frame["positive"].to_numpy(dtype=bool),
+            frame["client"].map(clients).to_numpy(dtype=np.int64),
+        )
+        for frame in groups
+    ]
+    yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
+    yield _measured(f"{name}_tpr", view, decisions, _tpr, counts, seed)
+
+
+def _auc(group: Group, counts: np.ndarray) -> np.ndarray:
+    return auc_draws(group.scores, group.positive, group.cluster, counts)
+
+
+def _tpr(group: Group, counts: np.ndarray) -> np.ndarray:
+    return tpr_draws(group.scores, group.positive, group.cluster, counts, FALSE_POSITIVES)
+
+
+def _measured(
+    metric: str, view: str, groups: Sequence[Group], statistic: Statistic, counts: np.ndarray, seed: int
+) -> Measured:
+    """Return the mean of a statistic over groups, in the data and in every draw of authors."""
+    known = [group for group in groups if group.positive.any() and not group.positive.all()]
+    n = sum(len(group.scores) for group in known)
+    if not known:
+        return Measured(metric, view, 0, np.array([]))
+    found = np.stack([statistic(group, counts) for group in known])
+    there = np.isfinite(found)
+    number = there.sum(axis=0)
+    values = np.divide(
+        np.where(there, found, 0.0).sum(axis=0), number, out=np.full(len(number), np.nan), where=number > 0
+    )
+    generator = numpy_generator(seed, "shuffled labels", metric, view)
+    one = observed(1)
+    shuffled = [
+        statistic(Group(group.scores, generator.permutation(group.positive), np.zeros_like(group.cluster)), one)[0]
+        for group in known
+        for _ in range(SHUFFLES)
+    ]
+    return Measured(metric, view, n, values, float(np.mean(shuffled)))
+
+
+# E4: canaries. E5: canary clients.
+
+
+def _exposures(canaries: pd.DataFrame, seed: int, draws: int) -> Iterator[Measured]:
+    """Yield the mean exposure of secrets by view and repeats: view "final_16"; "initial" is before any training."""
+    last = canaries[canaries["adapter"] == UPLOAD].set_index(["seed", "client"])["round"]
+    server = canaries[canaries["adapter"] == SERVER]
+    after = [last.get((one, client), -2) + 1 for one, client in zip(server["seed"], server["client"], strict=True)]
+    views = {
+        "initial": server[server["round"] == 0],
+        UPLOAD: canaries[canaries["adapter"] == UPLOAD],
+        "mean": server[server["round"] == after],
+        "final": server[server["round"] == server.groupby("seed")["round"].transform("max")],
+    }
+    for view, own in views.items():
+        if not len(own):
+            yield Measured("canary_exposure", view, 0, np.array([]))
+        for repeats, part in own.groupby("repeats"):
+            number = int(part["candidates"].iloc[0])
+            bits = exposure(part["rank"].to_numpy(), number)
+            names = sorted(part["client"].unique())
+            counts = np.concatenate([observed(len(names)), resample_counts(len(names), seed, draws)])
+            cluster = part["client"].map({name: place for place, name in enumerate(names)}).to_numpy(dtype=np.int64)
+            chance, most = (float(np.mean(exposure(ranks, number))) for ranks in (np.arange(1, number + 2), np.ones(1)))
+            values = mean_draws(bits, cluster, counts)
+            yield Measured("canary_exposure", f"{view}_{repeats}", len(part), values, chance, most)
+
+
+def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iterator[Measured]:
+    """Yield the mean cosine of canary clients and the epsilon between their cosines and N(0, 1 / d)."""
+    if not len(clients):
+        yield Measured("canary_cosine", "mean", 0, np.array([]))
+        yield Measured("empirical_epsilon", "mean", 0, np.array([]))
+        return
+    runs = [part for _, part in clients.groupby("seed")]
+    cosines, epsilons = [], []
+    for part in runs:
+        counts = np.concatenate([observed(len(part)), resample_counts(len(part), seed, draws)])
+        own, size = part["present"].to_numpy(), np.sqrt(part["dimensions"].iloc[0])
+        mean = counts @ own / len(own)
+        spread = np.sqrt(np.maximum(counts @ own**2 / len(own) - mean**2, 0.0))
+        cosines.append(mean)
+        # The sum behind the variance cancels: no less than rounding leaves.
+        epsilons.append(privacy_loss(mean * size, np.maximum(spread * size, 1e-6), delta))
+    n, absent = len(clients), float(clients["absent"].mean())
+    yield Measured("canary_cosine", "mean", n, np.mean(cosines, axis=0), absent)
+    yield Measured("empirical_epsilon", "mean", n, np.mean(epsilons, axis=0), 0.0)
+
+
+def distinctiveness(embeddings: pd.DataFrame) -> dict[str, float]:
+    """Return by client 1 - cosine between the mean of its texts and that of the other clients, in the style space.
+
+    ``embeddings``: table ``source_embeddings``, kind train.
+    """
+    train = embeddings[embeddings["kind"] == "train"]
+    centres = {
+        str(client): unit_rows(unit_rows(np.stack(list(own["embedding"])).astype(np.float64)).mean(axis=0))
+        for client, own in train.groupby("client")
+    }
+    total = np.sum(list(centres.values()), axis=0)
+    return {client: 1.0 - float(unit_rows(total - centre) @ centre) for client, centre in centres.items()}

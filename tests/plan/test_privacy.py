@@ -1,0 +1,109 @@
+"""What the privacy audit plans: its readings, the track with planted secrets, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.keys import Batch, Run, Table
+
+AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}
+
+
+def audited(section=AUDITED, **changes):
+    """Return a change that gives the smallest run an audit, with ``changes`` to its experiment."""
+
+    def change(config):
+        config["keep_uploads"] = False
+        experiment = config["experiments"]["micro"]
+        experiment.update(studies={"privacy": section}, tables=["privacy-audit"], **changes)
+
+    return change
+
+
+def test_uploads_are_kept_for_an_audit(plan):
+    assert plan(change=audited()).config.keep_uploads
+    assert not plan(change=lambda config: config.update(keep_uploads=False)).config.keep_uploads
+
+
+def test_an_audit_reads_every_round_and_personal_adapters(plan):
+    planner = plan(change=audited({"methods": ["favor"]}))
+    run = Run("micro", "1", "favor")
+    track = planner.project.plan(run).shared.track
+    assert [path.split("/server/")[1] for path in planner.privacy.server(run)] == [
+        "common/round0/adapter.safetensors",
+        *(f"round{number}/adapter.safetensors" for number in (1, 2)),
+    ]
+    assert [path.split("/shared/")[1] for path in planner.privacy.uploads(run)] == [
+        f"{track}/uploads/round{number}/batch0.safetensors" for number in range(2)
+    ]
+    assert any("/favor/clients/" in path for path in planner.privacy.personal(run))
+    assert planner.privacy.personal(Run("micro", "1", "fedavg")) == []
+    # The server's own jobs read none of it.
+    assert "privacy" not in str(planner.training.aggregation_settings(Batch("micro", "1", track, "0", "0")))
+
+
+def test_secrets_are_planted_on_a_track_of_their_own(plan):
+    bare, planner = plan(), plan(change=audited())
+    run = Run("micro", "1", "favor")
+    track = planner.project.plan(run).shared.track
+    paths = [*planner.privacy.canary_server(run)[1:], *planner.privacy.canary_uploads(run)]
+    assert all(f"/shared/{track}-canary/" in path for path in paths)
+    job, planted = (Batch("micro", "1", name, "0", "0") for name in (track, f"{track}-canary"))
+    assert planner.training.shared_clients(job) == planner.training.shared_clients(planted)
+    assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [paths[2]]
+    settings = planner.training.shared_settings(planted)
+    plain = planner.training.shared_settings(job)
+    # What the audited track itself reads is what it was without an audit, so it stays as it is.
+    assert plain == bare.training.shared_settings(job)
+    secrets = settings.pop("canaries")
+    assert {**plain, "keep_endpoints": []} == {**settings, "keep_endpoints": []}
+    assert set(secrets) == set(planner.training.shared_clients(planted))
+    assert planner.training.canary_repeats(run) == {"client_001": 1, "client_002": 4, "client_003": 1, "client_004": 4}
+
+
+def test_no_secrets_no_further_track(plan):
+    planner = plan(change=audited({"canaries": None}))
+    run = Run("micro", "1", "favor")
+    assert planner.privacy.canary_server(run) == planner.privacy.canary_uploads(run) == []
+    assert planner.privacy.settings(run)["canaries"] == {}
+    track = planner.project.plan(run).shared.track
+    with pytest.raises(UserError, match=r"studies\.privacy\.canaries': no secrets are planted"):
+        planner.training.shared_settings(Batch("micro", "1", f"{track}-canary", "0", "0"))
+
+
+def test_authors_who_took_no_part_are_the_next_of_the_roster(plan):
+    planner = plan(change=audited(AUDITED, clients=3, skip_clients=0))
+    settings = planner.privacy.settings(Run("micro", "1", "favor"))
+    assert settings["clients"] == ["client_001", "client_002", "client_003"]
+    assert settings["absent"] == ["client_004"]
+
+
+def test_scores_read_every_audited_row_and_seed(plan):
+    planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
+    files = planner.privacy.readings(Table("micro", ""))
+    assert len(files) == len(set(files)) == 2 * 2 * 4
+    settings = planner.privacy.score_settings(Table("micro", ""))
+    assert settings["methods"] == ["fedavg", "favor"]
+    assert settings["personal"] == ["favor"]
+    # Secrets are planted for the first seed alone.
+    assert planner.privacy.canary_uploads(Run("micro", "1", "favor"))
+    assert planner.privacy.canary_uploads(Run("micro", "2", "favor")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (audited({"methods": ["base_only"]}), r"studies\.privacy\.methods': 'base_only' uploads nothing"),
+        (audited({"methods": ["ditt"]}), r"studies\.privacy\.methods': there is no 'ditt'; did you mean 'ditto'"),
+        (audited({"absent": 5}), r"studies\.privacy\.absent': 5 authors, but the roster has 0"),
+        (audited(AUDITED, methods={"base_only": {}}), r"studies\.privacy\.methods': no row federates"),
+        (
+            lambda config: config["experiments"]["micro"].update(tables=["privacy-audit"]),
+            r"studies\.privacy': its tables need the audit",
+        ),
+    ],
+)
+def test_what_no_audit_can_be_made_of_is_refused(plan, change, message):
+    with pytest.raises(UserError, match=message):
+        plan(change=change)

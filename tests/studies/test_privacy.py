@@ -1,0 +1,216 @@
+"""The privacy scores: each attack finds a planted leak, finds nothing where there is none, and is right by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.studies.privacy import (
+    METRICS,
+    Readings,
+    distinctiveness,
+    member_scores,
+    privacy_scores,
+    sender_scores,
+    text_scores,
+)
+from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+
+MEMBERS = [f"client_{number:03d}" for number in range(1, 9)]
+ABSENT = [f"client_{number:03d}" for number in range(9, 17)]
+COHORTS = (MEMBERS[:5], MEMBERS[3:])
+LAST = {client: number for number, cohort in enumerate(COHORTS) for client in cohort}
+TEXTS = 3
+
+
+def losses(leak: float, seed: int = 0) -> pd.DataFrame:
+    """Return readings of two rounds in which an adapter lowers the loss of its own clients' texts by ``leak``.
+
+    A text that was trained on falls by twice as much. Every text has a difficulty of its own, every adapter one too.
+    """
+    generator = np.random.default_rng(seed)
+    difficulty = {
+        (client, kind, text): generator.normal(4, 0.5)
+        for client in [*MEMBERS, *ABSENT]
+        for kind in ("fresh", "trained")
+        for text in range(TEXTS)
+    }
+    rows = []
+
+    shifts = {}
+
+    def read(adapter, number, holder, clients, kinds, owners):
+        shift = shifts.setdefault((adapter, number, holder), generator.normal(0, 0.5))
+        for client in clients:
+            for kind in kinds:
+                for text in range(TEXTS):
+                    gain = leak * owners.count(client) * (2 if kind == "trained" else 1)
+                    loss = difficulty[client, kind, text] + shift - gain + generator.normal(0, 0.1)
+                    rows.append((1, "favor", adapter, number, holder, client, kind, text, 20, loss, -loss))
+
+    for number in range(3):
+        known = [client for cohort in COHORTS[:number] for client in cohort]
+        read("server", number, "", [*MEMBERS, *ABSENT], ("fresh",), known)
+        trained = MEMBERS if number in (0, 2) else [client for client in MEMBERS if LAST[client] + 1 == number]
+        read("server", number, "", trained, ("trained",), known)
+    for number, cohort in enumerate(COHORTS):
+        known = [client for cohort in COHORTS[:number] for client in cohort]
+        for client in cohort:
+            read("upload", number, client, cohort, ("fresh",), [*known, client])
+            if LAST[client] == number:
+                read("upload", number, client, [client], ("trained",), [*known, client])
+    for client in COHORTS[-1]:
+        read("personal", 0, client, [*COHORTS[-1], *ABSENT], ("fresh",), [client])
+        read("personal", 0, client, [client], ("trained",), [client])
+    return pd.DataFrame(rows, columns=PRIVACY_LOSSES.names)
+
+
+def links(leak: float, seed: int) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    rows = [
+        (1, "favor", 1, client, 0, other, leak * (client == other) + generator.normal(0, 0.1))
+        for client in COHORTS[1]
+        for other in COHORTS[0]
+    ]
+    return pd.DataFrame(rows, columns=PRIVACY_LINKS.names)
+
+
+def canaries(leak: bool) -> pd.DataFrame:
+    """Secrets of rank 1 where they leak, else of every rank alike; the untrained adapter's have rank 1000."""
+    generator = np.random.default_rng(2)
+    rows = []
+    for place, client in enumerate(MEMBERS):
+        for adapter, number, holder in (
+            ("server", 0, ""),
+            ("server", LAST[client] + 1, ""),
+            *((("server", 2, ""),) if LAST[client] != 1 else ()),
+            ("upload", LAST[client], client),
+        ):
+            rank = 1000 if number == 0 and adapter == "server" else 1 if leak else int(generator.integers(1, 1001))
+            rows.append((1, "favor", adapter, number, holder, client, (1, 4)[place % 2], rank, 999))
+    return pd.DataFrame(rows, columns=PRIVACY_CANARIES.names)
+
+
+def canary_clients(mean: float) -> pd.DataFrame:
+    generator = np.random.default_rng(3)
+    present, absent = mean + generator.normal(0, 0.01, size=200), generator.normal(0, 0.01, size=200)
+    frame = pd.DataFrame({"canary": range(200), "present": present, "absent": absent})
+    return frame.assign(seed=1, method="favor", participations=1, dimensions=10_000)[PRIVACY_CANARY_CLIENTS.names]
+
+
+def scored(leak: float, seed: int = 0) -> pd.Series:
+    readings = Readings(
+        losses(leak, seed), links(leak, seed), canaries(leak > 0), canary_clients(leak / 10), {}, 8**-1.1, {}
+    )
+    scores = privacy_scores({"favor": readings}, seed=5, draws=300)
+    return scores[scores["note"] == ""].set_index(["metric", "variant"])["value"]
+
+
+def test_every_attack_finds_a_planted_leak():
+    found = scored(leak=2.0)
+    for view in ("upload", "personal"):
+        assert found["sender_top1", view] == 1.0
+        assert found["sender_auc", view] == 1.0
+    for view in ("final", "personal"):
+        assert found["member_auc", view] > 0.95
+    assert found["member_auc", "mean"] > 0.95
+    for view in ("upload", "mean", "final", "personal"):
+        assert found["text_auc", view] > 0.9
+        assert found["text_least_auc", view] > 0.9
+        assert found["text_auc", f"{view}_low"] <= found["text_auc", view] <= found["text_auc", f"{view}_high"]
+    assert found["link_top1", "upload"] == found["link_auc", "upload"] == 1.0
+    for view in ("upload", "mean", "final"):
+        for repeats in (1, 4):
+            assert found["canary_exposure", f"{view}_{repeats}"] == pytest.approx(np.log2(1000))
+    assert found["canary_exposure", "initial_1"] == 0.0
+    # N(0.2, 0.01^2) and N(0, 0.01^2): 20 deviations apart, so about 20^2 / 2 and what delta adds.
+    assert 180 < found["empirical_epsilon", "mean"] < 260
+
+
+def test_no_attack_finds_anything_where_nothing_leaks():
+    several = [scored(0.0, seed) for seed in range(6)]
+    found = pd.concat(several, axis=1).mean(axis=1)
+    for metric, view in (
+        ("sender_auc", "upload"),
+        ("sender_auc", "personal"),
+        ("member_auc", "mean"),
+        ("member_auc", "final"),
+        ("member_auc", "personal"),
+        ("text_auc", "upload"),
+        ("text_auc", "final"),
+        ("text_least_auc", "final"),
+    ):
+        assert found[metric, view] == pytest.approx(0.5, abs=0.1), (metric, view)
+        assert found[metric, f"{view}_shuffled"] == pytest.approx(0.5, abs=0.03)
+        assert found[metric, f"{view}_low"] < 0.5 < found[metric, f"{view}_high"], (metric, view)
+    assert found["sender_top1", "upload"] == pytest.approx(0.2, abs=0.1)  # five candidates each
+    assert found["sender_top1", "upload_shuffled"] == pytest.approx(0.2)
+    assert found["link_auc", "upload_low"] < 0.5 < found["link_auc", "upload_high"]
+    assert found["canary_exposure", "final_1"] < 4
+    assert found["empirical_epsilon", "mean"] < 1
+
+
+def test_the_fall_of_a_loss_by_hand():
+    def row(adapter, number, holder, client, loss, kind="fresh", text=0):
+        return (1, "favor", adapter, number, holder, client, kind, text, 20, loss, -loss)
+
+    table = pd.DataFrame(
+        [
+            *(row("server", 0, "", client, loss) for client, loss in zip("abz", (4.0, 5.0, 6.0), strict=True)),
+            *(row("server", 1, "", client, loss) for client, loss in zip("abz", (3.0, 4.5, 5.9), strict=True)),
+            row("server", 0, "", "a", 2.0, "trained"),
+            row("server", 1, "", "a", 1.5, "trained"),
+            row("upload", 0, "a", "a", 2.0),
+            row("upload", 0, "a", "b", 4.0),
+            row("upload", 0, "b", "a", 3.0),
+            row("upload", 0, "b", "b", 4.0),
+            row("upload", 0, "a", "a", 0.5, "trained"),
+        ],
+        columns=PRIVACY_LOSSES.names,
+    )
+    (sent,) = sender_scores(table, "upload")
+    # Upload a lowers the loss of a by 2 and of b by 1; upload b both by 1. Less the other author's fall:
+    assert sent.set_index(["client", "candidate"])["score"].to_dict() == {
+        ("a", "a"): 1.0,
+        ("b", "a"): -1.0,
+        ("a", "b"): 0.0,
+        ("b", "b"): 0.0,
+    }
+    (final,) = member_scores(table, "final")
+    assert final["score"].tolist() == pytest.approx([1.0, 0.5, 0.1])
+    assert final["positive"].tolist() == [True, True, False]
+    (text,) = text_scores(table, "upload", "loss", 1.0)
+    assert text.sort_values("positive")["score"].tolist() == [0.25, -0.25]  # b has no trained text
+    (least,) = text_scores(table, "upload", "least", -1.0)
+    assert least.sort_values("positive")["score"].tolist() == [0.25, -0.25]
+
+
+def test_what_was_not_read_has_a_note_and_no_number():
+    one = losses(1.0)
+    readings = Readings(
+        one[one["adapter"] != "personal"],
+        PRIVACY_LINKS.empty(),
+        PRIVACY_CANARIES.empty(),
+        PRIVACY_CANARY_CLIENTS.empty(),
+        {},
+        0.1,
+        {"personal": "the clients of this row keep no adapter", "empirical_epsilon": "the server takes no mean"},
+    )
+    scores = privacy_scores({"fedavg": readings}, 0, 100).set_index(["metric", "variant"])
+    assert scores.loc[("sender_top1", "personal"), "note"] == "the clients of this row keep no adapter"
+    assert scores.loc[("empirical_epsilon", "mean"), "note"] == "the server takes no mean"
+    assert scores.loc[("link_auc", "upload"), "note"].startswith("nothing to compare")
+    assert set(scores.index.get_level_values(0)) == {metric.name for metric in METRICS}
+
+
+def test_authors_who_leak_most_are_compared_with_how_distinctive_they_are():
+    unit = np.eye(4)
+    vectors = [unit[0], unit[0], unit[0] + unit[1], unit[3]]
+    table = pd.DataFrame({"kind": "train", "client": list("abcd"), "embedding": vectors})
+    found = distinctiveness(table)
+    assert max(found, key=found.get) == "d"
+    assert found["d"] == pytest.approx(1.0)  # at a right angle to all others
+    # a: the others' sum is (1 + 1/sqrt2, 1/sqrt2, 0, 1)
+    others = np.array([1 + 2**-0.5, 2**-0.5, 0, 1])
+    assert found["a"] == pytest.approx(1 - others[0] / np.linalg.norm(others))

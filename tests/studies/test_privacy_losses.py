@@ -1,0 +1,171 @@
+"""Reading adapters: a client whose text was trained on for real is found, and one whose upload is noise is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from favor.federation.canaries import CARRIER, secret
+from favor.foundation.errors import UserError
+from favor.lm.base import load_base
+from favor.lm.lora import initial_state
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.tokenizer import train_tokenizer
+from favor.lm.training import ClientTask, train
+from favor.studies.privacy import member_scores, sender_scores, text_scores
+from favor.studies.privacy_losses import (
+    Trajectory,
+    first_pieces,
+    read_canaries,
+    read_losses,
+    secret_pieces,
+    trained_texts,
+)
+
+LORA = LoraSettings(rank=4, alpha=16, dropout=0.0)
+CFG = {"prefix_tokens": 4, "max_length": 64}
+HABITS = {
+    "client_001": "so i went to the store today and guess what !!",
+    "client_002": "It was, I suppose, inevitable; one had hoped for better.",
+    "client_003": "THE DOG SLEEPS AND THE FOX JUMPS OVER IT AGAIN",
+}
+ABSENT = {"client_004": "nobody knows why the sun is warm in winter"}
+
+
+def texts_of(habits, kinds=2):
+    rows = [
+        (client, f"{client}-{number}", "", f"{habit} {habit[number * 7 :]} {habit[::2]}")
+        for client, habit in habits.items()
+        for number in range(kinds)
+    ]
+    return pd.DataFrame(rows, columns=["client", "document_id", "prompt", "text"])
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
+
+    folder = tmp_path_factory.mktemp("model")
+    words = [*HABITS.values(), *ABSENT.values(), CARRIER, "0 1 2 3 4 5 6 7 8 9"]
+    tokenizer = train_tokenizer(words * 3, 320, folder)
+    torch.manual_seed(5)
+    shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    model = Qwen2ForCausalLM(
+        Qwen2Config(vocab_size=tokenizer.vocabulary_size, num_key_value_heads=2, max_position_embeddings=128, **shape)
+    )
+    model.save_pretrained(folder)
+    torch.set_num_threads(1)
+    return load_base(str(folder), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def first(base):
+    return {key: value.numpy() for key, value in initial_state(base.model, LORA, 3).items()}
+
+
+@pytest.fixture(scope="module")
+def fresh(base):
+    return first_pieces(base, texts_of({**HABITS, **ABSENT}), "text", CFG)
+
+
+@pytest.fixture(scope="module")
+def learned(base, first, fresh):
+    """One round in which every client trains on its own texts until it knows them."""
+    settings = TrainingSettings(learning_rate=0.02, micro_batch=2, accumulation=1, max_length=64)
+    start = {key: torch.from_numpy(value) for key, value in first.items()}
+    tasks = [ClientTask(client, fresh[client], start, 12, number) for number, client in enumerate(HABITS)]
+    uploads = {
+        result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
+        for result in train(base, LORA, tasks, settings)
+    }
+    mean = {key: first[key] + sum(delta[key] for delta in uploads.values()) / len(uploads) for key in first}
+    personal = {
+        client: {key: torch.from_numpy(first[key] + delta[key]) for key in first} for client, delta in uploads.items()
+    }
+    return Trajectory([first, mean], [uploads], personal, LORA)
+
+
+def noise(first, like):
+    generator = np.random.default_rng(0)
+    deltas = {
+        client: {
+            key: (np.std(delta[key]) * generator.standard_normal(delta[key].shape)).astype(np.float32) for key in delta
+        }
+        for client, delta in like.items()
+    }
+    mean = {key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas) for key in first}
+    return Trajectory([first, mean], [deltas], {}, LORA)
+
+
+def losses(base, run, fresh):
+    trained = {client: fresh[client][:1] for client in HABITS}
+    return read_losses(base, LORA, run, fresh, trained, 0.2).assign(seed=1, method="favor")
+
+
+def test_uploads_that_learned_give_their_clients_away(base, learned, fresh):
+    table = losses(base, learned, fresh)
+    for view in ("upload", "personal"):
+        (sent,) = sender_scores(table, view)
+        best = sent.loc[sent.groupby("client")["score"].idxmax()]
+        assert (best["client"] == best["candidate"]).all()
+    (final,) = member_scores(table, "final")
+    assert final.loc[final["positive"], "score"].min() > final.loc[~final["positive"], "score"].max()
+    (stolen,) = member_scores(table, "personal")
+    assert set(stolen.loc[~stolen["positive"], "client"]) == set(ABSENT)
+    assert stolen.loc[stolen["positive"], "score"].min() > stolen.loc[~stolen["positive"], "score"].max()
+    assert set(text_scores(table, "final", "loss", 1.0)[0]["client"]) == set(HABITS)
+
+
+def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh):
+    table = losses(base, noise(first, learned.uploads[0]), fresh)
+    (sent,) = sender_scores(table, "upload")
+    real = sender_scores(losses(base, learned, fresh), "upload")[0]
+    own = sent["client"] == sent["candidate"]
+    assert abs(sent.loc[own, "score"]).mean() < 0.1 * real.loc[own, "score"].mean()
+    assert sender_scores(table, "personal") == []
+    assert "personal" not in set(table["adapter"])
+
+
+def test_an_upload_of_some_factors_leaves_the_servers_others(first):
+    delta = {key: np.ones_like(value) for key, value in first.items() if ".lora_B." in key}
+    run = Trajectory([first, first], [{"client_001": delta}], {}, LORA)
+    state = run.uploaded(0, "client_001")
+    for key, value in first.items():
+        np.testing.assert_array_equal(state[key], value + 1 if ".lora_B." in key else value)
+
+
+def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first):
+    pieces = secret_pieces(base, [secret(1, client) for client in HABITS])
+    start = {key: torch.from_numpy(value) for key, value in first.items()}
+    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128)
+    (result,) = train(base, LORA, [ClientTask("client_001", [pieces[0]] * 4, start, 15, 1)], settings)
+    nothing = {key: np.zeros_like(value) for key, value in first.items()}
+    uploads = {
+        "client_001": {key: np.asarray(value) - first[key] for key, value in result.state.items()},
+        "client_002": nothing,
+    }
+    mean = {key: first[key] + uploads["client_001"][key] / 2 for key in first}
+    run = Trajectory([first, mean], [uploads], {}, LORA)
+    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, seed=1)
+    rank = table.set_index(["adapter", "round", "client"])["rank"]
+    assert rank["upload", 0, "client_001"] == 1
+    assert rank["upload", 0, "client_002"] == rank["server", 0, "client_002"]  # nothing was learned
+    assert set(table["candidates"]) == {60}
+    assert rank["server", 0].between(1, 61).all()
+
+
+def test_texts_that_were_trained_on_are_drawn_by_client(first):
+    table = texts_of(HABITS, 5).assign(allocated_words=[1, 1, 1, 1, 0] * 3)
+    drawn = trained_texts(table, 2, 7)
+    assert drawn.groupby("client").size().tolist() == [2, 2, 2]
+    assert (drawn["allocated_words"] > 0).all()
+    alone = trained_texts(table[table["client"] == "client_002"], 2, 7)
+    assert alone["document_id"].tolist() == drawn.loc[drawn["client"] == "client_002", "document_id"].tolist()
+
+
+def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch):
+    monkeypatch.setattr(type(base.tokenizer), "encode", lambda self, text: [5, 6, 7])
+    with pytest.raises(UserError, match="does not tell numbers apart"):
+        secret_pieces(base, ["1234", "5678"])

@@ -1,0 +1,62 @@
+# The privacy audit: an evaluator reads uploads and adapters, after and outside every server rule. The track in which secrets are
+# planted is trained and aggregated by the rules of federation.smk.
+
+
+rule measure_privacy:
+    input:
+        server=privacy.server,
+        uploads=privacy.uploads,
+        personal=privacy.personal,
+        behind=privacy.behind,
+        canary_server=privacy.canary_server,
+        canary_uploads=privacy.canary_uploads,
+        texts=project.texts,
+        documents=project.documents,
+        splits=project.splits,
+        roster=project.roster,
+        model=project.base_files,
+    output:
+        losses=paths.privacy.where(reading="losses"),
+        links=paths.privacy.where(reading="links"),
+        canaries=paths.privacy.where(reading="canaries"),
+        canary_clients=paths.privacy.where(reading="canary_clients"),
+    log:
+        paths.log("measure_privacy"),
+    benchmark:
+        paths.benchmark("measure_privacy")
+    conda:
+        "../../envs/models.yaml"
+    threads: threads.generation
+    resources:
+        **asks(
+            "measure_privacy",
+            costs.experiment_gpus,
+            costs.privacy_work,
+            costs.base_model,
+        ),
+    params:
+        cfg=privacy.settings,
+        code=code("measure_privacy"),
+    script:
+        "../scripts/measure_privacy.py"
+
+
+rule score_privacy:
+    input:
+        readings=privacy.readings,
+        style=evaluation.style_sources,
+    output:
+        scores=paths.scores.where(family="privacy"),
+    log:
+        paths.log("score_privacy"),
+    benchmark:
+        paths.benchmark("score_privacy")
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("score_privacy"),
+    params:
+        cfg=privacy.score_settings,
+        code=code("score_privacy"),
+    script:
+        "../scripts/score_privacy.py"

@@ -1,0 +1,72 @@
+"""Read the adapters and uploads of one run as an attacker would: losses of texts, links, secrets, canary clients."""
+
+from favor.running.devices import lease
+
+lease(snakemake)  # before torch is imported
+
+from itertools import islice
+from pathlib import Path
+
+from favor.corpora.held_out import held_out_texts
+from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
+from favor.federation.inference import client_adapters, exported
+from favor.federation.local import lora_settings
+from favor.federation.method import Inference, SharedStage
+from favor.federation.packs import read_packs
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tensors import open_safetensors
+from favor.lm.base import load_base
+from favor.running.job import job
+from favor.studies.privacy_losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
+from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.privacy_vectors import canary_cosines, link_cosines
+
+
+def rounds_of(files):
+    """Return of every round the delta of each client, from the packs of all rounds in their order."""
+    remaining = iter(files)
+    packs = (read_packs(islice(remaining, jobs)) for jobs in cfg["jobs"])
+    return [{client: parts["delta"] for client, parts in pack.items()} for pack in packs]
+
+
+with job(snakemake) as cfg:
+    seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
+    stage, lora = SharedStage.of(cfg["stage"]), lora_settings(cfg)
+    texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    corpus = (read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER))
+    authors = [*cfg["clients"], *cfg["absent"]]
+    fresh = held_out_texts(Path(snakemake.input.documents), *corpus, authors, cfg["texts"], cfg["seed"])
+    base = load_base(**cfg["model"], lora=lora, context_needed=cfg["max_length"])
+
+    server = [open_safetensors(path)[0] for path in snakemake.input.server]
+    adapters, personal_lora = {}, lora
+    if snakemake.input.personal:
+        made = client_adapters(snakemake.input.personal, cfg["clients"], Inference.of(cfg))
+        joined = {client: exported(adapter, lora) for client, adapter in made.items()}
+        adapters = {client: state for client, (state, _) in joined.items()}
+        personal_lora = next(iter(joined.values()))[1]
+    run = Trajectory(server, rounds_of(snakemake.input.uploads), adapters, personal_lora)
+    losses = read_losses(
+        base,
+        lora,
+        run,
+        first_pieces(base, fresh, "text", cfg),
+        first_pieces(base, trained_texts(texts, cfg["texts"], cfg["seed"]), "training_text", cfg),
+        cfg["least_share"],
+    )
+    canaries = PRIVACY_CANARIES.empty().drop(columns=["seed", "method"])
+    if cfg["canaries"]:
+        canary_server = [open_safetensors(path)[0] for path in snakemake.input.canary_server]
+        planted = Trajectory(canary_server, rounds_of(snakemake.input.canary_uploads), {}, lora)
+        canaries = read_canaries(base, lora, planted, cfg["canaries"], cfg["candidates"], seed)
+    clients = PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
+    if cfg["canary_clients"] and stage.server.kind == "mean":
+        rate = cfg["server_learning_rate"] * stage.server.rate
+        clients = canary_cosines(server, run.uploads, rate, None, cfg["canary_clients"], cfg["seed"])
+    for frame, table, output in (
+        (losses, PRIVACY_LOSSES, snakemake.output.losses),
+        (link_cosines(run.uploads), PRIVACY_LINKS, snakemake.output.links),
+        (canaries, PRIVACY_CANARIES, snakemake.output.canaries),
+        (clients, PRIVACY_CANARY_CLIENTS, snakemake.output.canary_clients),
+    ):
+        write_parquet(frame.assign(seed=seed, method=method), output, table)

@@ -1,0 +1,30 @@
+"""Score what was read of every attacked row: how well each attack does, and how sure that is."""
+
+import pandas as pd
+
+from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.running.job import job
+from favor.scores.tables import SCORES
+from favor.studies.privacy import Readings, distinctiveness, privacy_scores
+from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+
+CLIENTS = ("canary_cosine", "empirical_epsilon")
+
+with job(snakemake) as cfg:
+    tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS)
+    readings = list(snakemake.input.readings)
+    found = [pd.concat([read_parquet(path, table) for path in readings[at::4]]) for at, table in enumerate(tables)]
+    distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))
+    of_rows = {}
+    for method in cfg["methods"]:
+        own = [frame[frame["method"] == method] for frame in found]
+        without = {
+            "canary_exposure": "no secrets are planted (studies.privacy.canaries)",
+            **dict.fromkeys(CLIENTS, "no canary clients (studies.privacy.canary_clients), or the server takes no mean"),
+        }
+        if method not in cfg["personal"]:
+            without["personal"] = "the clients of this row keep no adapter"
+        of_rows[method] = Readings(*own, distinct, cfg["clients"] ** -1.1, without)
+    scores = privacy_scores(of_rows, cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
+    write_parquet(scores, snakemake.output.scores, SCORES)
