@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.scores.copied_voices import PROMPTS, by_method, copied_voices
 
@@ -45,3 +47,23 @@ def test_texts_have_one_length_and_sets_one_size() -> None:
     none = diversity.score(inputs, {"words": 10_000})
     assert none["value"].isna().all()
     assert set(none["n"]) == {0}
+
+
+def test_vendi_scores_of_equal_size_do_not_grow_with_the_texts_that_pass() -> None:
+    inputs = copied_voices()
+    made = inputs.generations
+    # Half of the outputs of one method fail: its set is half as large, of texts of the same kind.
+    fewer = made.assign(
+        passed=made["passed"] & ~((made["method"] == "1.0") & (made.groupby("method").cumcount() % 2 == 1))
+    )
+    scores = diversity.score(replace(inputs, generations=fewer), {"subsets": 50})
+    whole = diversity.score(inputs, {})
+    for metric in ("style_vendi", "ngram_vendi"):
+        equal, plain = by_method(scores, metric, "equal"), by_method(scores, metric)
+        assert equal["1.0"] == plain["1.0"] < 0.9 * plain["gold"]
+        assert equal["gold"] < plain["gold"]
+        assert abs(equal["gold"] - equal["1.0"]) < abs(plain["gold"] - plain["1.0"])
+        # All sets have one size: every text counts.
+        assert by_method(whole, metric, "equal") == pytest.approx(by_method(whole, metric))
+    sizes = scores[(scores["metric"] == "style_vendi") & (scores["variant"] == "equal")]["n"]
+    assert len(set(sizes)) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from favor.statistics.diversity import (
     self_bleu,
     self_repetition,
     vendi_growth,
+    vendi_of_size,
     vendi_score,
 )
 
@@ -44,7 +46,9 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     first ``words`` words, and a prompt whose output or human continuation is shorter is left out. Vectors are those of
     whole outputs. Of several samples of a prompt the first one counts. The variants ``authors_2``, ``authors_4`` and so
     on of ``style_vendi`` are its mean over ``subsets`` random sets of so many authors, ``human_authors_2`` and so on
-    those of human text; ``vendi_growth`` is the slope of that curve in logarithms.
+    those of human text; ``vendi_growth`` is the slope of that curve in logarithms. The variant ``equal`` of both Vendi
+    scores, which grow with the number of texts, is the mean over ``subsets`` random sets of as many outputs as that run
+    of the seed has that has fewest, two or more.
 
     Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that passes the
     filter, of all seeds) and ``subsets``.
@@ -53,21 +57,38 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     length = checked["words"] or inputs.common_length
     encoders = read_encoders(inputs, checked["encoders"])
     scores: list[Score] = []
-    for run in inputs.runs:
-        scores += _score_run(inputs, run, encoders, length, checked["subsets"])
+    compared = [_Compared.of(inputs, run, length) for run in inputs.runs]
+    for own in compared:
+        sizes = [len(other.rows) for other in compared if other.run.seed == own.run.seed and len(other.rows) > 1]
+        scores += _score_run(inputs, own, encoders, checked["subsets"], min(sizes, default=0))
     return scores_frame(scores)
 
 
-def _score_run(inputs: ScoreInputs, run: Run, encoders: Sequence[str], length: int, subsets: int) -> Iterator[Score]:
-    split = output_words(inputs.words).split
-    gold = inputs.prompts[inputs.prompts["seed"] == run.seed].set_index("prompt_id")["gold_text"]
-    outputs = [split(text)[:length] for text in inputs.texts(run)]
-    human = [split(gold[prompt])[:length] for prompt in run.survivors["prompt_id"]]
-    first = (run.survivors["sample"] == 0).to_numpy()
-    keep = np.array([len(a) == len(b) == length for a, b in zip(outputs, human, strict=True)], dtype=bool) & first
-    rows, n = np.flatnonzero(keep), int(keep.sum())
+@dataclass(frozen=True)
+class _Compared:
+    """The outputs of a run that are long enough, and the human continuations of their prompts, cut to one length."""
+
+    run: Run
+    rows: np.ndarray  # of run.survivors
+    texts: Mapping[str, list[list[str]]]  # "" and "human"
+
+    @classmethod
+    def of(cls, inputs: ScoreInputs, run: Run, length: int) -> _Compared:
+        split = output_words(inputs.words).split
+        gold = inputs.prompts[inputs.prompts["seed"] == run.seed].set_index("prompt_id")["gold_text"]
+        outputs = [split(text)[:length] for text in inputs.texts(run)]
+        human = [split(gold[prompt])[:length] for prompt in run.survivors["prompt_id"]]
+        first = (run.survivors["sample"] == 0).to_numpy()
+        keep = np.array([len(a) == len(b) == length for a, b in zip(outputs, human, strict=True)], dtype=bool) & first
+        rows = np.flatnonzero(keep)
+        return cls(run, rows, {"": [outputs[row] for row in rows], "human": [human[row] for row in rows]})
+
+
+def _score_run(
+    inputs: ScoreInputs, compared: _Compared, encoders: Sequence[str], subsets: int, equal: int
+) -> Iterator[Score]:
+    run, rows, n = compared.run, compared.rows, len(compared.rows)
     authors = run.survivors["client"].to_numpy(dtype=object)[rows]
-    sets = {"": [outputs[row] for row in rows], "human": [human[row] for row in rows]}
 
     def of(metric: str, encoder: str, values: Mapping[str, float]) -> Iterator[Score]:
         found = {**values, "of_human": values[""] / values["human"] if values["human"] else float("nan")}
@@ -77,13 +98,22 @@ def _score_run(inputs: ScoreInputs, run: Run, encoders: Sequence[str], length: i
 
     if n < 2:
         nan = {"": float("nan"), "human": float("nan")}
+        for metric_name, names in (("ngram_vendi", [""]), ("style_vendi", encoders)):
+            for encoder in names:
+                yield Score(run.seed, run.method, encoder, metric_name, "equal", float("nan"), n, _NOTE)
         for metric in METRICS:
             for encoder in encoders if metric.name in ("style_vendi", "vendi_growth") else [""]:
                 yield from of(metric.name, encoder, nan)
         return
-    measured = {name: _of_texts(texts) for name, texts in sets.items()}
+    measured = {name: _of_texts(texts) for name, texts in compared.texts.items()}
     for metric_name in ("ngram_vendi", *TEXT_METRICS):
         yield from of(metric_name, "", {name: values[metric_name] for name, values in measured.items()})
+
+    def at_equal_size(metric: str, encoder: str, kernel: np.ndarray) -> Score:
+        value = vendi_of_size(kernel, equal, numpy_generator(run.seed, "vendi of equal size"), subsets)
+        return Score(run.seed, run.method, encoder, metric, "equal", value, equal)
+
+    yield at_equal_size("ngram_vendi", "", ngram_kernel(compared.texts[""]))
     sizes = [size for size in (2**power for power in range(20)) if size < len(set(authors))] + [len(set(authors))]
     for encoder in encoders:
         vectors = {"": inputs.vectors(encoder, run)[rows], "human": inputs.gold_vectors(encoder, run)[rows]}
@@ -93,6 +123,7 @@ def _score_run(inputs: ScoreInputs, run: Run, encoders: Sequence[str], length: i
             for name, kernel in kernels.items()
         }
         yield from of("style_vendi", encoder, {name: vendi_score(kernel) for name, kernel in kernels.items()})
+        yield at_equal_size("style_vendi", encoder, kernels[""])
         for name, curve in curves.items():
             for size, value in zip(sizes, curve, strict=True):
                 variant = f"{name}_authors_{size}".lstrip("_")

@@ -131,6 +131,14 @@ def vendi_growth(
     return curve
 
 
+def vendi_of_size(kernel: np.ndarray, size: int, generator: np.random.Generator, subsets: int) -> float:
+    """Return the mean Vendi score of ``size`` of the n texts, over random subsets; that of all where ``size`` is n."""
+    if size == len(kernel):
+        return vendi_score(kernel)
+    drawn = [generator.choice(len(kernel), size, replace=False) for _ in range(subsets)]
+    return float(np.mean([vendi_score(kernel[np.ix_(rows, rows)]) for rows in drawn]))
+
+
 def ngrams(words: Words, length: int) -> list[tuple[str, ...]]:
     """Return the n-grams of ``words`` in order, with repeats."""
     return [tuple(words[start : start + length]) for start in range(len(words) - length + 1)]

@@ -7,7 +7,8 @@ TABLE = TableSpec(
     label="diversity",
     title="Diversity and drift",
     caption="How varied a method's outputs are as a set. Every text is cut to the words of the shortest human "
-    "continuation; × human divides by the value of the human continuations of the same prompts. Growth: slope of ln "
+    "continuation. Vendi scores are those of sets of one size, that of the method with the fewest outputs; × human "
+    "divides the score of all outputs by that of the human continuations of the same prompts. Growth: slope of ln "
     "Vendi on the logarithm of the number of authors. Drift: the share of the variance between authors that is left, "
     "of their centres in the style space and of readable habits, both without the noise of few texts, with 95 % "
     "intervals over authors. 0 means that all write alike, 1 that they differ as their own continuations do. Habits "
@@ -16,9 +17,9 @@ TABLE = TableSpec(
     panels=(
         Panel(
             (
-                Column("Vendi\n(style)", "style_vendi", "style", decimals=2, deviation="inline"),
+                Column("Vendi\n(style)", "style_vendi", "style", variant="equal", decimals=2, deviation="inline"),
                 Column("× human", "style_vendi", "style", variant="of_human", decimals=2),
-                Column("Vendi\n(n-grams)", "ngram_vendi", decimals=2, deviation="inline"),
+                Column("Vendi\n(n-grams)", "ngram_vendi", variant="equal", decimals=2, deviation="inline"),
                 Column("× human\n(n-grams)", "ngram_vendi", variant="of_human", decimals=2),
                 Column("Growth with\nauthors", "vendi_growth", "style", decimals=2),
                 Column("Compression\nratio", "compression_ratio", decimals=2),
