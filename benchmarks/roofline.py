@@ -14,7 +14,7 @@ import time
 import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from favor.lm.cache import growing_cache
 from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
+from favor.lm.fused import Kernels, Rotation, fused_layers, kernels
 from favor.lm.lora import LoraState, state_shapes
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass
@@ -209,6 +210,65 @@ class _Quantised(torch.nn.Linear):
         return _Dequantise.apply(source, self)
 
 
+@torch.library.custom_op("roofline::kernel", mutates_args=())
+def _kernel(inputs: list[torch.Tensor], outputs: int) -> list[torch.Tensor]:
+    """Stand for one kernel that reads ``inputs`` and writes as much as the first ``outputs`` of them hold."""
+    raise NotImplementedError("only shapes are computed")
+
+
+@_kernel.register_fake
+def _(inputs: list[torch.Tensor], outputs: int) -> list[torch.Tensor]:
+    return [torch.empty_like(tensor) for tensor in inputs[:outputs]]
+
+
+class _NormKernel(torch.autograd.Function):
+    """torch's RMS norm on a GPU: one kernel each way."""
+
+    @staticmethod
+    def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, _: float) -> torch.Tensor:  # type: ignore[override]
+        ctx.save_for_backward(states, weight)
+        return _kernel([states, weight], 1)[0]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:  # type: ignore[override]
+        return _kernel([gradient, *ctx.saved_tensors], 1)[0], None, None
+
+
+class _RotationKernel(torch.autograd.Function):
+    """Liger's rotary embedding."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: torch.Tensor) -> Rotation:  # type: ignore[override]
+        ctx.save_for_backward(*inputs[2:])
+        query, key = _kernel(list(inputs), 2)
+        return query, key
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+        query, key = _kernel([*gradients, *ctx.saved_tensors], 2)
+        return query, key, None, None
+
+
+class _GatedKernel(torch.autograd.Function):
+    """Liger's silu(gate) * up."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        ctx.save_for_backward(*inputs)
+        return _kernel(list(inputs), 1)[0]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, ...]:  # type: ignore[override]
+        return tuple(_kernel([*ctx.saved_tensors, gradient], 2))
+
+
+def card_kernels(liger: bool) -> Kernels:
+    """Return what stands for the kernels of a GPU, with or without Liger's."""
+    if liger:
+        return Kernels(_NormKernel.apply, _RotationKernel.apply, _GatedKernel.apply)
+    return Kernels(_NormKernel.apply, kernels(GPU).rotate)
+
+
 def meta_base(configuration: Any, quantise: bool = True) -> BaseModel:
     """Return a decoder of the configuration without values, its linear layers as in NF4 if ``quantise``."""
     from transformers import AutoModelForCausalLM
@@ -240,11 +300,18 @@ def _state(base: BaseModel) -> LoraState:
 
 
 def trace_pass(
-    base: BaseModel, tokens: int, clients: int, every: int | None, aligned: bool = False, dropout: float = LORA.dropout
+    base: BaseModel,
+    tokens: int,
+    clients: int,
+    every: int | None,
+    aligned: bool = False,
+    dropout: float = LORA.dropout,
+    liger: bool = False,
 ) -> tuple[Counts, int]:
     """Count a training pass of about ``tokens`` tokens of ``clients`` clients; return (counts, real tokens).
 
-    ``every``: which layers are computed again in the backward pass (None: none; 1: every one).
+    ``every``: which layers are computed again in the backward pass (None: none; 1: every one). ``liger``: with the
+    kernels of the extra ``gpu``.
     """
     lora = replace(LORA, dropout=dropout)
     own = int(MEAN * 0.9)
@@ -264,8 +331,12 @@ def trace_pass(
     ((shares,),) = room.passes(members, 0, range(clients))
     batch = build_batch(shares, settings, alignment, dropout, META)
     figures = StepFigures(clients, META)
-    entered = stack.attached(), packed_attention(base.model), recomputation(base.model, every)
-    with entered[0], entered[1], entered[2], counting(batch.packing.lengths, base) as counts:
+    with ExitStack() as entered:
+        entered.enter_context(stack.attached())
+        entered.enter_context(packed_attention(base.model))
+        entered.enter_context(fused_layers(base.model, card_kernels(liger)))
+        entered.enter_context(recomputation(base.model, every))
+        counts = entered.enter_context(counting(batch.packing.lengths, base))
         run_pass(base, stack, cohort, batch, alignment, figures)
     return counts, sum(map(sum, lengths))
 
@@ -335,14 +406,16 @@ def main() -> None:
     parameters = sum(p.numel() * (2 if p.dtype == torch.uint8 else 1) for p in base.model.parameters())
     print(f"\na training pass of {options.tokens:,} tokens, {options.clients} clients, NF4, {parameters / 1e9:.2f} G")
     traced = {}
-    for name, every, aligned, dropout in (
-        ("every layer computed twice", 1, False, LORA.dropout),
-        ("every second layer computed twice", 2, False, LORA.dropout),
-        ("none computed twice", None, False, LORA.dropout),
-        ("none, aligned", None, True, LORA.dropout),
-        ("none, no dropout", None, False, 0.0),
+    for name, every, aligned, dropout, liger in (
+        ("every layer computed twice", 1, False, LORA.dropout, False),
+        ("every second layer computed twice", 2, False, LORA.dropout, False),
+        ("none computed twice", None, False, LORA.dropout, False),
+        ("none, aligned", None, True, LORA.dropout, False),
+        ("none, no dropout", None, False, 0.0, False),
+        ("every layer computed twice, Liger's kernels", 1, False, LORA.dropout, True),
+        ("none computed twice, Liger's kernels", None, False, LORA.dropout, True),
     ):
-        traced[name] = trace_pass(base, options.tokens, options.clients, every, aligned, dropout)
+        traced[name] = trace_pass(base, options.tokens, options.clients, every, aligned, dropout, liger)
         _print_pass(name, *traced[name])
     counts = trace_decoding(base, 200, CLIENTS, 128)
     print("\na decoding step of 200 rows, 50 adapters")
@@ -353,10 +426,10 @@ def main() -> None:
     for name, card in CARDS.items():
         variant = "none computed twice" if card.memory > 100 else "every layer computed twice"
         aligned_variant = traced["none, aligned"][0].seconds(card) / traced["none computed twice"][0].seconds(card)
-        counts, tokens = traced[variant]
-        each = counts.seconds(card) / tokens
-        spent = each * (shared + 2 * real * aligned_variant)
-        print(f"  {name}: {spent / 60:.1f} min of training ({variant}); estimated, not measured")
+        for name_of_pass in (variant, f"{variant}, Liger's kernels"):
+            counts, tokens = traced[name_of_pass]
+            spent = counts.seconds(card) / tokens * (shared + 2 * real * aligned_variant)
+            print(f"  {name}: {spent / 60:.1f} min of training ({name_of_pass}); estimated, not measured")
 
 
 if __name__ == "__main__":

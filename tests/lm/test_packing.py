@@ -16,7 +16,11 @@ from transformers import (
 )
 
 from favor.foundation.errors import UserError
+from favor.lm.dropout import DropoutMasks, MaskEntry
+from favor.lm.grouped import Needed, Runs
 from favor.lm.packing import Packing, packed_attention
+from favor.lm.settings import LoraSettings
+from favor.lm.stack import Component, LoraStack
 
 SIZE = {
     "vocab_size": 90,
@@ -67,3 +71,24 @@ def test_positions_and_starts_by_hand():
     packing = Packing((3, 1, 2), CPU)
     assert packing.positions.tolist() == [[0, 1, 2, 0, 0, 1]]
     assert packing.starts.tolist() == [0, 3, 4, 6]
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3", "phi"])
+def test_the_last_perceptron_computes_the_needed_tokens_alone(name):
+    """Final states and gradients of the needed tokens are those of a whole pass; masks and factors are their own."""
+    model, lengths = decoder(DECODERS[name]), (16, 32)
+    targets = {"phi": ("q_proj", "fc1", "fc2")}.get(name, ("v_proj", "gate_proj", "down_proj"))
+    stack = LoraStack(model, LoraSettings(rank=2, target_modules=targets))
+    flat = 0.3 * torch.randn(2, stack.layout.size)
+    entries = [MaskEntry(client, 0, 16 * client, (length,)) for client, length in enumerate(lengths)]
+    masks, tokens = DropoutMasks(entries, 48, 0.2, CPU), torch.randint(1, 90, (1, 48))
+    runs, packing, kept = Runs(lengths, CPU), Packing(lengths, CPU), torch.tensor([3, 8, 15, 20, 47])
+    seen = []
+    for needed in (None, Needed(kept, Runs((3, 2), CPU))):
+        factors = stack.layout.factors(flat, trainable=True)
+        with packed_attention(model), stack.attached():
+            stack.set([Component(factors, None, dropout=True)], masks, 0.2, runs, needed)
+            states = model(input_ids=tokens, position_ids=packing.positions, packing=packing, use_cache=False)[0]
+            states[0, kept].square().sum().backward()
+        seen.append((states[0, kept].detach(), [leaf.grad for pair in factors for leaf in pair]))
+    torch.testing.assert_close(*seen, rtol=1e-4, atol=1e-4)

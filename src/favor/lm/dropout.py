@@ -135,6 +135,10 @@ class DrawnMask:
         """Return ``rows`` [tokens, inputs] times the mask."""
         return dropped(rows, self.starts, self.threshold)
 
+    def index_select(self, dimension: int, tokens: torch.Tensor) -> DrawnMask:
+        """Return the mask of some tokens, as a tensor's method does (``dimension`` 0)."""
+        return DrawnMask(self.starts.index_select(dimension, tokens), self.threshold)
+
 
 class DropoutMasks:
     """The masks of one forward pass over a packed row of ``tokens``: a ``MaskSource`` of the stack.

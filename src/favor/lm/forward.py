@@ -10,7 +10,7 @@ import torch
 
 from favor.lm.alignment import head_dropout, pooling_scales
 from favor.lm.dropout import DropoutMasks, MaskEntry
-from favor.lm.grouped import Runs
+from favor.lm.grouped import Needed, Runs
 from favor.lm.optimiser import micro_batch_ramp, ramp
 from favor.lm.packing import Packing
 from favor.lm.settings import AlignmentSettings, TrainingSettings
@@ -52,6 +52,7 @@ class Batch:
       ``kappas`` [K, states]: the warm-up coefficient of each state;
       ``head_masks`` [K, states, hidden] or None.
     - ``gates`` [T] or None.
+    - ``needed``: the tokens whose final states predict a label or are pooled, or None for all.
     """
 
     shares: list[Share]
@@ -70,6 +71,7 @@ class Batch:
     kappas: torch.Tensor | None = None
     head_masks: torch.Tensor | None = None
     gates: torch.Tensor | None = None
+    needed: Needed | None = None
 
     @property
     def rows(self) -> int:
@@ -104,9 +106,11 @@ def build_batch(
     entries: list[MaskEntry] = []
     runs: list[int] = []
     counts: list[int] = []
+    needed: list[np.ndarray] = []
     place = 0
     for share in shares:
         task, first, count = share.plan.task, place, 0
+        used: list[np.ndarray] = []
         for group in share.groups:
             entries.append(
                 MaskEntry(
@@ -124,6 +128,8 @@ def build_batch(
                 lengths.append(size)
                 predicting.append(np.arange(size - predicted - 1, size - 1) + place)
                 labels.append(piece.tokens[size - predicted :])
+                pooled = size if alignment is None else response_start(piece, settings)
+                used += [predicting[-1], np.arange(pooled, size) + place]
                 if task.gates is not None:
                     gates.append(np.full(size, task.gates[index], dtype=np.float32))
                 count += predicted
@@ -137,6 +143,7 @@ def build_batch(
             place += padding
         runs.append(place - first)
         counts.append(count)
+        needed.append(_filled_up(np.concatenate(used), first, place))
     weights = [1.0 / share.plan.supervised_tokens[share.step] for share in shares]
 
     def tensor(parts: Sequence[np.ndarray], dtype: type) -> torch.Tensor:
@@ -154,10 +161,22 @@ def build_batch(
         counts=torch.tensor(counts, device=device),
         masks=DropoutMasks(entries, place, dropout, device) if dropout else None,
         gates=tensor(gates, np.float32) if shares[0].plan.task.gates is not None else None,
+        needed=None
+        if sum(map(len, needed)) == place
+        else Needed(tensor(needed, np.int64), Runs(list(map(len, needed)), device)),
     )
     if alignment is not None:
         _add_alignment(batch, entries, settings, alignment, device)
     return batch
+
+
+def _filled_up(used: np.ndarray, first: int, end: int) -> np.ndarray:
+    """Return the ``used`` tokens of a client's run [``first``, ``end``), and others up to a multiple, in order."""
+    taken = np.zeros(end - first, dtype=bool)
+    taken[used - first] = True
+    others = np.flatnonzero(~taken)
+    taken[others[: -int(taken.sum()) % _RUN_MULTIPLE]] = True
+    return np.flatnonzero(taken) + first
 
 
 def _add_alignment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,6 +17,14 @@ class Runs:
         self.lengths = tuple(lengths)
         self.equal = len(set(self.lengths)) == 1
         self.ends = torch.from_numpy(np.cumsum(self.lengths, dtype=np.int32)).to(device)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The tokens of a packed row whose final states are used, in order, and how many of each client's they are."""
+
+    tokens: torch.Tensor
+    runs: Runs
 
 
 def grouped_product(rows: torch.Tensor, factors: torch.Tensor, runs: Runs | None) -> torch.Tensor:

@@ -37,18 +37,21 @@ class TokenCrossEntropy(torch.autograd.Function):
             for start in range(0, len(labels), chunk):
                 part = slice(start, start + chunk)
                 rows, target = hidden[part], labels[part, None]
-                logits = torch.nn.functional.linear(rows, weight, bias).float()
-                # In place of the logits: exp(logit - largest); their sums give the loss, and scaled the softmax.
-                largest = logits.amax(dim=-1, keepdim=True)
-                chosen = logits.gather(1, target)
-                exponentials = logits.sub_(largest).exp_()
+                logits = torch.nn.functional.linear(rows, weight, bias)
+                # exp(logit - largest) in float32, in place of the logits where these are; the sums give the loss, and
+                # scaled the softmax. Every step over all words reads and writes them once.
+                largest = logits.amax(dim=-1, keepdim=True).float()
+                chosen = logits.gather(1, target).float()
+                place = logits if logits.dtype == torch.float32 else None
+                exponentials = torch.sub(logits, largest, out=place).exp_()
                 sums = exponentials.sum(dim=-1, keepdim=True)
                 losses[part] = (sums.log() + largest - chosen).squeeze(1)
                 if not (need_hidden or need_weight):
                     continue
                 # d loss / d logits = softmax - one-hot, times the token's weight.
-                weights = token_weights[part, None]
-                slope = exponentials.mul_(weights / sums).scatter_add_(1, target, -weights).to(weight.dtype)
+                slope = torch.empty_like(exponentials, dtype=weight.dtype) if place is None else place
+                exponentials.scatter_add_(1, target, -sums)
+                torch.mul(exponentials, token_weights[part, None] / sums, out=slope)
                 if grad_hidden is not None:
                     grad_hidden[part] = slope @ weight
                 if grad_weight is not None:

@@ -68,7 +68,7 @@ def run_parts(
 def _set_adapters(stack: LoraStack, cohort: Cohort, batch: Batch) -> list[Component]:
     """Set the stack to the adapters of the batch's clients; return them, the trained factors as leaves."""
     components = cohort.components([share.position for share in batch.shares], batch.gates)
-    stack.set(components, batch.masks, stack.settings.dropout, batch.runs)
+    stack.set(components, batch.masks, stack.settings.dropout, batch.runs, batch.needed)
     return components
 
 

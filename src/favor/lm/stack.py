@@ -6,10 +6,14 @@ weights stay untouched. Running clients one after another is the same code with 
 
 A forward pass may add several adapter sets ("components"), each with an optional weight per row, such as FedDPA's
 ``g * global + (1 - g) * local``.
+
+A pass may name the tokens whose final states it uses. The last layer's perceptron, which sees every token alone, then
+computes those only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +26,7 @@ from torch.utils.hooks import RemovableHandle
 
 from favor.lm.arithmetic import fast_products
 from favor.lm.dropout import DrawnMask
-from favor.lm.grouped import Runs, grouped_outer, grouped_product, grouped_sum
+from favor.lm.grouped import Needed, Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import LoraSettings
 
@@ -123,6 +127,7 @@ class _Pass:
     masks: MaskSource | None = None
     keep: float = 1.0
     runs: Runs | None = None
+    needed: Needed | None = None
 
 
 @dataclass
@@ -133,11 +138,18 @@ class LoraStack:
     settings: LoraSettings
     layout: FlatLayout = field(init=False)
     layers: dict[str, nn.Linear] = field(init=False)
+    # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.
+    _last: nn.Module | None = field(init=False)
+    _in_last: frozenset[int] = field(init=False)
     _pass: _Pass = field(init=False, default_factory=_Pass)
 
     def __post_init__(self) -> None:
         self.layers = target_layers(self.model, self.settings)
         self.layout = FlatLayout(self.layers, self.settings.rank)
+        path, self._last = _last_perceptron(self.model)
+        self._in_last = frozenset(
+            index for index, name in enumerate(self.layers) if path and name.startswith(f"{path}.")
+        )
 
     @contextmanager
     def attached(self) -> Iterator[LoraStack]:
@@ -148,6 +160,11 @@ class LoraStack:
         hooks: list[RemovableHandle] = []
         plain: list[nn.Linear] = []
         try:
+            if self._last is not None:
+                hooks += [
+                    self._last.register_forward_pre_hook(self._narrow),
+                    self._last.register_forward_hook(self._widen),
+                ]
             for index, layer in enumerate(self.layers.values()):
                 if type(layer) is nn.Linear:
                     layer.forward = partial(self._plain, index, layer)  # type: ignore[method-assign]
@@ -168,12 +185,14 @@ class LoraStack:
         masks: MaskSource | None = None,
         dropout: float = 0.0,
         runs: Runs | None = None,
+        needed: Needed | None = None,
     ) -> None:
         """Set what forward passes add from now on: ``components``, with dropout ``masks`` at rate ``dropout``.
 
-        ``runs`` says which tokens are whose, client after client; None: as many rows for each client.
+        ``runs`` says which tokens are whose, client after client; None: as many rows for each client. ``needed``: the
+        tokens whose final states are used; those of the others are then not what the model would give. None: all.
         """
-        self._pass = _Pass(components, masks, 1.0 - dropout, runs)
+        self._pass = _Pass(components, masks, 1.0 - dropout, runs, needed)
 
     @contextmanager
     def released(self) -> Iterator[None]:
@@ -197,19 +216,45 @@ class LoraStack:
             output = _AddAdapters.apply(output, source, *self._terms(index, component, source))
         return output
 
+    def _narrow(self, _: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor] | None:
+        needed = self._pass.needed
+        return None if needed is None else (inputs[0].index_select(1, needed.tokens),)
+
+    def _widen(self, _: nn.Module, __: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor | None:
+        needed, runs = self._pass.needed, self._pass.runs
+        if needed is None:
+            return None
+        assert runs is not None
+        whole = output.new_zeros(1, sum(runs.lengths), output.shape[-1])
+        return whole.index_copy(1, needed.tokens, output)
+
     def _terms(self, index: int, component: Component, source: torch.Tensor) -> _Terms:
         factor_a, factor_b = component.factors[index]
-        scaling, mask = self.settings.scaling, None
+        scaling, mask, weight, runs = self.settings.scaling, None, component.weight, self._pass.runs
         if component.dropout and self._pass.masks is not None:
             mask = self._pass.masks(index, source.shape[-1])
             # The 1 / keep of dropout goes into the scaling: the masks stay 0 and 1.
             scaling /= self._pass.keep
-        weight, runs = component.weight, self._pass.runs
+        needed = self._pass.needed
+        if needed is not None and index in self._in_last:
+            mask = None if mask is None else mask.index_select(0, needed.tokens)
+            weight = None if weight is None else weight.index_select(0, needed.tokens)
+            runs = needed.runs
         if component.gates is not None:
             rows = source.reshape(-1, source.shape[-1])
             gates = component.gates[index].to(source.dtype).unsqueeze(-1)
             weight = grouped_product(rows, gates, runs).float().sigmoid().view(-1)
         return factor_a, factor_b, scaling, mask, weight, runs
+
+
+def _last_perceptron(model: nn.Module) -> tuple[str, nn.Module | None]:
+    """Return (path, module) of the perceptron of a Hugging Face decoder's last layer; ("", None) where there is none.
+
+    It is known by its place, ``layers.<number>.mlp``, whose output such architectures add to the residual sum.
+    """
+    layer = re.compile(r"(.*\.)?layers\.\d+\.mlp")
+    found = [(path, module) for path, module in model.named_modules() if layer.fullmatch(path)]
+    return found[-1] if found else ("", None)
 
 
 # A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in] of 0 and 1, weight per row [rows], runs.

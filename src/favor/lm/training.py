@@ -20,6 +20,7 @@ from favor.lm.batches import stage_steps
 from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
+from favor.lm.fused import fused_layers, kernels
 from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
@@ -31,6 +32,7 @@ from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt
+from favor.running.processor_memory import keep_freed_memory
 from favor.running.progress import Progress
 
 
@@ -76,10 +78,12 @@ def train(
     plans = sorted((make_plan(task, settings) for task in tasks), key=lambda plan: -len(plan.steps))
     for plan in plans:
         _check_rates(plan, settings)
+    if base.device.type == "cpu":
+        keep_freed_memory()
     stack = LoraStack(base.model, lora)
     widths = widths or Widths()
     results: dict[str, ClientResult] = {}
-    with stack.attached(), packed_attention(base.model):
+    with stack.attached(), packed_attention(base.model), fused_layers(base.model, kernels(base.device)):
         # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
         for waiting in _alike(plans):
             while waiting:

@@ -1,0 +1,91 @@
+"""Fused parts of decoders give what the models' own code gives, forward and back."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+import torch
+from tests.lm.test_packing import DECODERS, decoder
+from torch import nn
+
+from favor.lm import fused
+from favor.lm.fused import Kernels, fused_layers, kernels
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+
+
+def states_and_gradient(model, embedded):
+    source = embedded.clone().requires_grad_()
+    states = model(inputs_embeds=source, use_cache=False)[0]
+    states.square().sum().backward()
+    return states.detach(), source.grad
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("device", [CPU, torch.device("meta")])
+def test_a_decoder_gives_the_same(name, device):
+    model = decoder(DECODERS[name])
+    for path, parameter in model.named_parameters():
+        if "norm" in path:
+            nn.init.uniform_(parameter, 0.5, 2.0)
+    embedded = torch.randn(1, 12, 32)
+    expected = states_and_gradient(model, embedded)
+    modules = {module: dict(vars(module)) for module in model.modules()}
+    with fused_layers(model, kernels(device)):
+        torch.testing.assert_close(states_and_gradient(model, embedded), expected, rtol=1e-4, atol=1e-5)
+        replaced = [type(module).__name__ for module in model.modules() if "forward" in vars(module)]
+    assert replaced or name == "phi"  # whose norm is another one
+    assert all(vars(module).keys() == before.keys() for module, before in modules.items())
+
+
+def test_norm_by_hand():
+    states = torch.tensor([[3.0, 4.0]])
+    weight = torch.tensor([2.0, 10.0])
+    # The mean square is 12.5; with epsilon 3.5 the root is 4.
+    assert kernels(CPU).norm(states, weight, 3.5).tolist() == [[1.5, 10.0]]
+
+
+def test_norm_in_bfloat16_is_rounded_as_the_models_own():
+    model = decoder(DECODERS["qwen2"]).to(torch.bfloat16)
+    states = torch.randn(4, 32, dtype=torch.bfloat16)
+    expected = model.norm(states)
+    with fused_layers(model, kernels(CPU)):
+        torch.testing.assert_close(model.norm(states), expected, rtol=0, atol=0)
+
+
+def test_what_is_chosen_on_a_gpu(monkeypatch):
+    """Liger's kernels where they and Triton are installed; torch's own norm in any case."""
+    monkeypatch.setattr(fused.importlib.util, "find_spec", lambda name: None)
+    without = kernels(CUDA)
+    assert without.gated is None
+    assert without.rotate is kernels(CPU).rotate
+    assert without.norm is not kernels(CPU).norm
+    liger = ModuleType("liger_kernel.ops")
+    for name in ("LigerRopeFunction", "LigerSiLUMulFunction"):
+        setattr(liger, name, type(name, (), {"apply": staticmethod(lambda *_, name=name: name)}))
+    monkeypatch.setattr(fused.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setitem(sys.modules, "liger_kernel", ModuleType("liger_kernel"))
+    monkeypatch.setitem(sys.modules, "liger_kernel.ops", liger)
+    chosen = kernels(CUDA)
+    assert chosen.norm is without.norm
+    assert chosen.gated(1, 2) == "LigerSiLUMulFunction"
+    assert chosen.rotate(1, 2, 3, 4) == "LigerRopeFunction"
+    assert kernels(CPU).gated is None
+
+
+def test_a_gated_kernel_takes_the_place_of_the_models_own():
+    model = decoder(DECODERS["llama"])
+    embedded = torch.randn(1, 6, 32)
+    expected = states_and_gradient(model, embedded)
+    calls = []
+
+    def gated(gate, up):
+        calls.append(gate.shape)
+        return nn.functional.silu(gate) * up
+
+    plain = kernels(CPU)
+    with fused_layers(model, Kernels(plain.norm, plain.rotate, gated)):
+        torch.testing.assert_close(states_and_gradient(model, embedded), expected, rtol=1e-4, atol=1e-5)
+    assert calls == [(1, 6, 48)] * 2
