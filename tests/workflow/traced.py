@@ -36,6 +36,7 @@ TRACED = {
         "make_demo_assistant",
         "make_demo_corpus",
         "make_excerpts",
+        "make_gallery",
         "make_schedule",
         "make_table",
         "measure_allocation",

@@ -60,6 +60,30 @@ rule make_excerpts:
         "../scripts/make_excerpts.py"
 
 
+rule make_gallery:
+    input:
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        sources=evaluation.style_sources,
+        golds=evaluation.style_golds,
+        embeddings=evaluation.style_generations,
+    output:
+        gallery=paths.gallery,
+    log:
+        paths.log("make_gallery"),
+    benchmark:
+        paths.benchmark("make_gallery")
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("make_gallery"),
+    params:
+        cfg=evaluation.gallery_settings,
+        code=code("make_gallery"),
+    script:
+        "../scripts/make_gallery.py"
+
+
 rule draw_figure:
     input:
         unpack(figures.inputs),

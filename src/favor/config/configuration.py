@@ -41,6 +41,11 @@ class Report(Section):
         "second-best underlined (`paper`, for tables beside the paper's).",
     )
     unranked: Names = key([], "Rows that are printed and take no place, as an audit of another row.")
+    gallery: bool | None = key(
+        None,
+        "Makes `gallery.html`, a page per experiment that shows authors' texts beside every row's. Null makes it of "
+        "generated corpora alone. It quotes texts: keep that of a real corpus to yourself. No release holds it.",
+    )
 
 
 class Configuration(Section):

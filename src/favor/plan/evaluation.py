@@ -336,6 +336,31 @@ class Evaluation:
         }
         return parameter(encoder=experiment.style_encoder, seeds=experiment.seeds, last_rounds=last_rounds)
 
+    # The gallery
+
+    def galleries(self) -> list[str]:
+        """Return the experiments with a gallery: those asked for, or else those of generated authors."""
+        asked, config = self.project.config.report.gallery, self.project.config
+        return [
+            name
+            for name in self.shown()
+            if (asked is None and config.corpora[config.experiments[name].corpus].demo is not None) or asked
+        ]
+
+    def gallery_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what a gallery depends on besides texts and their vectors."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            encoder=experiment.style_encoder,
+            seeds=experiment.seeds,
+            rows=list(experiment.methods),
+            display=self.project.titles(key.experiment),
+            title=experiment.title,
+            generated=self.project.config.corpora[experiment.corpus].demo is not None,
+            quality_limits=self._quality_limits(key),
+            words=self.project.words(key),
+        )
+
     @staticmethod
     def _in_spaces(kind: Template, key: InExperiment, encoders: list[str]) -> list[str]:
         return [kind.of(key, encoder=encoder) for encoder in encoders]

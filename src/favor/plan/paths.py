@@ -57,7 +57,7 @@ JOBS = {
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
             "compare_all",
             *("distil_sheets", "score_transfer", "score_privacy", "prepare_2afc", "score_2afc"),
-            *("prepare_judgements", "judge", "score_judges", "make_excerpts"),
+            *("prepare_judgements", "judge", "score_judges", "make_excerpts", "make_gallery"),
         ),
         "{experiment}",
     ),
@@ -170,6 +170,7 @@ class Paths:
         self.overview = at("figures/{figure}.{kind}")
         self.numbers = at("numbers.json")
         self.number_macros = at("numbers.tex")
+        self.gallery = at("{experiment}/gallery.html")
         self.report = at("report.{kind}")
         self.sweep_scores = at("sweeps/{sweep}/scores.parquet")
         self.sweep_table = at("sweeps/{sweep}/tables/{label}.{kind}")

@@ -93,6 +93,10 @@ class Publication:
         """Return the allocation of words of every experiment shown."""
         return [self.project.allocation(Table(name, "")) for name in self.evaluation.shown()]
 
+    def galleries(self) -> list[str]:
+        """Return the pages that quote texts."""
+        return [self.paths.gallery.of(experiment=name) for name in self.evaluation.galleries()]
+
     def prompts(self, key: object = None) -> list[str]:
         """Return the prompts of every experiment shown."""
         experiments = self.project.config.experiments
@@ -139,6 +143,7 @@ class Publication:
             "references": self.tables.context(name)["references"],
             "voice_kept": "voice_kept" in self.evaluation.families(name),
             "remarks": self.tables.remarks(name),
+            "gallery": name in self.evaluation.galleries(),
             "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
             "base_model": self.project.model_title(experiment.base_model),
         }

@@ -65,6 +65,7 @@ class Targets:
         """Return every target."""
         return [
             *self.publication.report(),
+            *self.publication.galleries(),
             self.paths.numbers.of(),
             *self.tables.files(*TABLE_KINDS),
             *self.sweeps.table_files(*TABLE_KINDS),

@@ -78,6 +78,11 @@ def assemble(
             for label in values["tables"]
             if not printed_spec(label).publishable
         ]
+        + [
+            f"{name}/gallery.html quotes texts of real authors: keep it to yourself."
+            for name, values in experiments.items()
+            if values["gallery"] and not values["corpus"]["demo"]
+        ]
         + accepted_notes(results, accepted),
     )
 
@@ -149,6 +154,7 @@ def _experiment(
         is_demo=bool(corpus["demo"]),
         display=values["display"],
         numbers=numbers,
+        gallery=f"{name}/gallery.html" if values["gallery"] else "",
     )
 
 

@@ -78,7 +78,7 @@ class ExperimentReport:
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
     numbers.json. ``finding`` and ``leaderboard``: the headline with its uncertainty, and all rows in one order
-    (:mod:`favor.report.leaderboard`).
+    (:mod:`favor.report.leaderboard`). ``gallery``: the page beside the report that quotes texts, if there is one.
     """
 
     name: str
@@ -97,6 +97,7 @@ class ExperimentReport:
     numbers: Sequence[Mapping[str, Any]] = ()
     finding: str = ""
     leaderboard: pd.DataFrame | None = None
+    gallery: str = ""
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,9 @@ def _opening(experiment: ExperimentReport) -> list[str]:
     ]
     if experiment.finding:
         parts.append(f'<p class="finding">{html_text(experiment.finding)}</p>')
+    if experiment.gallery:
+        link = f'<a href="{html_text(experiment.gallery)}">Gallery</a>'
+        parts.append(f"<p>{link}: one prompt per author, the author's own continuation and every row's.</p>")
     board = experiment.leaderboard
     if board is not None and len(board):
         caption = f"leaderboard-{experiment.name}"

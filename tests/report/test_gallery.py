@@ -1,0 +1,75 @@
+"""The gallery: whose text is how near to whom, by hand; its order in a browser; what no release may hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+from tests.scores.conftest import make_inputs
+
+from favor.report.bundle_scan import Private, scan
+from favor.report.gallery import GENERATED, OWN, PRIVATE, Continuation, Exhibit, exhibits, gallery_page
+
+QUOTE = "we have not seen the clock for nine years and nobody asked why"
+
+
+def pair(own, other, prompt="The clock"):
+    return Exhibit(prompt, {OWN: Continuation(QUOTE, own, True), "favor": Continuation("a <b> text", other, False)})
+
+
+def test_what_is_lost_is_own_minus_other():
+    assert pair(0.75, 0.5).lost("favor") == 0.25
+    assert pair(0.75, 0.5).lost(OWN) == 0
+    assert pair(0.75, None).lost("favor") is None
+    assert pair(0.75, 0.5).lost("ditto") is None
+
+
+def test_the_page_says_whose_texts_it_shows():
+    page = gallery_page("Trial", [pair(0.75, 0.5), pair(0.5, None)], {"favor": "Ours & best"}, generated=False)
+    assert PRIVATE in page
+    assert "a &lt;b&gt; text" in page
+    assert '<option value="favor">voice lost by Ours &amp; best</option>' in page
+    lost = [json.loads(unescape(found)) for found in re.findall(r'data-lost="(.*?)"', page)]
+    assert lost == [{OWN: 0.0, "favor": 0.25}, {OWN: 0.0}]
+    assert page.count("did not pass the filter") == 1
+    assert "client_" not in page
+    assert GENERATED in gallery_page("Trial", [], {}, generated=True)
+
+
+def test_no_release_holds_it():
+    page = gallery_page("Trial", [pair(0.75, 0.5)], {}, generated=True).encode()
+    (finding,) = scan({"results/trial/gallery.html": page}, Private([], (("a text of client_001", QUOTE),), []))
+    assert "a text of client_001" in finding.what
+
+
+def test_similarities_by_hand():
+    # The first author's output lies 60 degrees from its own prototype and 30 from the other's.
+    inputs = make_inputs(
+        train={"client_001": [0], "client_002": [90]},
+        gold={"client_001": [0, 5], "client_002": [90, 95]},
+        generated={"client_001": [60, 0], "client_002": [None, 90]},
+        method="favor",
+    )
+    first, second = exhibits(inputs, "e", ["favor", "ditto"])
+    assert list(first.continuations) == [OWN, "favor"]
+    assert first.lost("favor") == pytest.approx(0.5)
+    assert (first.continuations[OWN].right, first.continuations["favor"].right) == (True, False)
+    assert second.continuations["favor"].similarity is None
+
+
+def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser):
+    path = tmp_path / "gallery.html"
+    shown = [pair(0.75, 0.5, "one"), pair(0.75, None, "two"), pair(0.75, 0.25, "three")]
+    path.write_text(gallery_page("Trial", shown, {}, generated=True))
+    browser.get(path.as_uri())
+    orders = browser.execute_script("""
+        const choice = document.querySelector('select');
+        const order = value => {
+          choice.value = value; choice.dispatchEvent(new Event('change'));
+          return [...document.querySelectorAll('blockquote')].map(quote => quote.textContent);
+        };
+        return ['favor', ''].map(order);
+    """)
+    assert orders == [["three", "one", "two"], ["one", "two", "three"]]
