@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from favor.running.run_record import NAMES as PROVENANCE
 from tests.workflow.conftest import Project, copy_project
 
 TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]
@@ -51,7 +52,7 @@ def contents(project: Project) -> dict[str, str]:
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
         if path.is_file()
-        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs")
+        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs", *PROVENANCE)
         and not path.name.startswith(".")
         and path.suffix != ".truncated"
         # Snakemake leaves a temporary output where its job was asked for by name, as faults do.

@@ -40,8 +40,9 @@ class WellFormed(HTMLParser):
             self.ids.add(str(found["id"]))
         for name in ("href", "xlink:href", "src"):
             if name in found:
-                # A link to a table's file lies beside the report and is followed by the reader only.
-                beside = tag == "a" and re.fullmatch(r"[\w-]+/tables/[\w-]+\.(parquet|tex|html)", str(found[name]))
+                # These lie beside the report and are followed by the reader only.
+                files = r"[\w-]+/tables/[\w-]+\.(parquet|tex|html)|[\w-]+/gallery\.html|provenance\.html"
+                beside = tag == "a" and re.fullmatch(files, str(found[name]))
                 assert beside or str(found[name]).startswith("#"), f"{tag} loads {found[name]}"
                 self.links |= set() if beside else {str(found[name])[1:]}
         assert not any(name.startswith("on") for name in found)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from favor.running.run_record import NAMES as PROVENANCE
 from tests.slurm.cluster import GPU_MODEL, PACKAGES, Cluster, missing_programs, running_cluster, wait_until
 from tests.workflow.conftest import copy_project
 
@@ -106,7 +107,9 @@ def results(folder: Path) -> dict[str, bytes]:
     root = folder / "results"
     files = [path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".passing.safetensors")]
     own = {path.relative_to(root) for path in files}
-    kept = {name for name in own if name.parts[0] not in ("logs", "benchmarks") and name.parts[0][0] != "."}
+    kept = {
+        name for name in own if name.parts[0] not in ("logs", "benchmarks", *PROVENANCE) and name.parts[0][0] != "."
+    }
     return {str(name): (root / name).read_bytes() for name in kept}
 
 

@@ -3,8 +3,7 @@
 from favor.running.devices import WIDTHS, limit_gpu_jobs
 from favor.running.announcing import announce_changes, check_targets
 from favor.running.job_lines import one_line_per_job
-from favor.running.provenance import record_in_jobs, record_outputs
-from favor.running.provenance import refuse_unrecorded
+from favor.running import provenance
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
@@ -44,8 +43,8 @@ def finish_rules():
 
 
 if workflow.is_main_process:
-    refuse_unrecorded(workflow, stop)
-    announce_changes(workflow, changes, only_planning(sys.argv[1:]))
+    provenance.refuse_unrecorded(workflow, stop)
+    announce_changes(workflow, changes, planning)
     check_targets(workflow, targets, stop)
     if not (planning or workflow.output_settings.verbose):
         one_line_per_job(results / "benchmarks", project.track_titles())
@@ -53,26 +52,27 @@ if workflow.is_main_process:
         limit_gpu_jobs(workflow)
     except UserError as error:
         stop(error)
-    plugin = sys.modules.get("snakemake_executor_plugin_slurm")
-    if plugin is not None:
+    if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
         repair(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
-    record_in_jobs()
+    provenance.record_in_jobs()
 
 
 onstart:
     if workflow.is_main_process:
-        try:
-            record_outputs(workflow, results)
-        except UserError as error:
-            workflow.persistence.unlock()
-            stop(error)
+        or_stop(lambda _: provenance.record_outputs(workflow, results))(None)
 
 
 onsuccess:
     if workflow.is_main_process:
-        from favor.report.closing import closing
+        from favor.report.closing import end_run
 
         training.erase_withdrawn(planning)
-        experiments = planner.publication.report_settings(None)["experiments"]
-        print(*closing(results, experiments, latex_available()), sep="\n")
+        end_run(workflow, results, ROOT, publication.report_settings)
+
+
+onerror:
+    if workflow.is_main_process:
+        from favor.report.provenance import record_run
+
+        record_run(workflow, results, ROOT, "failed")

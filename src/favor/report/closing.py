@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.report.leaderboard import finding
+from favor.report.provenance import record_run
+from favor.running.environment import latex_available
+
+
+def end_run(workflow: Any, results: Path, root: Path, settings: Callable[[object], Mapping[str, Any]]) -> None:
+    """Put a run that came to its end on record, and print its last lines; ``settings`` gives those of the report."""
+    record_run(workflow, results, root, "finished")
+    print(*closing(results, settings(None)["experiments"], latex_available()), sep="\n")
 
 
 def closing(results: Path, experiments: Mapping[str, Mapping[str, Any]], latex: bool) -> list[str]:

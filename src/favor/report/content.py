@@ -5,6 +5,8 @@ Nothing here names an author or quotes a text: clients are anonymous (client_001
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,6 +133,11 @@ def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tupl
         else:
             lines.append((name, setting_text(value)))
     return lines
+
+
+def digest(settings: Mapping[str, object]) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256 of resolved settings, as canonical JSON."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def setting_text(value: object) -> str:

@@ -19,6 +19,7 @@ from favor.report.content import (
     Report,
     ReportTable,
     by_section,
+    digest,
     flat_settings,
     statement,
     table_note,
@@ -30,6 +31,7 @@ from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.report.reading import SCRIPT, STYLE
 from favor.report.style import page
+from favor.running.run_record import PAGE
 
 OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
 
@@ -65,6 +67,7 @@ def _contents(report: Report) -> str:
         ]
     closing = [("overview", "How it works")] * bool(report.figures)
     closing += [("left-out", "What was left out, and why")] * bool(report.notes)
+    closing += [("provenance", "Provenance")]
     closing += [("cautions", "Cautions")] * bool(report.cautions) + [("again", "Run it again")] * bool(report.rerun)
     groups.append(("This report", closing))
     parts = []
@@ -247,6 +250,14 @@ def _closing(report: Report) -> list[str]:
     if report.notes:
         parts.append('<h2 id="left-out">What was left out, and why</h2>')
         parts += [_paragraph(note) for note in report.notes]
+    digests = [(experiment.name, digest(experiment.settings)) for experiment in report.experiments]
+    parts.append('<h2 id="provenance">Provenance</h2>')
+    parts.append(_facts([(f"Configuration of {name}", value) for name, value in digests]))
+    parts.append(
+        "<p>Equal digests are equal resolved values. Commit, command, machine, and the time and memory of every stage "
+        f'stand beside this report, in <a href="{PAGE}">{PAGE}</a>: they differ between runs whose reports are equal.'
+        "</p>"
+    )
     if report.cautions:
         items = "".join(f"<li>{html_text(caution)}</li>" for caution in report.cautions)
         parts.append(f'<h2 id="cautions">Cautions</h2><ul>{items}</ul>')

@@ -26,6 +26,7 @@ from favor.report.content import (
     Report,
     ReportTable,
     by_section,
+    digest,
     flat_settings,
     statement,
     table_note,
@@ -74,6 +75,12 @@ def latex_source(report: Report) -> str:
         parts += [r"\section{How it works}", *(_figure(figure, files[figure.pdf]) for figure in report.figures)]
     if report.notes:
         parts += [r"\section{What was left out, and why}", *(escape(note) + r"\par" for note in report.notes)]
+    digests = ", ".join(f"{experiment.name}: {digest(experiment.settings)}" for experiment in report.experiments)
+    parts.append(
+        r"\section{Provenance}Equal digests are equal resolved values of the configuration. "
+        rf"{escape(digests)}. What differs between runs whose reports are equal (commit, command, machine, time and "
+        r"memory) stands beside the report in \texttt{provenance.html}."
+    )
     if report.cautions:
         items = "\n".join(rf"\item {escape(caution)}" for caution in report.cautions)
         parts.append(rf"\section{{Cautions}}\begin{{itemize}}{items}\end{{itemize}}")
