@@ -33,6 +33,7 @@ from favor.report.figures.homogenisation import draw_homogenisation
 from favor.report.figures.last_participation import draw_last_participation
 from favor.report.figures.measure_agreement import draw_measure_agreement
 from favor.report.figures.pipeline import draw_pipeline
+from favor.report.figures.privacy import draw_privacy
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.signature_space_discriminability import draw_discriminability
 from favor.report.figures.training_curves import draw_training_curves
@@ -120,6 +121,21 @@ def drift_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+def privacy_table() -> pd.DataFrame:
+    ends = {"": 0.0, "_low": -0.1, "_high": 0.1}
+    rows = [
+        (0, "favor", "", metric, f"{view}{end}", value + shift, 48, "")
+        for metric, view, value in (
+            ("sender_auc", "upload", 0.85),
+            ("member_auc", "final", 0.6),
+            *(("canary_exposure", f"{view}_{repeats}", 2.0) for view in ("upload", "final") for repeats in (1, 16)),
+        )
+        for end, shift in ends.items()
+    ]
+    rows.append((0, "favor", "", "canary_exposure", "final_1_most", 9.97, 48, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 def agreement_table() -> pd.DataFrame:
     rows = [
         (0, "source", "asce_a", "rank_correlation", f"author_accuracy~minilm.{measure}{end}", value, 12, "")
@@ -171,6 +187,7 @@ def loss_table() -> pd.DataFrame:
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
+    "privacy",
     "authors",
     "growth",
     "faithful",
@@ -206,6 +223,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", Methods(context.methods), *paths),
         "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
+        "privacy": lambda *paths: draw_privacy(privacy_table(), Methods(["favor"]), *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
         "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),
@@ -379,6 +397,17 @@ def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None
     assert sum("two topics" in text for text in written) == 2
     assert sum("No private residual" in text for text in written) == 2
     assert written[-1] == "No method of this experiment federates."
+    draw_privacy(privacy_table().iloc[:0], Methods(["favor"]), tmp_path / "d.svg")
+    assert {"No attack was measured.", "No secrets were planted."} <= set(written)
+
+
+def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path: Path, written: list[str]) -> None:
+    draw_privacy(privacy_table(), Methods(["fedavg", "favor"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    for word in ("FAVoR", "Did the author take part?", "final shared adapter", "each upload", "Exposure (bits)", "16"):
+        assert f"<!-- {word}" in drawing, word
+    assert "stolen personal adapter" not in drawing
+    assert written == []
 
 
 def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
