@@ -111,6 +111,28 @@ use rule train_shared as train_shared_and_let_go with:
         seed=evaluation.seeds(kept=False),
 
 
+# What stands for secure aggregation, where "aggregation" is "sum_only": no rule of the server.
+rule sum_uploads:
+    input:
+        adapter=training.round_start,
+        uploads=training.summed_uploads,
+    output:
+        total=kept_or_temporary(paths.upload_sum),
+    log:
+        paths.log("sum_uploads"),
+    benchmark:
+        paths.benchmark("sum_uploads")
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("sum_uploads", work=costs.adapter_work),
+    params:
+        cfg=training.aggregation_settings,
+        code=code("sum_uploads"),
+    script:
+        "../scripts/sum_uploads.py"
+
+
 rule aggregate:
     input:
         adapter=training.aggregated_from,

@@ -2,34 +2,34 @@
 
 from favor.federation.boundary import round_traffic
 from favor.federation.method import SharedStage
-from favor.federation.packs import read_pack
-from favor.federation.server import update
+from favor.federation.server import step, update
 from favor.federation.tables import TRAFFIC
+from favor.federation.uploads import cohort_sum, mean_of_sum, read_sum, read_uploads
 from favor.foundation.parquet import write_parquet
-from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
+from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.running.job import job
 
 with job(snakemake) as cfg:
-    stage = SharedStage.of(cfg["stage"])
+    stage, rate = SharedStage.of(cfg["stage"]), cfg["server_learning_rate"]
     shared, _ = read_safetensors(snakemake.input.adapter)
     memory = read_safetensors(snakemake.input.memory[0])[0] if snakemake.input.get("memory") else {}
     round_number = int(snakemake.wildcards.next_round) - 1
-    deltas, weights, uploads = {}, {}, []
-    # A client's later upload takes the place of an earlier one, where a server has both.
-    for path in sorted(snakemake.input.uploads, key=lambda path: int(safetensors_header(path)["round"])):
-        pack, header = read_pack(path)
-        if int(header["round"]) == round_number:
-            uploads.append(path)
-        for client, parts in pack.items():
-            deltas[client] = parts[stage.content]
-            weights[client] = 1.0 if stage.weighting == "uniform" else float(header[f"words of {client}"])
-    state, kept = update(stage.server, shared, memory, deltas, weights, cfg["server_learning_rate"])
-    crossed = (round_number, snakemake.input.adapter, uploads, cfg["results"])
-    traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
-    write_parquet(traffic, snakemake.output.traffic, TRAFFIC)
     header = {"seed": snakemake.wildcards.seed, "round": snakemake.wildcards.next_round}
-    if stage.server.kind == "members":
-        header["members"] = str(len(deltas))
+    if stage.aggregation == "sum_only":
+        total, weight, traffic = read_sum(snakemake.input.uploads[0])
+        state, kept = step(stage.server, shared, memory, mean_of_sum(total, weight, stage), rate)
+    else:
+        uploads = read_uploads(snakemake.input.uploads, stage, round_number)
+        crossed = (round_number, snakemake.input.adapter, uploads.files, cfg["results"])
+        traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
+        if stage.server.kind == "members":
+            header["members"] = str(len(uploads.deltas))
+        if stage.privacy is None:
+            state, kept = update(stage.server, shared, memory, uploads.deltas, uploads.weights, rate)
+        else:
+            total = cohort_sum(uploads, stage, int(snakemake.wildcards.seed), round_number)
+            state, kept = step(stage.server, shared, memory, mean_of_sum(total, 0.0, stage), rate)
+    write_parquet(traffic, snakemake.output.traffic, TRAFFIC)
     if stage.server.remembers:
         write_safetensors(kept, snakemake.output.memory, {"kind": "server moments", **header})
     write_safetensors(state, snakemake.output.adapter, {"kind": "shared adapter", **header})

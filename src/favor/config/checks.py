@@ -21,7 +21,7 @@ from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_outputs_of
-from favor.config.training import PROJECTIONS
+from favor.config.training import PROJECTIONS, Federation
 from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
 
 EMBEDDED_MINILM = "embedded-minilm"
@@ -218,6 +218,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
             f"{where}.federation.clients_per_round",
             f"{federation.clients_per_round} clients per round, but only {experiment.clients} clients; lower it",
         )
+    if federation.privacy is not None:
+        _check_privacy(f"{where}.federation", federation, experiment.clients)
     pretrain = config.base_models[experiment.base_model].pretrain
     if pretrain is not None:
         experiment.check_model(where, pretrain.context_length)
@@ -239,6 +241,19 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
         experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods))
+
+
+def _check_privacy(where: str, federation: Federation, clients: int) -> None:
+    assert federation.privacy is not None
+    if federation.weighting != "uniform":
+        refuse(f"{where}.weighting", "with 'privacy' every upload counts alike; set it to uniform")
+    delta = federation.privacy.delta
+    if delta is not None and delta >= 1 / clients:
+        refuse(
+            f"{where}.privacy.delta",
+            f"{delta:g} says nothing of {clients} clients, one of whom may then be published whole; set it below "
+            f"1/{clients}",
+        )
 
 
 def _check_tables(labels: Iterable[str], where: str) -> None:

@@ -19,6 +19,7 @@ from favor.config.section import (
     Share,
     key,
     refuse,
+    required,
 )
 
 # The projections of the Qwen2 models that are pretrained here.
@@ -83,6 +84,20 @@ class Prompts(Section):
     )
 
 
+class DifferentialPrivacy(Section):
+    """Differential privacy of authors: clipped uploads, noise on their sum."""
+
+    clip: Positive = required("Largest L2 norm of a client's upload; a larger one is scaled down to it.")
+    noise_multiplier: NotNegative = required("Standard deviation of the noise on a round's sum, in units of `clip`.")
+    delta: float | None = key(
+        None,
+        "Delta at which epsilon is printed; null takes N^-1.1 for N clients. From 1/N on it would allow to publish an "
+        "author whole, and is refused.",
+        gt=0,
+        lt=1,
+    )
+
+
 class Federation(Section):
     """Rounds, cohorts and the server."""
 
@@ -101,6 +116,13 @@ class Federation(Section):
         None,
         "Whether all tracks of a seed start from one adapter or each from its own. By protocol: paper common, released "
         "per_track.",
+    )
+    privacy: DifferentialPrivacy | None = key(
+        None, "Clips uploads and adds noise to their sum (DP-FedAvg, docs/privacy.md); null for neither."
+    )
+    aggregation: Literal["uploads", "sum_only"] = key(
+        "uploads",
+        "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
     )
     engine: Literal["stacked", "sequential"] = key(
         "stacked", "Trains the clients of a job stacked, or one after another."

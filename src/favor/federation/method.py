@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
+from favor.federation.privacy import Privacy
 from favor.federation.server_rule import ServerRule
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
@@ -82,6 +83,8 @@ class SharedStage:
     ``server``: what the server does with the mean of the uploads. ``begin`` "initial": a client's first participation
     starts from A_0, not A_t. ``mixture``: a gate per token mixes the adapter, while it trains and when it generates,
     with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
+    ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
+    round's uploads and no upload.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -97,8 +100,15 @@ class SharedStage:
     server: ServerRule = field(default_factory=ServerRule)
     begin: Literal["server", "initial"] = "server"
     mixture: Mixture | None = None
+    privacy: Privacy | None = None
+    aggregation: Literal["uploads", "sum_only"] = "uploads"
 
     def __post_init__(self) -> None:
+        if self.server.kind in ("svd", "members") and (self.privacy or self.aggregation == "sum_only"):
+            raise ValueError(
+                f"the server rule '{self.server.kind}' reads every upload; it goes with 'aggregation: uploads' and "
+                "without 'federation.privacy'"
+            )
         whole = self.trains.whole and self.uploads.whole
         if self.mixture is not None and (self.mixture.kind != "token" or self.server.kind != "members"):
             raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
@@ -113,8 +123,10 @@ class SharedStage:
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
         """Return the stage with these plain values, as :func:`plan_values` gives them."""
         parts = {"objective": Objective, "trains": Factors, "uploads": Factors, "server": ServerRule}
-        mixture = None if values["mixture"] is None else Mixture(**values["mixture"])
-        return cls(**{**values, **{name: part(**values[name]) for name, part in parts.items()}, "mixture": mixture})
+        given = {name: part(**values[name]) for name, part in parts.items()}
+        optional = {"mixture": Mixture, "privacy": Privacy}
+        given |= {name: part(**values[name]) for name, part in optional.items() if values[name] is not None}
+        return cls(**{**values, **given})
 
     def sends(self, name: str) -> bool:
         """Return whether the tensor of this name is trained and uploaded, and so broadcast."""
@@ -140,7 +152,7 @@ class SharedStage:
         # Plug points that a stage leaves alone are not in its digest, so a new one renames no track that is there.
         values = dataclasses.asdict(self)
         plain = SharedStage()
-        for name in ("trains", "uploads", "server", "begin", "mixture"):
+        for name in ("trains", "uploads", "server", "begin", "mixture", "privacy", "aggregation"):
             if getattr(self, name) == getattr(plain, name):
                 del values[name]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
@@ -398,7 +410,16 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
             raise ValueError(
                 "its server keeps a mean and takes no steps; it needs 'federation.server_learning_rate: 1'"
             )
-        shared = dataclasses.replace(shared, weighting="uniform" if members else federation.weighting)
+        asked = federation.privacy
+        private = None
+        if asked is not None:
+            private = Privacy(asked.clip, asked.noise_multiplier, federation.clients_per_round)
+        shared = dataclasses.replace(
+            shared,
+            weighting="uniform" if members else federation.weighting,
+            privacy=private,
+            aggregation=federation.aggregation,
+        )
     if personal is not None and personal.epochs is None:
         exposure = federation.rounds * federation.clients_per_round / experiment.clients
         personal = dataclasses.replace(personal, epochs=exposure)

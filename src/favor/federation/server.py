@@ -21,12 +21,7 @@ def aggregate(
     clients in name order, so it does not depend on how uploads were packed or ordered. A tensor that nobody uploads
     stays as it is.
     """
-    shares = _shares(deltas, weights)
-    result = {}
-    for key in sorted(shared):
-        step = server_learning_rate * _mean(deltas, shares, key) if _uploaded(deltas, key) else 0.0
-        result[key] = (shared[key].astype(np.float64) + step).astype(np.float32)
-    return result
+    return step(ServerRule(), shared, {}, _means(deltas, _shares(deltas, weights)), server_learning_rate)[0]
 
 
 def update(
@@ -47,29 +42,38 @@ def update(
     if rule.kind == "members":
         shares = _shares(deltas, weights)
         return {key: _mean(deltas, shares, key).astype(np.float32) for key in sorted(shared)}, {}
-    if rule.kind == "mean":
-        return aggregate(shared, deltas, weights, rate), {}
     shares = _shares(deltas, weights)
     if rule.kind == "svd":
         return _nearest_product(shared, deltas, shares, rate), {}
+    return step(rule, shared, memory, _means(deltas, shares), server_learning_rate)
+
+
+def step(
+    rule: ServerRule, shared: State, memory: State, means: State, server_learning_rate: float
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return what :func:`update` does, from the mean of the uploads: ``means`` has the tensors that were uploaded."""
+    rate = rule.rate * server_learning_rate
     result, kept = {}, {}
     for key in sorted(shared):
         result[key] = np.array(shared[key])
-        if not _uploaded(deltas, key):
+        if key not in means:
             continue
-        mean = _mean(deltas, shares, key)
+        mean = means[key]
+        if rule.kind == "mean":
+            result[key] = (shared[key].astype(np.float64) + rate * mean).astype(np.float32)
+            continue
         first = memory[f"m/{key}"].astype(np.float64) if memory else np.zeros_like(mean)
         if rule.kind == "momentum":
-            first = step = rule.beta1 * first + mean
+            first = change = rule.beta1 * first + mean
         else:
             first = rule.beta1 * first + (1.0 - rule.beta1) * mean
             second = memory[f"v/{key}"].astype(np.float64) if memory else np.full_like(mean, rule.tau**2)
-            change = second - mean**2
-            second = second - (1.0 - rule.beta2) * (change if rule.kind == "adam" else mean**2 * np.sign(change))
+            excess = second - mean**2
+            second = second - (1.0 - rule.beta2) * (excess if rule.kind == "adam" else mean**2 * np.sign(excess))
             kept[f"v/{key}"] = second.astype(np.float32)
-            step = first / (np.sqrt(second) + rule.tau)
+            change = first / (np.sqrt(second) + rule.tau)
         kept[f"m/{key}"] = first.astype(np.float32)
-        result[key] = (shared[key].astype(np.float64) + rate * step).astype(np.float32)
+        result[key] = (shared[key].astype(np.float64) + rate * change).astype(np.float32)
     return result, kept
 
 
@@ -83,8 +87,8 @@ def _shares(deltas: Mapping[str, State], weights: Mapping[str, float]) -> dict[s
     return {client: weights[client] / total for client in sorted(deltas)}
 
 
-def _uploaded(deltas: Mapping[str, State], key: str) -> bool:
-    return key in deltas[min(deltas)]
+def _means(deltas: Mapping[str, State], shares: Mapping[str, float]) -> State:
+    return LazyMapping(sorted(deltas[min(deltas)]), lambda key: _mean(deltas, shares, key))
 
 
 def _mean(deltas: Mapping[str, State], shares: Mapping[str, float], key: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from favor.federation.factors import Factors
 from favor.federation.method import PersonalStage, SharedStage
 from favor.federation.packs import State
+from favor.federation.privacy import clipped
 from favor.federation.server import delta, mean_of_others
 from favor.foundation.lazy import LazyMapping
 
@@ -103,8 +104,14 @@ def _epochs(stage: SharedStage | PersonalStage, client: str, participations: Map
 def upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
     """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved.
 
-    A server that keeps the mean of its members' adapters is sent the adapter itself.
+    A server that keeps the mean of its members' adapters is sent the adapter itself. Where the stage has ``privacy``,
+    what is sent is clipped.
     """
+    sent = _upload(result, shared, stage)
+    return sent if stage.privacy is None else clipped(sent, stage.privacy.clip)
+
+
+def _upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
     if result.displacement is not None:
         return as_arrays(result.displacement)
     state = as_arrays(result.state)

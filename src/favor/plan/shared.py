@@ -167,13 +167,19 @@ class SharedTraining:
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
     def uploads(self, key: AfterRound) -> list[str]:
-        """Return the uploads that make the adapter of ``next_round``: the round's, or every client's last one."""
+        """Return what makes the adapter of ``next_round``: the uploads of the round, their sum, or all the last."""
         stage, number = self.stage(key), int(key.next_round) - 1
+        if stage.aggregation == "sum_only":
+            return [self.paths.upload_sum.of(key, round=number)]
         if stage.server.kind != "members":
             return self.round_uploads(key, stage, number)
         rounds = self.rounds(key.experiment, key.seed, stage.sampling)[: number + 1]
         last = last_participation(rounds)
         return unique(self.paths.upload.of(self._batch(key, stage, client, last[client])) for client in sorted(last))
+
+    def summed_uploads(self, key: InRound) -> list[str]:
+        """Return the uploads of a round whose server reads their sum alone."""
+        return self.round_uploads(key, self.stage(key), int(key.round))
 
     def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
         """Return the uploads of a round."""

@@ -15,6 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
+from favor.plan.guarantees import guarantee
 from favor.plan.keys import InExperiment, OfLabel, OfTable
 from favor.plan.project import Project, parameter
 from favor.plan.records import Records
@@ -92,7 +93,7 @@ class Tables:
     def remarks(self, experiment: str) -> dict[str, str]:
         """Return the sentence on the global half of a gated pair (FedDPA), by the row's key and by its printed name.
 
-        And, by "", which clients withdrew.
+        And, by "", which clients withdrew and what is guaranteed to authors.
         """
         section = self.project.config.experiments[experiment]
         halves: dict[str, dict[str, str]] = {}
@@ -106,6 +107,8 @@ class Tables:
         left = {}
         if section.withdrawn:
             left[""] = f"Withdrawn, so neither trained on nor measured: {', '.join(section.withdrawn)}."
+        if promise := guarantee(self.records.training, experiment):
+            left[""] = f"{left.get('', '')} {promise}".strip()
         return left | {
             key: f"{', '.join(map(unmarked, names.values()))}: the global half of a client's pair is {half}."
             for half, names in halves.items()

@@ -1,0 +1,75 @@
+"""The uploads of a round as they are read, and their sum: all that secure aggregation leaves a server.
+
+The sum is computed by a job of its own, which stands for the cryptography: nothing is encrypted here, and what a server
+could learn beyond the sum is who took part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from favor.federation.method import SharedStage
+from favor.federation.packs import State, read_pack
+from favor.federation.privacy import noise
+from favor.federation.tables import TRAFFIC
+from favor.foundation.lazy import LazyMapping
+from favor.foundation.tensors import open_safetensors, safetensors_header, write_safetensors
+
+
+class Uploads(NamedTuple):
+    """``deltas`` and ``weights`` by client, and the ``files`` of the round itself."""
+
+    deltas: dict[str, State]
+    weights: dict[str, float]
+    files: list[str]
+
+
+def read_uploads(paths: Iterable[str], stage: SharedStage, round_number: int) -> Uploads:
+    """Read packs of uploads; a client's later upload takes the place of an earlier one, where a server has both."""
+    found = Uploads({}, {}, [])
+    for path in sorted(paths, key=lambda path: int(safetensors_header(path)["round"])):
+        pack, header = read_pack(path)
+        if int(header["round"]) == round_number:
+            found.files.append(path)
+        for client, parts in pack.items():
+            found.deltas[client] = parts[stage.content]
+            found.weights[client] = 1.0 if stage.weighting == "uniform" else float(header[f"words of {client}"])
+    return found
+
+
+def cohort_sum(uploads: Uploads, stage: SharedStage, seed: int, round_number: int) -> State:
+    """Return sum_i w_i Delta_i in float64, clients in name order, with the noise of ``stage.privacy`` if it is set."""
+    clients = sorted(uploads.deltas)
+
+    def total(key: str) -> np.ndarray:
+        summed = np.zeros(uploads.deltas[clients[0]][key].shape, dtype=np.float64)
+        for client in clients:
+            summed += uploads.weights[client] * uploads.deltas[client][key].astype(np.float64)
+        if stage.privacy is not None:
+            summed += noise(summed.shape, stage.privacy, seed, stage.track, round_number, key)
+        return summed
+
+    return LazyMapping(sorted(uploads.deltas[clients[0]]), total)
+
+
+def mean_of_sum(total: State, weight: float, stage: SharedStage) -> State:
+    """Return the mean of uploads from their sum: by their ``weight``, or, under privacy, by the cohort as drawn."""
+    share = weight if stage.privacy is None else stage.privacy.cohort
+    return LazyMapping(sorted(total), lambda key: total[key] / share)
+
+
+def write_sum(total: State, uploads: Uploads, traffic: pd.DataFrame, path: str, header: Mapping[str, str]) -> None:
+    """Write a sum with its weight and the round's ``traffic``, which names who took part and no content."""
+    about = {"weight": repr(sum(uploads.weights.values())), "traffic": json.dumps(traffic.to_dict("list"))}
+    write_safetensors(total, path, {"kind": "sum of uploads", **header, **about})
+
+
+def read_sum(path: str) -> tuple[State, float, pd.DataFrame]:
+    """Return (sum, weight, traffic) of a file of :func:`write_sum`."""
+    total, header = open_safetensors(path)
+    return total, float(header["weight"]), pd.DataFrame(json.loads(header["traffic"]), columns=TRAFFIC.names)

@@ -1,0 +1,44 @@
+"""What an experiment's clipping and noise guarantee its authors, from the schedule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+from favor.plan.training import Training
+from favor.statistics.accounting import epsilon, rho
+
+
+def most_participations(training: Training, experiment: str) -> int:
+    """Return the most rounds that a client takes part in, over seeds and the sampling rules of its tracks."""
+    section = training.project.config.experiments[experiment]
+    samplings = {plan.shared.sampling for plan in training.project.plans(experiment).values() if plan.shared}
+    schedules = [training.rounds(experiment, str(seed), sampling) for seed in section.seeds for sampling in samplings]
+    return max((max(Counter(chain.from_iterable(rounds)).values()) for rounds in schedules), default=0)
+
+
+def privacy_loss(training: Training, experiment: str) -> tuple[float, float]:
+    """Return (epsilon, delta) of each shared adapter, for one author more or less; infinite without noise."""
+    section = training.project.config.experiments[experiment]
+    privacy = section.federation.privacy
+    assert section.clients is not None
+    delta = section.clients**-1.1 if privacy is None or privacy.delta is None else privacy.delta
+    noise = 0.0 if privacy is None else privacy.noise_multiplier
+    return epsilon(rho(most_participations(training, experiment), noise), delta), delta
+
+
+def guarantee(training: Training, experiment: str) -> str:
+    """Return the sentence on it below a table; "" where nothing is clipped."""
+    section = training.project.config.experiments[experiment]
+    privacy = section.federation.privacy
+    if privacy is None:
+        return ""
+    if not privacy.noise_multiplier:
+        return f"Uploads are clipped to a norm of {privacy.clip:g}; without noise that guarantees nothing."
+    loss, delta = privacy_loss(training, experiment)
+    open_server = "" if section.federation.aggregation == "sum_only" else "The server sees uploads without noise. "
+    return (
+        f"Each shared adapter is (ε = {loss:.3g}, δ = {delta:.2g})-differentially private for one author in "
+        f"{section.clients}: clip {privacy.clip:g}, noise {privacy.noise_multiplier:g}, at most "
+        f"{most_participations(training, experiment)} participations. {open_server}Personal adapters are not covered."
+    )

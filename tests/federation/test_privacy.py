@@ -1,0 +1,176 @@
+"""Clipped uploads, noise on their sum, and a server that reads the sum alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.experiments import experiment
+from tests.federation.test_aggregate_script import A, B, Files, deltas
+from tests.plan.conftest import *  # noqa: F403 - planners
+
+from favor.federation.method import SharedStage, load_method, plan_values
+from favor.federation.packs import write_pack
+from favor.federation.privacy import Privacy, clipped, noise
+from favor.federation.server import aggregate
+from favor.federation.server_rule import ServerRule
+from favor.federation.stages import upload
+from favor.federation.tables import TRAFFIC
+from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.plan.keys import Run
+
+SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
+
+
+def test_an_upload_is_scaled_to_the_clip_over_all_its_tensors():
+    delta = {"A": np.array([3.0], np.float32), "B": np.array([[0.0, 4.0]], np.float32)}  # norm 5
+    assert clipped(delta, 5.0).keys() == delta.keys()
+    assert clipped(delta, 5.0)["B"] is delta["B"]
+    small = clipped(delta, 2.5)
+    assert small["A"].tolist() == [1.5]
+    assert small["B"].tolist() == [[0.0, 2.0]]
+
+
+def test_what_a_client_sends_is_clipped_where_the_stage_says_so():
+    result = SimpleNamespace(state={A: SHARED[A] + 1, B: SHARED[B] + 1}, displacement=None)
+    stage = SharedStage(privacy=Privacy(1.0, 1.0, 2))
+    sent = upload(result, SHARED, stage)
+    assert sum(float((t**2).sum()) for t in sent.values()) == pytest.approx(1.0)
+    assert upload(result, SHARED, SharedStage())[A].tolist() == np.ones((2, 3)).tolist()
+
+
+def test_noise_has_its_scale_and_a_stream_of_its_own():
+    privacy = Privacy(0.5, 4.0, 2)
+    draws = noise((100, 400), privacy, 1, "t", 0, "A")
+    assert draws.std() == pytest.approx(2.0, rel=0.02)
+    assert abs(draws.mean()) < 0.03
+    same = noise((100, 400), privacy, 1, "t", 0, "A")
+    assert (draws == same).all()
+    for other in ((2, "t", 0, "A"), (1, "u", 0, "A"), (1, "t", 1, "A"), (1, "t", 0, "B")):
+        assert abs(np.corrcoef(draws.ravel(), noise((100, 400), privacy, *other).ravel())[0, 1]) < 0.02
+
+
+def test_the_private_mean_by_hand():
+    stage = SharedStage(privacy=Privacy(1.0, 2.0, 4))
+    uploads = Uploads({"x": {"A": np.array([1.0], np.float32)}, "y": {"A": np.array([0.5], np.float32)}}, {}, [])
+    uploads.weights.update(x=1.0, y=1.0)
+    total = cohort_sum(uploads, stage, 7, 3)
+    drawn = noise((1,), stage.privacy, 7, stage.track, 3, "A")
+    assert total["A"] == pytest.approx(1.5 + drawn)
+    # Two of the four that were drawn sent something: the mean is over four, whoever left.
+    assert mean_of_sum(total, 2.0, stage)["A"] == pytest.approx((1.5 + drawn) / 4)
+
+
+def run(repository, script, folder, stage, wildcards, **files):
+    job = SimpleNamespace(
+        input=Files(adapter=str(folder / "start.safetensors"), **files.pop("input")),
+        output=Files(**{name: str(folder / file) for name, file in files.items()}),
+        params={"cfg": {"server_learning_rate": 0.5, "stage": plan_values(stage), "results": str(folder)}},
+        wildcards=SimpleNamespace(seed="1", **wildcards),
+        resources={},
+        log=[],
+        rule=script,
+    )
+    runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
+
+
+@pytest.mark.parametrize("privacy", [None, Privacy(1.0, 0.5, 2)])
+@pytest.mark.parametrize("server", [ServerRule(), ServerRule("adam", 0.1, 0.9, 0.99, 0.01)])
+def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, privacy, repository, tmp_path):
+    write_safetensors(SHARED, tmp_path / "start.safetensors", {})
+    stage = SharedStage(server=server, privacy=privacy)
+    write_pack(tmp_path / "upload.safetensors", deltas(1, stage), {"round": "0"})
+    given = [str(tmp_path / "upload.safetensors")]
+    made = {"traffic": "traffic.parquet", "memory": "memory.safetensors"}
+    # The track is part of the noise's stream, and sum_only of the track's digest: they are held equal here.
+    summed = dataclasses.replace(stage, aggregation="sum_only")
+    if privacy is not None:
+        stage = summed
+    first = {"next_round": "1"}
+    if privacy is None:
+        run(repository, "aggregate", tmp_path, stage, first, input={"uploads": given}, adapter="each", **made)
+        each, traffic = read_safetensors(tmp_path / "each")[0], read_parquet(tmp_path / "traffic.parquet", TRAFFIC)
+    run(repository, "sum_uploads", tmp_path, summed, {"round": "0"}, input={"uploads": given}, total="sum")
+    (tmp_path / "upload.safetensors").unlink()  # whatever reads it now fails
+    total = {"uploads": [str(tmp_path / "sum")]}
+    run(repository, "aggregate", tmp_path, summed, first, input=total, adapter="summed", **made)
+    found, header = read_safetensors(tmp_path / "summed")
+    assert header["round"] == "1"
+    if privacy is None:
+        assert all(np.allclose(found[key], each[key], rtol=1e-6, atol=1e-7) for key in SHARED)
+        assert read_parquet(tmp_path / "traffic.parquet", TRAFFIC).equals(traffic)
+    elif server.kind == "mean":
+        sent = {client: parts["delta"] for client, parts in deltas(1, stage).items()}
+        plain = aggregate(SHARED, sent, dict.fromkeys(sent, 1.0), 0.5)
+        for key in SHARED:
+            expected = plain[key] + 0.5 * noise(plain[key].shape, privacy, 1, summed.track, 0, key) / 2
+            assert np.allclose(found[key], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("aggregation", ["uploads", "sum_only"])
+def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan):
+    def change(config):
+        config["experiments"]["micro"]["federation"]["aggregation"] = aggregation
+        config["experiments"]["micro"]["methods"] |= {"fedadam": {}}
+
+    training = plan(change=change).training
+    for row, found in training.project.plans("micro").items():
+        if found.shared is None:
+            continue
+        for number in (1, 2):
+            key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round=str(number))
+            read = training.uploads(key)
+            single = training.round_uploads(Run("micro", "1", row), found.shared, number - 1)
+            assert single
+            if aggregation == "uploads":
+                assert read == single
+            else:
+                assert not set(read) & set(single)
+                assert [path.rsplit("/", 1)[1] for path in read] == ["sum.safetensors"]
+
+
+def test_a_defended_track_is_another_and_plain_ones_keep_their_names():
+    plain = SharedStage()
+    others = [SharedStage(privacy=Privacy(1.0, 1.0, 12)), SharedStage(aggregation="sum_only")]
+    assert len({stage.track for stage in (plain, *others)}) == 3
+    assert plain.track == "task-07cb6f"  # that of results made before
+    for stage in others:
+        assert SharedStage.of(plan_values(stage)) == stage
+
+
+@pytest.mark.parametrize("federation", [{"aggregation": "sum_only"}, {"privacy": {"clip": 1, "noise_multiplier": 1}}])
+def test_a_rule_that_needs_every_upload_is_refused(federation):
+    with pytest.raises(UserError, match=r"'methods.flexlora': the server rule 'svd' reads every upload"):
+        load_method("flexlora", {}, experiment(federation=federation))
+
+
+def test_what_means_nothing_is_refused(plan):
+    def private(**keys):
+        def change(config):
+            config["experiments"]["micro"]["federation"] |= {"privacy": {"clip": 1, "noise_multiplier": 1, **keys}}
+
+        return plan(change=change)
+
+    with pytest.raises(UserError, match=r"privacy\.delta': 0\.25 says nothing of 4 clients"):
+        private(delta=0.25)
+    with pytest.raises(UserError, match=r"privacy\.delta"):
+        private(delta=0)
+    # 2 rounds of 2 of the 4 clients: each takes part once. rho = 1/2, delta = 4^-1.1 = 0.218.
+    remark = private().tables.remarks("micro")[""]
+    assert "at most 1 participations. The server sees uploads without noise. Personal" in remark
+    assert "δ = 0.22)" in remark
+
+    def words(config):
+        config["experiments"]["micro"]["federation"] |= {
+            "privacy": {"clip": 1, "noise_multiplier": 1},
+            "weighting": "words",
+        }
+
+    with pytest.raises(UserError, match=r"federation\.weighting': with 'privacy' every upload counts alike"):
+        plan(change=words)
