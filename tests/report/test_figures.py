@@ -25,6 +25,7 @@ from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
 from favor.report.figures.allocation import draw_allocation
 from favor.report.figures.common_prompts import draw_common_prompts
+from favor.report.figures.copying import draw_copying
 from favor.report.figures.distinct_faithful import draw_distinct_faithful
 from favor.report.figures.diversity_growth import draw_diversity_growth
 from favor.report.figures.favor_lora_allocation import draw_adapter_allocation
@@ -274,6 +275,22 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path: Path, written:
     assert "<!-- Ditto -->" not in drawing
     draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No two authors have outputs")
+
+
+def test_copying_draws_every_method_with_outputs(tmp_path: Path, written: list[str]) -> None:
+    rows = [
+        (method, metric, variant, value)
+        for method in ("favor", "fedavg", "gold")
+        for metric, value in (("copy5_rate", 0.02), ("longest_copy", 6.5))
+        for variant in ("", "others")
+    ]
+    table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
+    draw_copying(table, Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
+    assert "<!-- Ditto -->" not in drawing
+    draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
+    assert written[-1] == "No output passed the filter."
 
 
 def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
