@@ -69,7 +69,7 @@ class AuthorFilters(Section):
     """Which authors take no role but that of the background; the paper has no such filters, so none is set."""
 
     languages: list[Annotated[str, StringConstraints(pattern="^[a-z]{2,3}$")]] = key(
-        [], "Authors whose most frequent language is none of these are left out (ISO 639 codes); [] keeps all."
+        [], "Authors whose most frequent language is not one of these are left out (ISO 639 codes); [] keeps all."
     )
     language_share: Share = key(0.8, "With `languages`: least share of an author's posts in that language.")
     minimum_characters_per_token: Positive | None = key(
