@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan.account import Accounts
 from favor.plan.keys import Batch, Run, Table
 
 AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}
@@ -39,8 +40,6 @@ def test_an_audit_reads_every_round_and_personal_adapters(plan):
     ]
     assert any("/favor/clients/" in path for path in planner.privacy.personal(run))
     assert planner.privacy.personal(Run("micro", "1", "fedavg")) == []
-    # The server's own jobs read none of it.
-    assert "privacy" not in str(planner.training.aggregation_settings(Batch("micro", "1", track, "0", "0")))
 
 
 def test_secrets_are_planted_on_a_track_of_their_own(plan):
@@ -79,6 +78,19 @@ def test_authors_who_took_no_part_are_the_next_of_the_roster(plan):
     assert settings["absent"] == ["client_004"]
 
 
+def test_the_plan_of_a_run_counts_the_further_track(plan):
+    def account(change):
+        planner = plan(change=change)
+        parts = (planner.project, planner.training, planner.records, planner.evaluation)
+        return Accounts(*parts).of("micro")
+
+    one, none = account(audited({"methods": ["fedavg", "favor"]})), account(audited({"canaries": None}))
+    # Two tracks of two rounds, in one job each.
+    assert one.jobs["train_shared"] == none.jobs["train_shared"] + 2 * 2
+    assert one.jobs["aggregate"] == none.jobs["aggregate"] + 2 * 2
+    assert one.stored["uploads"] == none.stored["uploads"] + 2 * 2 * 2
+
+
 def test_scores_read_every_audited_row_and_seed(plan):
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Table("micro", ""))
@@ -91,13 +103,18 @@ def test_scores_read_every_audited_row_and_seed(plan):
     assert planner.privacy.canary_uploads(Run("micro", "2", "favor")) == []
 
 
+def test_a_row_that_uploads_whole_adapters_is_not_audited(plan):
+    with pytest.raises(UserError, match=r"studies\.privacy\.methods': 'fedalt' uploads no deltas"):
+        plan(change=audited({"methods": ["fedalt"]}, methods={"fedavg": {}, "fedalt": {}}))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (audited({"methods": ["base_only"]}), r"studies\.privacy\.methods': 'base_only' uploads nothing"),
+        (audited({"methods": ["base_only"]}), r"studies\.privacy\.methods': 'base_only' uploads no deltas"),
         (audited({"methods": ["ditt"]}), r"studies\.privacy\.methods': there is no 'ditt'; did you mean 'ditto'"),
         (audited({"absent": 5}), r"studies\.privacy\.absent': 5 authors, but the roster has 0"),
-        (audited(AUDITED, methods={"base_only": {}}), r"studies\.privacy\.methods': no row federates"),
+        (audited(AUDITED, methods={"base_only": {}}), r"studies\.privacy\.methods': no row uploads deltas"),
         (
             lambda config: config["experiments"]["micro"].update(tables=["privacy-audit"]),
             r"studies\.privacy': its tables need the audit",

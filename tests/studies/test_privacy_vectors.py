@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from favor.federation.privacy import Privacy, noise
 from favor.foundation.seeds import numpy_generator
+from favor.statistics.attacks import privacy_loss
 from favor.studies.privacy_vectors import canary_cosines, link_cosines
 
 SHAPES = {"a.lora_A.weight": (4, 30), "a.lora_B.weight": (50, 4)}
@@ -48,7 +50,7 @@ def test_a_canary_has_the_cosine_that_aggregating_it_gives():
     for deltas in uploads:
         mean = {key: sum(delta[key] for delta in deltas.values()) / len(deltas) for key in SHAPES}
         server.append({key: server[-1][key] + rate * mean[key] for key in SHAPES})
-    found = canary_cosines(server, uploads, rate, clip, 3, seed=9)
+    found = canary_cosines(server, uploads, rate, Privacy(clip, 0.0, 2), 3, seed=9)
     assert found["participations"].tolist() == [1, 2, 1]  # as a, b, c
     assert found["dimensions"].tolist() == [320] * 3
     for canary, rounds in enumerate([[0], [0, 1], [1]]):
@@ -75,3 +77,18 @@ def test_canaries_that_took_no_part_have_a_cosine_of_chance():
     assert found["absent"].std() == pytest.approx(1 / np.sqrt(320), rel=0.15)
     # As long as the median of four uploads whose sum it joins: 1 / sqrt(5) of the sum's length.
     assert found["present"].mean() == pytest.approx(1 / np.sqrt(5), abs=0.03)
+
+
+def test_canaries_see_the_noise_that_the_server_adds():
+    # With noise of sigma clips on a sum of nothing else, a canary's cosine is 1 / sigma standard deviations from
+    # chance: the Gaussian mechanism, whose epsilon at mu = 1 and delta = 1e-2 is 2.32 (Balle and Wang 2018).
+    private, generator = Privacy(2.0, 1.0, 4), np.random.default_rng(6)
+    uploads = [{client: {key: np.zeros(shape, np.float32) for key, shape in SHAPES.items()} for client in "abcd"}]
+    server = [state(generator)]
+    drawn = {key: noise(shape, private, 1, "track", 0, key) for key, shape in SHAPES.items()}
+    server.append({key: (server[0][key] + drawn[key] / private.cohort).astype(np.float32) for key in SHAPES})
+    found = canary_cosines(server, uploads, 1.0, private, 2000, seed=2)
+    units = found["present"].to_numpy() * np.sqrt(found["dimensions"][0])
+    assert units.mean() == pytest.approx(1.0, abs=0.12)
+    (epsilon,) = privacy_loss(np.array([units.mean()]), np.array([units.std()]), 1e-2)
+    assert epsilon == pytest.approx(2.32, rel=0.25)

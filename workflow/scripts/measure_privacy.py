@@ -62,7 +62,7 @@ with job(snakemake) as cfg:
     clients = PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
     if cfg["canary_clients"] and stage.server.kind == "mean":
         rate = cfg["server_learning_rate"] * stage.server.rate
-        clients = canary_cosines(server, run.uploads, rate, None, cfg["canary_clients"], cfg["seed"])
+        clients = canary_cosines(server, run.uploads, rate, stage.privacy, cfg["canary_clients"], cfg["seed"])
     for frame, table, output in (
         (losses, PRIVACY_LOSSES, snakemake.output.losses),
         (link_cosines(run.uploads), PRIVACY_LINKS, snakemake.output.links),

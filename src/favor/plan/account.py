@@ -10,6 +10,7 @@ from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Run
 from favor.plan.project import Project
 from favor.plan.records import Records
+from favor.plan.shared import with_canaries
 from favor.plan.training import Training
 
 
@@ -64,6 +65,11 @@ class Accounts:
             if self.evaluation.is_measured(experiment):
                 found.jobs["generate" if plan.prompting is None else "generate_prompted"] += 1
             self._add_traffic(found, run, plan)
+        for run in self.training.planted_runs(experiment):
+            plan = self.project.plan(run)
+            if plan.shared is not None and (run.seed, with_canaries(plan.shared).track) not in tracks:
+                tracks.add((run.seed, with_canaries(plan.shared).track))
+                self._add_track(found, run, with_canaries(plan.shared))
         found.stored["shared adapters"] += len(initial)
         return found
 

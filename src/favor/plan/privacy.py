@@ -30,7 +30,7 @@ class PrivacyAudit:
         self.paths = project.paths
         for name, experiment in project.config.experiments.items():
             if experiment.studies.privacy is not None:
-                self.rows(name)
+                training.audited_rows(name)
             elif FAMILY in evaluation.families(name):
                 raise UserError(
                     f"config key 'experiments.{name}.studies.privacy': its tables need the audit; set it to {{}}, or "
@@ -42,20 +42,6 @@ class PrivacyAudit:
         assert section is not None
         return section
 
-    def rows(self, experiment: str) -> list[str]:
-        """Return the rows of an experiment that are attacked."""
-        section, plans = self.project.config.experiments[experiment].studies.privacy, self.project.plans(experiment)
-        federated = [row for row, plan in plans.items() if plan.shared is not None]
-        assert section is not None
-        where = f"config key 'experiments.{experiment}.studies.privacy.methods'"
-        if section.methods is not None:
-            if wrong := [row for row in section.methods if row not in federated]:
-                raise UserError(f"{where}: '{wrong[0]}' uploads nothing; name a row that federates")
-            return section.methods
-        if not federated:
-            raise UserError(f"{where}: no row federates; add one")
-        return ["favor"] if "favor" in federated else federated[:1]
-
     def _stage(self, run: Run) -> SharedStage:
         stage = self.project.plan(run).shared
         assert stage is not None
@@ -66,7 +52,7 @@ class PrivacyAudit:
 
     def _plants(self, key: InRun) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
-        return self._section(key).canaries is not None and int(key.seed) == self.project.experiment(key).seeds[0]
+        return Run(key.experiment, key.seed, key.method) in self.training.planted_runs(key.experiment)
 
     def _server(self, run: Run, stage: SharedStage) -> list[str]:
         rounds = self.project.experiment(run).federation.rounds
@@ -145,12 +131,12 @@ class PrivacyAudit:
 
     def _runs(self, experiment: str) -> list[Run]:
         seeds = self.project.config.experiments[experiment].seeds
-        return [Run(experiment, str(seed), row) for row in self.rows(experiment) for seed in seeds]
+        return [Run(experiment, str(seed), row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
     def score_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
-        rows = [] if experiment.studies.privacy is None else self.rows(key.experiment)
+        rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
         return parameter(
             methods=rows,
             clients=experiment.clients,

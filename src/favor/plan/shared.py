@@ -255,6 +255,28 @@ class SharedTraining:
             **self._planted(key),
         )
 
+    def audited_rows(self, experiment: str) -> list[str]:
+        """Return the rows that an experiment's privacy audit attacks. Raises ``UserError`` for one without deltas."""
+        section, plans = self.project.config.experiments[experiment].studies.privacy, self.project.plans(experiment)
+        # Of a server that is sent whole adapters nobody's delta is known.
+        federated = [row for row, plan in plans.items() if plan.shared is not None and plan.shared.content == "delta"]
+        assert section is not None
+        where = f"config key 'experiments.{experiment}.studies.privacy.methods'"
+        if section.methods is not None:
+            if wrong := [row for row in section.methods if row not in federated]:
+                raise UserError(f"{where}: '{wrong[0]}' uploads no deltas; name a row that does")
+            return section.methods
+        if not federated:
+            raise UserError(f"{where}: no row uploads deltas; add one")
+        return ["favor"] if "favor" in federated else federated[:1]
+
+    def planted_runs(self, experiment: str) -> list[Run]:
+        """Return the runs beside which secrets are planted: the audited rows' of the first seed."""
+        section = self.project.config.experiments[experiment]
+        if section.studies.privacy is None or section.studies.privacy.canaries is None:
+            return []
+        return [Run(experiment, str(section.seeds[0]), row) for row in self.audited_rows(experiment)]
+
     def canary_repeats(self, key: InExperiment) -> dict[str, int]:
         """Return in how many documents each client's secret is planted."""
         privacy = self.project.experiment(key).studies.privacy

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.packs import State
+from favor.federation.privacy import Privacy
 from favor.foundation.seeds import numpy_generator
 
 Uploads = Sequence[Mapping[str, State]]  # of every round the delta of each client
@@ -43,17 +44,18 @@ def link_cosines(uploads: Uploads) -> pd.DataFrame:
 
 
 def canary_cosines(
-    server: Sequence[State], uploads: Uploads, rate: float, clip: float | None, count: int, seed: int
+    server: Sequence[State], uploads: Uploads, rate: float, private: Privacy | None, count: int, seed: int
 ) -> pd.DataFrame:
     """Return the ``privacy_canary_clients`` table, without its seed and method (Andrew et al. 2024).
 
-    A canary client uploads a vector c whose direction is any with equal likelihood, as long as ``clip``, or as the
-    median upload of its round where nothing is clipped. It takes part in the rounds of a client of the schedule, in
-    turn. The server moves by ``rate`` times the sum of the uploads over their number, which neighbours leave as it is
-    (a client's upload is replaced by zeros), and the other uploads of a round do not depend on the canary: so the
-    movement with it is known exactly, without training again. The attacker sees the adapter of every round. It takes
-    the cosine of c with the sum of the movements of the canary's rounds, with its uploads in them (``present``) and
-    without (``absent``, which follows N(0, 1 / d)). One canary at a time, so that none hides another.
+    A canary client uploads a vector c whose direction is any with equal likelihood, as long as the clip of ``private``,
+    or as the median upload of its round where nothing is clipped. It takes part in the rounds of a client of the
+    schedule, in turn. The server moves by ``rate`` times the sum of the uploads over their number (``private``: over
+    the cohort's), which neighbours leave as it is (a client's upload is replaced by zeros), and the other uploads of a
+    round do not depend on the canary: so the movement with it is known exactly, without training again. The attacker
+    sees the adapter of every round. It takes the cosine of c with the sum of the movements of the canary's rounds, with
+    its uploads in them (``present``) and without (``absent``, which follows N(0, 1 / d)). One canary at a time, so that
+    none hides another.
 
     ``server``: A_0 to A_R. Only for servers that take the mean.
     """
@@ -79,13 +81,14 @@ def canary_cosines(
             direction = generator.standard_normal((steps.shape[1],), dtype=np.float32).astype(np.float64)
             along[canary] += steps @ direction
             sizes[canary] += direction @ direction
-    lengths = [clip if clip is not None else float(np.median(np.sqrt(own))) for own in squares]
+    lengths = [private.clip if private is not None else float(np.median(np.sqrt(own))) for own in squares]
+    members = [private.cohort if private is not None else len(clients) for clients in owners]
     found = []
     for canary in range(count):
         own = rounds[sorted(rounds)[canary % len(rounds)]]
         towards = float(along[canary, own].sum() / np.sqrt(sizes[canary]))
         size = float(np.sqrt(moved[np.ix_(own, own)].sum()))
-        added = sum(rate * lengths[number] / len(owners[number]) for number in own)
+        added = sum(rate * lengths[number] / members[number] for number in own)
         present = (towards + added) / np.sqrt(size**2 + 2 * added * towards + added**2)
         found.append((canary, len(own), dimensions, present, towards / size))
     return pd.DataFrame(found, columns=["canary", "participations", "dimensions", "present", "absent"])
