@@ -15,7 +15,7 @@ from favor.studies.privacy import (
     sender_scores,
     text_scores,
 )
-from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 
 MEMBERS = [f"client_{number:03d}" for number in range(1, 9)]
 ABSENT = [f"client_{number:03d}" for number in range(9, 17)]

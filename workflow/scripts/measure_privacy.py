@@ -18,8 +18,8 @@ from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
 from favor.running.job import job
 from favor.studies.privacy_losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
-from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from favor.studies.privacy_vectors import canary_cosines, link_cosines
+from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 
 
 def rounds_of(files):

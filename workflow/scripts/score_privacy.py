@@ -7,7 +7,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.scores.tables import SCORES
 from favor.studies.privacy import Readings, distinctiveness, privacy_scores
-from favor.studies.privacy_tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 
 CLIENTS = ("canary_cosine", "empirical_epsilon")
 

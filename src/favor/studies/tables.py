@@ -1,9 +1,9 @@
-"""Tables of the judge and human studies."""
+"""Tables of the studies: judges, people, and the privacy audit, whose tables hold no text."""
 
 from __future__ import annotations
 
-from favor.foundation.columns import CLIENT, PROMPT_ID, SEED
-from favor.foundation.tables import BOOLEAN, INT32, INT64, STRING, TEXTS, Column, Table
+from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, ROUND, SEED
+from favor.foundation.tables import BOOLEAN, FLOAT, INT32, INT64, STRING, TEXTS, Column, Table
 
 _KIND = Column("kind", STRING, "", "quality (one continuation) or voice (two, beside an author's profile)")
 _ITEM = Column("item", STRING, "", "blind name of what is judged, unique within its kind")
@@ -98,4 +98,69 @@ HUMAN_2AFC_VOTES = Table(
         Column("comment", STRING, "", "annotator's own words, may be empty; not for publication"),
     ),
     ("annotator", "item"),
+)
+
+_ADAPTER = Column("adapter", STRING, "", "server, upload (the server's adapter plus one client's delta) or personal")
+_HOLDER = Column("holder", STRING, "", "client whose upload or personal adapter it is; empty for the server's")
+
+PRIVACY_LOSSES = Table(
+    "privacy_losses",
+    (
+        SEED,
+        METHOD,
+        _ADAPTER,
+        ROUND,
+        _HOLDER,
+        CLIENT,
+        Column("kind", STRING, "", "trained (a text of the client's training) or fresh (held out)"),
+        Column("text", INT32, "", "number of the text among those of its client and kind, from 0"),
+        Column("tokens", INT32, "tokens", "tokens that the loss is of"),
+        Column("loss", FLOAT, "nats per token", "mean negative log-likelihood of the text under the adapter"),
+        Column("least", FLOAT, "", "Min-K%++ of the text under the adapter"),
+    ),
+    ("seed", "method", "adapter", "round", "holder", "client", "kind", "text"),
+)
+
+PRIVACY_LINKS = Table(
+    "privacy_links",
+    (
+        SEED,
+        METHOD,
+        ROUND,
+        Column("client", STRING, "", "client whose earlier upload is looked for"),
+        Column("earlier", INT32, "", "earlier round"),
+        Column("candidate", STRING, "", "client of the earlier round"),
+        Column("cosine", FLOAT, "", "cosine of both deltas, each without the mean of its round"),
+    ),
+    ("seed", "method", "round", "client", "earlier", "candidate"),
+)
+
+PRIVACY_CANARIES = Table(
+    "privacy_canaries",
+    (
+        SEED,
+        METHOD,
+        _ADAPTER,
+        ROUND,
+        _HOLDER,
+        Column("client", STRING, "", "client in whose texts the secret was planted"),
+        Column("repeats", INT32, "documents", "documents that carry it"),
+        Column("rank", INT32, "", "place of the secret among the candidates, the likeliest first, from 1"),
+        Column("candidates", INT32, "", "secrets that nobody has"),
+    ),
+    ("seed", "method", "adapter", "round", "holder", "client"),
+)
+
+PRIVACY_CANARY_CLIENTS = Table(
+    "privacy_canary_clients",
+    (
+        SEED,
+        METHOD,
+        Column("canary", INT32, "", "number of the canary client"),
+        Column("participations", INT32, "rounds", "rounds that it takes part in"),
+        Column("dimensions", INT64, "numbers", "length of an upload"),
+        Column("present", FLOAT, "", "cosine of its direction with the server's movement, with its upload in it"),
+        Column("absent", FLOAT, "", "the same without its upload"),
+    ),
+    ("seed", "method", "canary"),
 )
