@@ -91,6 +91,16 @@ def test_the_plan_of_a_run_counts_the_further_track(plan):
     assert one.stored["uploads"] == none.stored["uploads"] + 2 * 2 * 2
 
 
+def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan):
+    run = Run("micro", "1", "favor")
+    before = plan(change=audited())
+    after = plan(change=audited(withdrawn=["client_002"]))
+    assert "client_002" not in after.privacy.settings(run)["clients"]
+    repeats = before.training.canary_repeats(run)
+    assert after.training.canary_repeats(run) == repeats
+    assert "client_002" not in str(after.privacy.settings(run)["absent"])
+
+
 def test_scores_read_every_audited_row_and_seed(plan):
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Table("micro", ""))

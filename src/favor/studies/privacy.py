@@ -214,12 +214,10 @@ def member_scores(losses: pd.DataFrame, view: str) -> list[pd.DataFrame]:
         elif view == "final":
             found.append(_labelled(server.iloc[:, 0] - server.iloc[:, -1], everyone))
         else:
-            parts = []
             for holder, part in run[run["adapter"] == PERSONAL].groupby("holder"):
                 fall = server.iloc[:, 0] - part.groupby("client")["loss"].mean()
                 own = [client for client in fall.dropna().index if client == holder or client not in everyone]
-                parts.append(_labelled(fall[own], {holder}))
-            found += [pd.concat(parts, ignore_index=True)] if parts else []
+                found.append(_labelled(fall[own], {holder}))
     return found
 
 
