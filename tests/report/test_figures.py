@@ -42,6 +42,7 @@ from favor.report.figures.voice_by_author import draw_voice_by_author
 from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
 from favor.report.identity import Methods
+from favor.report.page import inline_svg
 from favor.scores.tables import SCORES
 
 
@@ -462,3 +463,15 @@ def test_a_figure_gets_what_it_asked_for(tmp_path: Path, scores: pd.DataFrame, a
 def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, name, drawing):
     drawing(tmp_path / "drawn.svg", tmp_path / "drawn.pdf")
     assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / f"{name}.svg").read_bytes()
+
+
+def test_a_figure_says_what_it_shows(tmp_path: Path) -> None:
+    shown = Methods(["favor", "fedavg"])
+    draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
+    element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
+    said = "Share of the spread between authors that is left: highest FAVoR (0.60), lowest shuffled authors (0.00)."
+    assert f'aria-label="Homogenisation {said}"' in element
+    assert "dc:title" not in element
+    draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")
+    assert 'aria-label="Homogenisation"' in inline_svg(tmp_path / "silent.svg", "a", "Homogenisation")
+    assert shown.extremes("Loss", {"favor": 1.0, "fedavg": float("nan")}) == ""

@@ -41,7 +41,8 @@ class WellFormed(HTMLParser):
         for name in ("href", "xlink:href", "src"):
             if name in found:
                 # These lie beside the report and are followed by the reader only.
-                files = r"[\w-]+/tables/[\w-]+\.(parquet|tex|html)|[\w-]+/gallery\.html|provenance\.html"
+                files = r"[\w-]+/tables/[\w-]+\.(parquet|tex|html)|[\w-]+/(\w+/)?\w+\.parquet"
+                files += r"|[\w-]+/gallery\.html|provenance\.html"
                 beside = tag == "a" and re.fullmatch(files, str(found[name]))
                 assert beside or str(found[name]).startswith("#"), f"{tag} loads {found[name]}"
                 self.links |= set() if beside else {str(found[name])[1:]}
@@ -185,6 +186,16 @@ def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
         run(f"{head}.querySelector('button').click()")
         assert run(f"return {rows}") == expected
         assert run(f"return {head}.getAttribute('aria-sort')") == state
+    # A table with a dataset column sorts too; the dataset stays in front of the first row, also of one that is shown.
+    body = "document.querySelector('th[scope=rowgroup]').closest('tbody')"
+    order = f"[...{body}.rows].filter(r => !r.hidden).map(r => r.querySelector('th[scope=row]').textContent)"
+    lead = f"return [...{body}.rows].find(r => !r.hidden).cells[0].getAttribute('scope')"
+    before, values = run(f"return {order}"), f"[...{body}.rows].map(r => +r.querySelector('td').dataset.value)"
+    run(f"{body}.closest('table').querySelectorAll('thead th')[2].querySelector('button').click()")
+    found = run(f"return {values}")
+    assert found == sorted(found, reverse=True)
+    assert run(f"return {order}") != before
+    assert run(lead) == "rowgroup"
     # Hide a method, in every table.
     run(
         "[...document.querySelectorAll('.choice label')].find(l => l.textContent.trim() === 'Ditto').firstChild.click()"
@@ -192,6 +203,7 @@ def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
     assert "Ditto" not in run(f"return {rows}")
     shown = "[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden).map(r => r.textContent)"
     assert not any(text.startswith("Ditto") for text in run(f"return {shown}"))
+    assert run(lead) == "rowgroup"
     # The paper's values.
     visible = "[...document.querySelectorAll('.beside')].filter(b => b.offsetParent).length"
     assert run(f"return {visible}") > 0

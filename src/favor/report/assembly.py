@@ -146,11 +146,7 @@ def _experiment(
         settings={"experiment": experiment, "methods": values["methods"], "corpus": corpus},
         preparation=preparation,
         tables=tables,
-        figures=[
-            Figure(load_figure(figure).title, load_figure(figure).caption, *_files(results / name / "figures", figure))
-            for figure in figures_in_order()
-            if figure in values["figures"]
-        ],
+        figures=[_drawn(results, name, figure) for figure in figures_in_order() if figure in values["figures"]],
         is_demo=bool(corpus["demo"]),
         display=values["display"],
         numbers=numbers,
@@ -184,6 +180,25 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
         display=values["display"],
         kind="Sweep",
     )
+
+
+# Tables of one file per experiment, from its folder; figures also draw tables of every run or space.
+_WHOLE = {
+    "evidence": "evidence.parquet",
+    "participation": "diagnostics/participation.parquet",
+    "coordinate_effects": "diagnostics/coordinate_effects.parquet",
+    "adapter_energy": "diagnostics/adapter_energy.parquet",
+    "allocation": "clients/allocation.parquet",
+}
+
+
+def _drawn(results: Path, experiment: str, name: str) -> Figure:
+    """Return a figure of an experiment with the tables behind it."""
+    figure = load_figure(name)
+    tables = [f"scores/{family}.parquet" for family in figure.scores]
+    tables += [_WHOLE[table] for table in figure.inputs if table in _WHOLE]
+    data = tuple(f"{experiment}/{table}" for table in tables)
+    return Figure(figure.title, figure.caption, *_files(results / experiment / "figures", name), data)
 
 
 def _files(folder: Path, figure: str) -> tuple[Path, Path]:

@@ -36,12 +36,16 @@ OWN_STATEMENT = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: title, caption, and its files (``pdf`` for LaTeX, ``svg`` for HTML)."""
+    """A figure: title, caption, its files (``pdf`` for LaTeX, ``svg`` for HTML), and the tables that it draws.
+
+    ``data``: paths from the report's folder.
+    """
 
     title: str
     caption: str
     svg: Path
     pdf: Path
+    data: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

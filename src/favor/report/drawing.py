@@ -91,15 +91,16 @@ def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], siz
         )
 
 
-def save(figure: Figure, *paths: str | Path) -> None:
+def save(figure: Figure, *paths: str | Path, finding: str = "") -> None:
     """Write ``figure`` to each of ``paths`` (.svg, .pdf, .png), without dates or names of the machine.
 
+    ``finding``: what the figure shows, in a sentence for those who do not see it; the SVG keeps it.
     Call it inside the :func:`drawing` block that made the figure: font and hash settings are read on writing.
     """
     for path in paths:
         suffix = Path(path).suffix.removeprefix(".")
         metadata = {
-            "svg": {"Date": None, "Creator": None},
+            "svg": {"Date": None, "Creator": None, **({"Title": finding} if finding else {})},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
             "png": {"Software": None},
         }[suffix]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,6 +119,15 @@ class Methods:
         """Return the identities of the rows ``shown`` (and of people's text), the same whichever others are shown."""
         everybody = identities([*self.rows, *_PEOPLE], self.bases, self.references)
         return {name: identity for name, identity in everybody.items() if name in shown}
+
+    def extremes(self, what: str, values: Mapping[Any, float]) -> str:
+        """Return a sentence on the highest and the lowest of the rows' ``values``; "" where fewer than two have one."""
+        known = {row: value for row, value in values.items() if math.isfinite(value)}
+        if len(known) < 2:
+            return ""
+        low, high = (pick(known, key=lambda row: known[row]) for pick in (min, max))
+        ends = [f"{word} {self.name(row)} ({known[row]:.2f})" for word, row in (("highest", high), ("lowest", low))]
+        return f"{what}: {', '.join(ends)}."
 
     def label_rows(self, axis: Any, rows: Sequence[str]) -> None:
         """Write names beside the heights 0, 1, ... of ``axis``, each in its row's colour."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -220,11 +221,13 @@ def _facts(facts: Sequence[tuple[str, str]], kind: str = "facts") -> str:
 def _figure(figure: Figure, identifier: str) -> str:
     drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}")
     caption = f"<strong>{html_text(figure.title)}.</strong> {html_text(figure.caption)}"
+    links = [f'<a href="{html_text(path)}">{html_text(Path(path).stem)}</a>' for path in figure.data]
+    caption += f'<span class="data"> Data: {" · ".join(links)} (Parquet).</span>' * bool(links)
     return f'<figure><div class="drawing" tabindex="0">{drawing}</div><figcaption>{caption}</figcaption></figure>'
 
 
 def inline_svg(path: Path, identifier: str, title: str) -> str:
-    """Return the SVG file as an element to stand inside a page: ids made unique, its title readable aloud.
+    """Return the SVG file as an element to stand inside a page: ids made unique, title and finding readable aloud.
 
     Raises ``UserError`` where the file is missing, not SVG, or holds a script.
     """
@@ -235,6 +238,8 @@ def inline_svg(path: Path, identifier: str, title: str) -> str:
     start = source.find("<svg")
     if start < 0 or re.search(r"<script|\son\w+=|javascript:", source, flags=re.IGNORECASE):
         raise UserError(f"{path}: not a plain SVG drawing; delete it and run again")
+    finding = re.search(r"<dc:title>(.*?)</dc:title>", source)
+    spoken = " ".join([title, *([unescape(finding[1])] if finding else [])])
     element = re.sub(r"<metadata>.*?</metadata>", "", source[start:], flags=re.DOTALL).strip()
     prefix = re.sub(r"\W", "-", identifier) + "-"
     element = re.sub(r'\bid="', f'id="{prefix}', element)
@@ -242,7 +247,7 @@ def inline_svg(path: Path, identifier: str, title: str) -> str:
     # The pixel size would fix the drawing on a phone; the view box keeps its proportions.
     head, rest = element.split(">", 1)
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
-    return f'{head} role="img" aria-label="{html_text(title)}">{rest}'
+    return f'{head} role="img" aria-label="{html_text(spoken)}">{rest}'
 
 
 def _closing(report: Report) -> list[str]:

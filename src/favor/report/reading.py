@@ -10,6 +10,11 @@ SCRIPT = r"""
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text}, values);
   const text = cell => cell.dataset.value ?? cell.textContent.trim();
+  // A cell that names all rows of its part (the dataset) leads whichever row comes first, and sorts nothing.
+  const leading = body => body.querySelector('th[scope=rowgroup]');
+  const settle = (body, lead) => {
+    if (lead) ([...body.rows].find(row => !row.hidden) ?? body.rows[0]).prepend(lead);
+  };
   const stub = row => row.querySelector('th[scope=row]');
   const bar = make('div', '', {className: 'aids'});
   document.querySelector('nav').prepend(bar);
@@ -64,6 +69,7 @@ SCRIPT = r"""
           const own = all('th[scope=row]', row).map(cell => cell.textContent.replace(/[†‡]/, '').trim());
           row.hidden = own.some(cell => hidden.has(cell));
         });
+        all('tbody').forEach(body => settle(body, leading(body)));
       });
       choice.append(label);
     });
@@ -76,9 +82,11 @@ SCRIPT = r"""
     return Number.isNaN(x) || Number.isNaN(y) ? Number.isNaN(x) - Number.isNaN(y) || a.localeCompare(b) : x - y;
   };
   all('table').forEach(table => {
-    if (table.querySelector('[rowspan]')) return;
-    const bodies = all('tbody', table).map(body => [body, [...body.rows]]);
-    all('thead th', table).forEach((head, column) => {
+    const bodies = all('tbody', table).map(body => [body, [...body.rows], leading(body)]);
+    const grouped = bodies.some(([, , lead]) => lead) ? 1 : 0;
+    all('thead th', table).forEach((head, place) => {
+      if (place < grouped) return;
+      const column = place - grouped;
       const button = make('button', '', {type: 'button', className: 'sort'});
       button.append(...head.childNodes);
       head.append(button);
@@ -87,12 +95,14 @@ SCRIPT = r"""
         all('thead th', table).forEach(other => other.removeAttribute('aria-sort'));
         const order = {null: 'descending', descending: 'ascending'}[before];
         if (order) head.setAttribute('aria-sort', order);
-        bodies.forEach(([body, rows]) => {
+        bodies.forEach(([body, rows, lead]) => {
+          lead?.remove();
           const sign = order === 'descending' ? -1 : 1;
           const known = row => row.cells[column] && text(row.cells[column]) !== '–';
           const sorted = [...rows].sort((a, b) => known(b) - known(a) ||
             sign * compare(text(a.cells[column]), text(b.cells[column])));
           body.append(...(order ? sorted : rows));
+          settle(body, lead);
         });
       });
     });
@@ -125,5 +135,6 @@ tbody tr:hover > * { background: var(--card); }
 .files { font-size: .85rem; margin: .2rem 0 .6rem; color: var(--soft); }
 .permalink { margin-left: .4rem; text-decoration: none; font-weight: 400; color: var(--soft); }
 [hidden] { display: none !important; }
-@media print { .aids, .files, .permalink { display: none; } }
+.data { white-space: nowrap; }
+@media print { .aids, .data, .files, .permalink { display: none; } }
 """

@@ -53,7 +53,8 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
             axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7)
-        save(figure, *paths)
+        alike = dict(zip(shown, same, strict=True))
+        save(figure, *paths, finding=methods.extremes("Cosine between authors on one prompt", alike))
 
 
 FIGURE = FigureSpec(

@@ -54,7 +54,10 @@ def draw_distinct_faithful(
         axis.grid()
         figure.draw_without_rendering()
         label_beside(axis, labels)
-        save(figure, *paths)
+        accuracy = values[AXES["y"], _VARIANTS[0]].reindex(shown).to_dict()
+        auc = values[AXES["x"], _VARIANTS[0]].reindex(shown).to_dict()
+        said = (methods.extremes("Verification AUC", auc), methods.extremes("Author accuracy", accuracy))
+        save(figure, *paths, finding=" ".join(filter(None, said)))
 
 
 _VARIANTS = ("score", "score_low", "score_high")

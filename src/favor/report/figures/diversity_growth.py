@@ -41,7 +41,8 @@ def draw_diversity_growth(
             axis.grid()
             figure.draw_without_rendering()
             label_beside(axis, labels)
-        save(figure, *paths)
+        last = {method: float(curves[method].iloc[-1]) for method in shown}
+        save(figure, *paths, finding=methods.extremes("Vendi score of all authors", last))
 
 
 FIGURE = FigureSpec(

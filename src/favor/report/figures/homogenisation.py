@@ -50,7 +50,8 @@ def draw_homogenisation(
         left.set(xlabel="Share of the spread between authors that is left")
         left.grid(axis="x")
         _habits(right, kept)
-        save(figure, *paths)
+        left_over = ladder[""].to_dict() if len(ladder) else {}
+        save(figure, *paths, finding=methods.extremes("Share of the spread between authors that is left", left_over))
 
 
 def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  # matplotlib's axis

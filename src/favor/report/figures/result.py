@@ -59,7 +59,11 @@ def draw_result(
             axis.set_ylim(-0.6, max(len(order), 1) - 0.4)
             axis.grid(axis="x")
             axis.xaxis.set_major_locator(MaxNLocator(6))
-        save(figure, *paths)
+        apart = sum(rivals["p_holm"] < 0.05)
+        spreads = found[""].reindex(order).to_dict() if len(found) else {}
+        said = methods.extremes("Share of the spread between authors that is left", spreads)
+        rest = f"{methods.name(first)} differs from {apart} of {len(rivals)} rivals in author accuracy (Holm, 5 %)."
+        save(figure, *paths, finding=" ".join(filter(None, (said, rest if len(rivals) else ""))))
 
 
 def _interval(axis: Any, place: int, ends: Sequence[float], identity: Identity) -> None:

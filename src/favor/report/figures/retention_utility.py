@@ -60,7 +60,11 @@ def draw_retention_utility(
         axis.grid()
         figure.draw_without_rendering()
         label_beside(axis, labels)
-        save(figure, *paths)
+        said = (
+            methods.extremes(_LABELS.get(name, name), found["mean"].reindex(shown).to_dict())
+            for name, found in ((retention, up), (utility, across))
+        )
+        save(figure, *paths, finding=" ".join(filter(None, said)))
 
 
 _LABELS = {

@@ -44,7 +44,7 @@ def draw_voice_by_author(
         axis.grid()
         if shown:
             figure.legend(loc="outside upper left", ncols=2)
-        save(figure, *paths)
+        save(figure, *paths, finding=methods.extremes("Mean similarity lost", lost[shown].mean().to_dict()))
 
 
 FIGURE = FigureSpec(

@@ -50,7 +50,7 @@ def draw_voice_traffic(
         axis.grid()
         figure.draw_without_rendering()
         label_beside(axis, labels)
-        save(figure, *paths)
+        save(figure, *paths, finding=methods.extremes("Voice kept", values[""].reindex(shown).to_dict()))
 
 
 FIGURE = FigureSpec(
