@@ -17,7 +17,7 @@ from favor.foundation.errors import UserError
 
 UNCHECKED = (
     "Not checked: base models and their memory, style encoders, training, generation, studies that ask people or "
-    "judges. A roster that is there is kept, also where a study laid over it would have chosen others."
+    "judges. An existing roster is kept, even where a study laid over it would have chosen others."
 )
 
 
@@ -53,7 +53,7 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any])
     authors = measured.authors
     split = authors["author"].isin(measured.splits["author"].unique())
     large = split & (authors["tokens"] >= roles["minimum_tokens"])
-    yield f"  {len(authors):>11,} authors; {split.sum():,} with posts enough"
+    yield f"  {len(authors):>11,} authors; {split.sum():,} with enough posts"
     yield f"  {large.sum():>11,} of these with {roles['minimum_tokens']:,} tokens"
     yield f"  {len(measured.background):>11,} authors are background"
     for row in shortcomings(measured.suitability).query("authors > 0").itertuples():
