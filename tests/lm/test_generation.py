@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from favor.foundation.errors import UserError
-from favor.lm import generation
+from favor.lm import decoding, generation
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.sampling import Sampling
@@ -139,3 +140,100 @@ def test_prompt_that_does_not_fit_is_refused(base, adapters):
         generate(base, LORA, [GenerationRequest("client_007-1", [3] * 120, adapters[0])], NEW)
     with pytest.raises(UserError, match="prompt of 0 tokens"):
         generate(base, LORA, [GenerationRequest("a", [], adapters[0])], NEW)
+
+
+@pytest.mark.parametrize("lengths", [[9] * 6, [3, 9, 9, 5, 4, 12]], ids=["one length", "many lengths"])
+def test_a_static_cache_gives_the_tokens_of_the_growing_one(base, adapters, monkeypatch, lengths):
+    generator = np.random.default_rng(4)
+    prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
+    requests = [GenerationRequest(f"{row}", prompt, adapters[row // 2]) for row, prompt in enumerate(prompts)]
+    growing = generate(base, LORA, requests, NEW, 1.1)
+    taken = []
+    monkeypatch.setattr(decoding.StaticSteps, "_step", counted(decoding.StaticSteps._step, taken))
+    monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
+    assert generate(base, LORA, requests, NEW, 1.1) == growing
+    assert taken
+    assert generate(base, LORA, requests, NEW, 1.0) != growing
+
+
+def counted(function, calls):
+    """Return the function, which notes its calls."""
+
+    def noting(*given):
+        calls.append(given)
+        return function(*given)
+
+    return noting
+
+
+class PretendedGraph:
+    """Stands for torch.cuda.CUDAGraph on a processor: replays by calling what was recorded, after ``spoil``."""
+
+    def __init__(self, step, spoil):
+        self.step, self.spoil, self.replays = step, spoil, 0
+
+    def replay(self):
+        self.replays += 1
+        self.step()
+        self.spoil()
+
+
+@pytest.mark.parametrize("fate", ["kept", "differs", "cannot be recorded"])
+def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapters, monkeypatch, capsys, fate):
+    requests = [GenerationRequest(f"{row}", [5 + row, 9, 14], adapters[row]) for row in range(4)]
+    expected = generate(base, LORA, requests, NEW, 1.1)
+    steps: list[decoding.StaticSteps] = []
+    graphs: list[PretendedGraph] = []
+    recording = [False]
+    made, plain = decoding.StaticSteps.__init__, decoding.StaticSteps._step
+
+    def initialise(self, *given):
+        made(self, *given)
+        self.records = True
+        steps.append(self)
+
+    def step(self):
+        if recording[0]:  # recording runs nothing
+            return
+        plain(self)
+
+    def spoil():
+        if fate == "differs":
+            steps[-1].batch.history[:, -1] += 1
+
+    def graph():
+        graphs.append(PretendedGraph(lambda: plain(steps[-1]), spoil))
+        return graphs[-1]
+
+    @contextmanager
+    def recorded(graph):
+        recording[0] = True
+        yield
+        recording[0] = False
+        if fate == "cannot be recorded":
+            raise RuntimeError("operation not permitted when stream is capturing\nmore")
+
+    monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
+    monkeypatch.setattr(decoding.StaticSteps, "__init__", initialise)
+    monkeypatch.setattr(decoding.StaticSteps, "_step", step)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
+    monkeypatch.setattr(torch.cuda, "graph", recorded)
+    assert generate(base, LORA, requests, NEW, 1.1) == expected
+    (made_graph,) = graphs
+    message = capsys.readouterr().err
+    if fate == "kept":
+        assert made_graph.replays > 1
+        assert "CUDA graph" not in message
+    else:
+        assert made_graph.replays == (1 if fate == "differs" else 0)
+        reason = "its first tokens were not those of a plain step" if fate == "differs" else "operation not permitted"
+        assert f"without a CUDA graph: {reason}" in message
+
+
+def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeypatch):
+    gpu = replace(base, device=torch.device("cuda"))
+    assert decoding.static_fits(gpu, 100)
+    assert not decoding.static_fits(base, 100)
+    monkeypatch.setattr(base.model.config, "sliding_window", 64)
+    assert not decoding.static_fits(gpu, 100)
+    assert decoding.static_fits(gpu, 64)

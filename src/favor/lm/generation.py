@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
-from favor.lm.arithmetic import fast_products
 from favor.lm.base import BaseModel
-from favor.lm.cache import growing_cache
+from favor.lm.decoding import Batch, Choice, GrowingSteps, StaticSteps, static_fits
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
 from favor.lm.sampling import Sampling, Stream, draws, sampled
@@ -24,9 +22,6 @@ from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt, fitting_batches
 from favor.running.progress import Progress
-
-Choice = Callable[[torch.Tensor, int], torch.Tensor]
-
 
 # After how many steps it is asked whether every row has ended. The question waits for all that a GPU was given.
 END_TEST_STEPS = {"cuda": 16, "cpu": 1}
@@ -118,7 +113,7 @@ def _continue(
     rows = [index for slot in slots for index in slot]
     _set_adapters(base, stack, requests, slots)
     prompts = [requests[index].prompt_tokens for index in rows]
-    choose: Choice = _most_probable
+    choose: Choice | None = None
     if sampling is not None:
         streams = [requests[index].stream for index in rows]
         drawn = draws([stream for stream in streams if stream is not None], max_new_tokens).to(base.device)
@@ -241,57 +236,37 @@ def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraStat
 
 
 def _decode(
-    base: BaseModel, prompts: Sequence[Sequence[int]], max_new_tokens: int, repetition_penalty: float, choose: Choice
+    base: BaseModel,
+    prompts: Sequence[Sequence[int]],
+    max_new_tokens: int,
+    repetition_penalty: float,
+    choose: Choice | None,
 ) -> list[list[int]]:
-    """Return the continuations of a batch of prompts, padded on the left where their lengths differ.
-
-    ``choose`` takes the logits [rows, vocabulary] of a step and its number, and returns the tokens [rows].
-    """
+    """Return the continuations of a batch of prompts: by ``choose``, or greedy ones."""
     rows, longest = len(prompts), max(len(prompt) for prompt in prompts)
     total = longest + max_new_tokens
-    # Where padding stands, the history repeats the row's first token: the penalty sees no foreign token.
     history = torch.empty(rows, total, dtype=torch.long)
     mask = torch.ones(rows, total, dtype=torch.long)
     for row, prompt in enumerate(prompts):
         gap = longest - len(prompt)
-        history[row, :gap] = prompt[0]
+        history[row] = prompt[0]
         history[row, gap:longest] = torch.as_tensor(np.asarray(prompt, dtype=np.int64))
         mask[row, :gap] = 0
-    padded = bool((mask == 0).any())
-    history, mask = history.to(base.device), mask.to(base.device)
-    positions = (mask.cumsum(1) - 1).clamp_(min=0)
     ends = torch.tensor(base.end_ids, dtype=torch.long, device=base.device)
-    finished = torch.zeros(rows, dtype=torch.bool, device=base.device)
+    batch = Batch(history.to(base.device), mask.to(base.device), longest, ends)
+    steps: GrowingSteps | StaticSteps
+    if choose is None and static_fits(base, total):
+        steps = StaticSteps(base, batch, repetition_penalty)
+    else:
+        steps = GrowingSteps(base, batch, repetition_penalty, choose or _most_probable)
     every = END_TEST_STEPS[base.device.type]
-    cache = growing_cache(base.model.config, total)
-    length = longest
-    current = history[:, :longest]
-    for step in range(max_new_tokens):
-        width = current.shape[1]
-        options: dict[str, Any] = {"position_ids": positions[:, length - width : length]}
-        if padded:
-            options["attention_mask"] = mask[:, :length]
-        states = base.decoder(input_ids=current, past_key_values=cache, use_cache=True, **options).last_hidden_state
-        with fast_products():
-            logits = base.head(states[:, -1]).float()
-        chosen = choose(_penalise(logits, history[:, :length], repetition_penalty), step)
-        history[:, length] = chosen
-        length += 1
-        finished |= torch.isin(chosen, ends)
+    for step in range(1, max_new_tokens + 1):
+        steps.advance()
         # What comes after an end is cut below.
-        if (step + 1) % every == 0 and bool(finished.all()):
+        if step % every == 0 and bool(batch.finished.all()):
             break
-        current = history[:, length - 1 : length]
     outputs = []
-    for tokens in history[:, longest:length].tolist():
+    for tokens in batch.history[:, longest : longest + step].tolist():
         stop = next((place for place, token in enumerate(tokens) if token in base.end_ids), len(tokens))
         outputs.append(tokens[:stop])
     return outputs
-
-
-def _penalise(logits: torch.Tensor, history: torch.Tensor, penalty: float) -> torch.Tensor:
-    """Divide positive and multiply negative logits of tokens in each row's history by ``penalty``, in place."""
-    if penalty == 1.0:
-        return logits
-    seen = logits.gather(1, history)
-    return logits.scatter_(1, history, torch.where(seen < 0, seen * penalty, seen / penalty))
