@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,6 +51,28 @@ def test_the_blogtext_experiment(plan):
     assert found["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
     assert found["generate"] == 3 * 14
     assert sum(found.values()) < 2300  # a budget, so that planning stays a matter of seconds (docs/scaling.md)
+
+
+def test_many_clients_are_generated_for_in_several_jobs(plan):
+    def crowd(config):
+        config["corpora"]["blogtext"].setdefault("roles", {})["clients"] = 2500
+        config["experiments"]["blogtext"]["clients"] = 2500
+
+    planner = plan("config/blogtext.yaml", crowd)
+    training, costs = planner.training, planner.costs
+    run = next(run for run in training.runs("blogtext") if run.method == "fedavg")
+    assert list(map(len, training.generation_parts("blogtext"))) == [1000, 1000, 500]
+    assert (training.generating(parted=True), training.generating(parted=False)) == ("blogtext", "none")
+    files = training.parts_of(planner.paths.part_generations)(run)
+    assert [file.rpartition("/")[2] for file in files] == ["part0.parquet", "part1.parquet", "part2.parquet"]
+    parts = [SimpleNamespace(**vars(run), part=str(part)) for part in range(3)]
+    assert sum(costs.part_work(part, None)[0] for part in parts) == costs.generation_work(run, None)[0]
+    settings = training.part_settings(parts[2])
+    assert settings.pop("clients") == training.clients("blogtext")[2000:]
+    assert settings == training.generation_settings(run)
+    accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
+    jobs = accounts.of("blogtext").jobs
+    assert (jobs["generate_part"], jobs["join_generations"], jobs["generate"]) == (3 * 3 * 14, 3 * 14, 0)
 
 
 def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan):

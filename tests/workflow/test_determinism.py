@@ -37,8 +37,12 @@ def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_p
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project")
     project.edit("shortest.yaml", "clients_per_job: null", how)
+    parted = how == "clients_per_job: 3"
+    if parted:
+        project.edit("shortest.yaml", "max_new_tokens: 24,", "max_new_tokens: 24, clients_per_job: 2,")
     output = project.snakemake(*ARGUMENTS, *TABLES).stdout
     assert {"train_shared", "train_personal"} <= set(jobs_begun(output))
+    assert parted == ("join_generations" in jobs_begun(output))
     for name in TABLES:
         assert (project.folder / name).read_bytes() == (finished.folder / name).read_bytes()
     texts = [

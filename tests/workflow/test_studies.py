@@ -134,7 +134,7 @@ def test_what_a_change_reruns(run):
 
     jobs = changed("passages: 2", "passages: 1")
     assert jobs["generate_prompted"] == 2
-    assert not {"distil_sheets", "train_shared", "train_personal", "generate", "embed_transfer"} & set(jobs)
+    assert not {"distil_sheets", "train_shared", "train_personal", "generate_part", "embed_transfer"} & set(jobs)
     jobs = changed("sheet_tokens: 16", "sheet_tokens: 12")
     assert jobs["distil_sheets"] == 1
     assert jobs["generate_prompted"] == 1  # the row without a sheet stays

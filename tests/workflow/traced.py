@@ -68,6 +68,7 @@ TRACED = {
         "distil_sheets",
         "embed_transfer",
         "generate_prompted",
+        "join_generations",
         "judge",
         "measure_privacy",
         "prepare_judgements",

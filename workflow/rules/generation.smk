@@ -17,6 +17,7 @@ rule generate:
     benchmark:
         paths.benchmark("generate")
     wildcard_constraints:
+        experiment=training.generating(parted=False),
         method=studies.trained_rows,
     conda:
         "../../envs/models.yaml"
@@ -33,6 +34,58 @@ rule generate:
         code=code("generate"),
     script:
         "../scripts/generate.py"
+
+
+# The same for some of many clients (generation.clients_per_job).
+use rule generate as generate_part with:
+    output:
+        generations=paths.part_generations,
+        common_generations=paths.part_common_generations,
+        gates=paths.part_gates,
+    log:
+        paths.log("generate_part"),
+    benchmark:
+        paths.benchmark("generate_part")
+    wildcard_constraints:
+        experiment=training.generating(parted=True),
+        method=studies.trained_rows,
+        part=r"\d+",
+    resources:
+        **asks(
+            "generate_part",
+            costs.experiment_gpus,
+            costs.part_work,
+            costs.base_model,
+        ),
+    params:
+        cfg=training.part_settings,
+        code=code("generate"),
+
+
+rule join_generations:
+    input:
+        generations=training.parts_of(paths.part_generations),
+        common_generations=training.parts_of(paths.part_common_generations),
+        gates=training.parts_of(paths.part_gates),
+    output:
+        generations=paths.generations,
+        common_generations=paths.common_generations,
+        gates=paths.gates,
+    log:
+        paths.log("join_generations"),
+    benchmark:
+        paths.benchmark("join_generations")
+    wildcard_constraints:
+        experiment=training.generating(parted=True),
+        method=studies.trained_rows,
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **asks("join_generations"),
+    params:
+        code=code("join_generations"),
+    script:
+        "../scripts/join_generations.py"
 
 
 # Continuations that were made elsewhere.

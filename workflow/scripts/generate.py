@@ -26,14 +26,16 @@ with job(snakemake) as cfg:
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
     else:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
+    chosen = cfg.get("clients", clients)  # those of this job
+    adapters = {client: adapter for client, adapter in adapters.items() if client in chosen}
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
     shared = snakemake.input.common_prompts
     common = client_prompts(read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty(), adapters)
-    longest = max(frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame))
+    lengths = [frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame)]
     base = load_base(
         **cfg["model"],
         lora=lora,
-        context_needed=int(longest) + settings["max_new_tokens"],
+        context_needed=int(max(lengths, default=0)) + settings["max_new_tokens"],
     )
     if how.inference == "adapters":
         check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)

@@ -27,6 +27,7 @@ from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, T
 EMBEDDED_MINILM = "embedded-minilm"
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
 MOST_CLIENTS_PER_JOB = 32
+MOST_CLIENTS_GENERATED = 1000  # some minutes of a GPU
 ENCODER_ROLES = {"style", "independent", "semantic"}
 RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
 
@@ -172,6 +173,9 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
     federation = experiment.federation
     per_job = MOST_CLIENTS_PER_JOB if federation.clients_per_job is None else federation.clients_per_job
     fill(federation, clients_per_job=min(per_job, experiment.clients))
+    generation = experiment.generation
+    per_job = MOST_CLIENTS_GENERATED if generation.clients_per_job is None else generation.clients_per_job
+    fill(generation, clients_per_job=min(per_job, experiment.clients))
     evaluation = experiment.evaluation
     if evaluation.semantic_encoder is None:
         embedded = [

@@ -217,6 +217,12 @@ class Generation(Section):
     rows_per_batch: int = key(
         256, "Most continuations generated at once; fewer where a GPU's memory does not hold them.", ge=1
     )
+    clients_per_job: Annotated[int, OR_NULL] = key(
+        None,
+        "How many clients' prompts one job continues; null takes all, up to 1,000. Results change by no more than "
+        "rounding.",
+        ge=1,
+    )
     minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
     minimum_distinct_bigram_ratio: Share = key(
         0.15, "Outputs with a smaller share of distinct bigrams fail the filter."

@@ -63,7 +63,13 @@ class Accounts:
             if plan.personal is not None and plan.shared is None and not needs_shared(plan):
                 initial.add(self.training.initial_adapter(run, owner[1]))
             if self.evaluation.is_measured(experiment):
-                found.jobs["generate" if plan.prompting is None else "generate_prompted"] += 1
+                parts = len(self.training.generation_parts(experiment))
+                if plan.prompting is not None:
+                    found.jobs["generate_prompted"] += 1
+                elif parts == 1:
+                    found.jobs["generate"] += 1
+                else:
+                    found.jobs.update({"generate_part": parts, "join_generations": 1})
             self._add_traffic(found, run, plan)
         for run in self.training.planted_runs(experiment):
             plan = self.project.plan(run)

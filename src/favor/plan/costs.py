@@ -14,7 +14,7 @@ from typing import Any
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
-from favor.plan.keys import InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
+from favor.plan.keys import GenerationPart, InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
 from favor.plan.project import Project
 from favor.plan.studies import Studies
 from favor.plan.training import Training
@@ -211,11 +211,19 @@ class Costs:
         return prompts.per_client + common
 
     def generation_work(self, key: InRun, files: Any) -> tuple[float, float]:
-        """Return the work of generating a run. Only the adapters of a batch are read at once."""
+        """Return the work of generating a run in one job."""
+        return self._generating(key, self.project.experiment(key).clients)
+
+    def part_work(self, key: GenerationPart, files: Any) -> tuple[float, float]:
+        """Return the work of generating for some of a run's clients."""
+        return self._generating(key, len(self.training.generation_parts(key.experiment)[int(key.part)]))
+
+    def _generating(self, key: InRun, clients: int) -> tuple[float, float]:
+        """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
         tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
-        prompts = experiment.clients * self._prompts(key)
-        stacked = min(experiment.clients, experiment.generation.rows_per_batch)
+        prompts = clients * self._prompts(key)
+        stacked = min(clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked
 

@@ -110,6 +110,14 @@ class PersonalJob(InRun, Protocol):
         """The job's number within the phase, from 0."""
 
 
+class GenerationPart(InRun, Protocol):
+    """One job of a run's generation: some of its clients."""
+
+    @property
+    def part(self) -> str:
+        """The job's number, from 0."""
+
+
 class OfFamily(InExperiment, Protocol):
     """The scores of one metric family."""
 

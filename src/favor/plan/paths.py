@@ -71,6 +71,8 @@ JOBS = {
     "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
     "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
     **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters", "measure_privacy"), _RUN),
+    "generate_part": f"{_RUN}-part{{part}}",
+    "join_generations": _RUN,
     "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
     "export_release": "{experiment}-{method}-seed{seed}",
     "score": "{experiment}-{family}",
@@ -152,6 +154,9 @@ class Paths:
         self.generations = at(f"{run}/generations.parquet")
         self.common_generations = at(f"{run}/common_generations.parquet")
         self.gates = at(f"{run}/gates.parquet")
+        self.part_generations = at(f"{run}/generations/part{{part}}.parquet")
+        self.part_common_generations = at(f"{run}/generations/part{{part}}.common.parquet")
+        self.part_gates = at(f"{run}/generations/part{{part}}.gates.parquet")
         self.prompted_requests = at(f"{run}/clients/requests.parquet")
         self.peft_folder = at(f"{run}/clients/peft")
         self.generation_embeddings = at("{experiment}/embeddings/{encoder}.parquet")

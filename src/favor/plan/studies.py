@@ -12,7 +12,7 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
 from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
-from favor.plan.project import Project, alternatives, parameter, pick
+from favor.plan.project import Project, alternatives, parameter, pick, without
 from favor.plan.training import Training
 
 TRANSFER_TABLE = "asce-scale-transfer"
@@ -113,7 +113,7 @@ class Studies:
             model=self.project.asked_model_settings(experiment.base_model),
             prompting=plan_values(self.project.plan(key))["prompting"],
             lengths=pick(experiment.prompting, "passages", "passage_tokens"),
-            generation=experiment.row_generation(key.method),
+            generation=without(experiment.row_generation(key.method), "clients_per_job"),
             words=self.project.words(key),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.plan.keys import (
     Batch,
+    GenerationPart,
     InExperiment,
     InRun,
     InSeed,
@@ -23,7 +24,7 @@ from favor.plan.keys import (
     Run,
 )
 from favor.plan.paths import Template
-from favor.plan.project import parameter, pick, unique
+from favor.plan.project import alternatives, parameter, pick, unique, without
 from favor.plan.shared import SharedTraining
 
 
@@ -299,6 +300,27 @@ class Training(SharedTraining):
         """Return the prompts that every client continues, where the experiment has such."""
         return [] if self.project.experiment(key).prompts.common is None else [self.paths.common_prompts.of(key)]
 
+    def generation_parts(self, experiment: str) -> list[list[str]]:
+        """Return the clients of every job that generates for a run of an experiment."""
+        size = self.project.config.experiments[experiment].generation.clients_per_job
+        assert size is not None
+        return batches(self.clients(experiment), size)
+
+    def generating(self, parted: bool) -> str:
+        """Return an expression for the experiments whose runs generate in several jobs, or for those in one."""
+        return alternatives(
+            name for name in self.project.config.experiments if (len(self.generation_parts(name)) > 1) == parted
+        )
+
+    def parts_of(self, kind: Template) -> Callable[[InRun], list[str]]:
+        """Return what gives the files of a kind that a run's parts generate."""
+        return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
+
+    def part_settings(self, key: GenerationPart) -> dict[str, Any]:
+        """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
+        clients = self.generation_parts(key.experiment)[int(key.part)]
+        return self.generation_settings(key) | parameter(clients=clients)
+
     def generation_settings(self, key: InRun) -> dict[str, Any]:
         """Return what a job that generates reads of the configuration."""
         experiment = self.project.experiment(key)
@@ -306,7 +328,7 @@ class Training(SharedTraining):
             model=self.project.model_settings(experiment.base_model),
             **plan_values(self.project.plan(key).generates),
             **pick(experiment, "lora"),
-            generation=experiment.row_generation(key.method),
+            generation=without(experiment.row_generation(key.method), "clients_per_job"),
             words=self.project.words(key),
         )
 

@@ -1,0 +1,114 @@
+"""A run's continuations are the same bytes, however many jobs generate them."""
+
+from __future__ import annotations
+
+import runpy
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import torch
+from tests.federation.test_aggregate_script import Files
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.plan.conftest import *  # noqa: F403 - planners
+
+from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
+from favor.federation.local import lora_settings
+from favor.federation.packs import write_pack
+from favor.federation.schedule import client_names
+from favor.federation.tables import GENERATIONS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.lm.configuration import load_configuration
+from favor.lm.lora import initial_state
+from favor.plan.keys import Run
+
+CLIENTS = client_names(4)
+OUTPUTS = ("generations", "common_generations", "gates")
+
+
+def write_prompts(folder, clients):
+    """Two prompts of their own for the named clients, of two lengths, and two common ones."""
+    rows = [
+        (client, f"{client}-{n}", "d", "t", "", list(range(5 + place, 15 + place + n)), "", 9)
+        for place, client in enumerate(clients)
+        for n in range(2)
+    ]
+    write_parquet(pd.DataFrame(rows, columns=PROMPTS.names), folder / "prompts.parquet", PROMPTS)
+    common = {"prompt_id": ["common-001", "common-002"], "prompt_tokens": [[9, 8, 7], [20, 30, 40]]}
+    rest = {column.name: "" for column in COMMON_PROMPTS.columns if column.name not in common}
+    write_parquet(pd.DataFrame({**rest, **common})[COMMON_PROMPTS.names], folder / "common.parquet", COMMON_PROMPTS)
+
+
+@pytest.fixture
+def generated(plan, model_folder, tmp_path, repository, monkeypatch):
+    """Returns the bytes of what all jobs of a run generate, with so many clients per job."""
+    monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
+
+    def run(per_job):
+        def change(config):
+            experiment = config["experiments"]["micro"]
+            experiment["methods"] |= {"local_only_asce": {}}
+            experiment["generation"]["clients_per_job"] = per_job
+
+        training, key = plan(change=change).training, Run("micro", "1", "local_only_asce")
+        parts = training.generation_parts("micro")
+        settings = [training.part_settings(SimpleNamespace(**vars(key), part=part)) for part in range(len(parts))]
+        made = []
+        for number, cfg in enumerate(settings if len(parts) > 1 else [training.generation_settings(key)]):
+            cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
+            start = initial_state(load_configuration(str(model_folder)), lora_settings(cfg), 1)
+            states = {}
+            for place, client in enumerate(CLIENTS):
+                generator = torch.Generator().manual_seed(place)
+                states[client] = {
+                    "adapter": {
+                        name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in start.items()
+                    }
+                }
+            write_pack(tmp_path / "pack.safetensors", states, {})
+            output = {name: tmp_path / f"{name}{number}.parquet" for name in OUTPUTS}
+            files = {"prompts": "prompts.parquet", "common_prompts": "common.parquet"}
+            job = SimpleNamespace(
+                input=Files(
+                    adapters=[str(tmp_path / "pack.safetensors")],
+                    **{name: str(tmp_path / file) for name, file in files.items()},
+                ),
+                output=Files(**output),
+                params={"cfg": cfg},
+                wildcards=key,
+                resources={},
+                log=[],
+                rule="generate",
+            )
+            runpy.run_path(str(repository / "workflow/scripts/generate.py"), init_globals={"snakemake": job})
+            made.append(output)
+        if len(made) > 1:
+            output = {name: tmp_path / f"{name}.parquet" for name in OUTPUTS}
+            job = SimpleNamespace(
+                input={name: [part[name] for part in made] for name in OUTPUTS},
+                output=output,
+                params={},
+                resources={},
+                log=[],
+                rule="join_generations",
+            )
+            runpy.run_path(str(repository / "workflow/scripts/join_generations.py"), init_globals={"snakemake": job})
+        return len(made), {name: path.read_bytes() for name, path in output.items()}
+
+    return run
+
+
+def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(generated, tmp_path):
+    write_prompts(tmp_path, CLIENTS)
+    count, whole = generated(None)
+    assert count == 1
+    texts = read_parquet(tmp_path / "generations0.parquet", GENERATIONS)
+    assert list(texts["client"].unique()) == CLIENTS
+    assert texts["text"].nunique() > 4
+    assert generated(1) == (4, whole)
+    assert generated(3) == (2, whole)
+
+
+def test_a_job_whose_clients_have_no_prompts_generates_nothing(generated, tmp_path):
+    write_prompts(tmp_path, CLIENTS[:3])
+    assert generated(1) == (4, generated(None)[1])
