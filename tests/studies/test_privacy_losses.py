@@ -139,7 +139,7 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first):
 
 
 def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first):
-    pieces = secret_pieces(base, [secret(1, client) for client in HABITS])
+    pieces = secret_pieces(base, [secret(1, client) for client in HABITS], 128)
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128)
     (result,) = train(base, LORA, [ClientTask("client_001", [pieces[0]] * 4, start, 15, 1)], settings)
@@ -150,7 +150,7 @@ def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base,
     }
     mean = {key: first[key] + uploads["client_001"][key] / 2 for key in first}
     run = Trajectory([first, mean], [uploads], {}, LORA)
-    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, seed=1)
+    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, 128, seed=1)
     rank = table.set_index(["adapter", "round", "client"])["rank"]
     assert rank["upload", 0, "client_001"] == 1
     assert rank["upload", 0, "client_002"] == rank["server", 0, "client_002"]  # nothing was learned
@@ -167,7 +167,17 @@ def test_texts_that_were_trained_on_are_drawn_by_client(first):
     assert alone["document_id"].tolist() == drawn.loc[drawn["client"] == "client_002", "document_id"].tolist()
 
 
+def test_a_secret_is_read_at_the_end_of_its_document(base):
+    numbers = [secret(1, client) for client in HABITS]
+    for whole, piece in zip(secret_pieces(base, numbers, 128), secret_pieces(base, numbers, 40), strict=True):
+        assert len(piece) == 40
+        np.testing.assert_array_equal(piece.tokens, whole.tokens[-40:])
+        assert len(whole) - whole.response_start == len(piece) - piece.response_start
+    with pytest.raises(UserError, match="within 8 tokens"):
+        secret_pieces(base, numbers, 8)
+
+
 def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch):
     monkeypatch.setattr(type(base.tokenizer), "encode", lambda self, text: [5, 6, 7])
     with pytest.raises(UserError, match="does not tell numbers apart"):
-        secret_pieces(base, ["1234", "5678"])
+        secret_pieces(base, ["1234", "5678"], 128)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from favor.federation.privacy import Privacy, noise
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.statistics.attacks import privacy_loss
 from favor.studies.privacy_vectors import canary_cosines, link_cosines
+from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS
 
 SHAPES = {"a.lora_A.weight": (4, 30), "a.lora_B.weight": (50, 4)}
 
@@ -25,6 +27,16 @@ def test_cosines_are_those_of_what_the_round_did_not_learn_alike():
     assert found[1, "x", 0, "x"] == pytest.approx(3 / np.sqrt(10))
     assert found[1, "x", 0, "y"] == pytest.approx(-3 / np.sqrt(10))
     assert len(found) == 4
+
+
+def test_one_round_has_no_links_and_its_table_is_a_file(tmp_path):
+    found = link_cosines([{"x": {"k": np.ones(2, np.float32)}, "y": {"k": np.zeros(2, np.float32)}}])
+    write_parquet(found.assign(seed=1, method="favor"), tmp_path / "links.parquet", PRIVACY_LINKS)
+    assert read_parquet(tmp_path / "links.parquet", PRIVACY_LINKS).empty
+    for table in (PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS):  # where none are wanted
+        nothing = table.empty().drop(columns=["seed", "method"]).assign(seed=1, method="favor")
+        write_parquet(nothing, tmp_path / "nothing.parquet", table)
+        assert read_parquet(tmp_path / "nothing.parquet", table).empty
 
 
 def test_a_client_with_a_direction_of_its_own_is_found_again_and_one_without_is_not():

@@ -58,7 +58,7 @@ with job(snakemake) as cfg:
     if cfg["canaries"]:
         canary_server = [open_safetensors(path)[0] for path in snakemake.input.canary_server]
         planted = Trajectory(canary_server, rounds_of(snakemake.input.canary_uploads), {}, lora)
-        canaries = read_canaries(base, lora, planted, cfg["canaries"], cfg["candidates"], seed)
+        canaries = read_canaries(base, lora, planted, cfg["canaries"], cfg["candidates"], cfg["max_length"], seed)
     clients = PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
     if cfg["canary_clients"] and stage.server.kind == "mean":
         rate = cfg["server_learning_rate"] * stage.server.rate

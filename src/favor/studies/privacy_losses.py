@@ -143,6 +143,7 @@ def read_canaries(
     run: Trajectory,
     repeats: Mapping[str, int],
     count: int,
+    max_length: int,
     seed: int,
 ) -> pd.DataFrame:
     """Return the ``privacy_canaries`` table, without its seed and method: every secret's rank among ``count`` others.
@@ -153,7 +154,7 @@ def read_canaries(
     last = run.last_rounds
     owners = sorted(last)
     secrets = [secret(seed, client) for client in owners]
-    pieces = secret_pieces(base, [*secrets, *candidates(seed, count)])
+    pieces = secret_pieces(base, [*secrets, *candidates(seed, count)], max_length)
     rows = []
     for adapter, number, holder, own, state in _canary_views(run, last):
         asked = [Question(state, piece) for piece in pieces]
@@ -178,16 +179,24 @@ def _canary_views(run: Trajectory, last: Mapping[str, int]) -> Iterator[tuple[st
         yield UPLOAD, number, client, [client], from_arrays(run.uploaded(number, client))
 
 
-def secret_pieces(base: BaseModel, secrets: Sequence[str]) -> list[Piece]:
-    """Return a piece per secret in its carrier, supervised from the first token at which two of them can differ."""
+def secret_pieces(base: BaseModel, secrets: Sequence[str], max_length: int) -> list[Piece]:
+    """Return a piece per secret in its carrier, supervised from the first token at which two of them can differ.
+
+    A piece is the end of the document, of at most ``max_length`` tokens, as training reads it.
+    """
     encoded = [base.tokenizer.encode(carrying(one)) for one in secrets]
     start = len(base.tokenizer.encode(CARRIER))
     shared = min(start, *(_common(encoded[0], other) for other in encoded[1:]))
-    if any(len(tokens) <= shared for tokens in encoded) or not shared:
-        raise UserError(
-            f"model '{base.source}': its tokenizer does not tell numbers apart; set studies.privacy.canaries to null"
-        )
-    return [Piece(np.asarray(tokens, dtype=np.int32), shared, "") for tokens in encoded]
+    pieces = []
+    for tokens in encoded:
+        cut = max(0, len(tokens) - max_length)
+        if not cut < shared < len(tokens):
+            raise UserError(
+                f"model '{base.source}': its tokenizer does not tell numbers apart within {max_length} tokens; set "
+                "studies.privacy.canaries to null"
+            )
+        pieces.append(Piece(np.asarray(tokens[cut:], dtype=np.int32), shared - cut, ""))
+    return pieces
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
