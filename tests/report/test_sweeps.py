@@ -15,7 +15,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.context import Context
-from favor.report.figures.sweep import draw_sweep
+from favor.report.figures.sweep import draw_sweep, sweep_label
 from favor.report.html import html_table
 from favor.report.identity import Methods
 from favor.report.labels import printed_spec
@@ -138,3 +138,23 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.Da
     tests = with_remarks_of_points(printed_spec("phase1-paired-significance"), POINTS, known, posts)
     statistics = [column.statistic for column in tests.panels[0].columns]
     assert statistics.index("author_interval") < statistics.index("interval")
+
+
+def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score: Callable[..., dict], tmp_path: Path) -> None:
+    rows = [
+        {**score(method, "text_auc", value, "", 1), "variant": "upload", "point": point, "experiment": ""}
+        for method, point, value in (("fedavg", "even", 0.9), ("fedavg", "Strong", 0.6), ("favor", "even", 0.8))
+    ]
+    labels = {"text_auc": "Text AUC"}
+    assert sweep_label("text_auc:upload", labels) == "Text AUC (upload)"
+    assert sweep_label("text_auc", labels) == "Text AUC"
+    metrics = {"text_auc:upload": sweep_label("text_auc:upload", labels)}
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", Methods(["fedavg", "favor"]), tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "Text AUC (upload)" in drawn
+    assert "FedAvg" in drawn
+    assert "FAVoR" not in drawn  # at one of the two points alone
+    with pytest.raises(UserError, match="text_auc:final"):
+        draw_sweep(
+            pd.DataFrame(rows), POINTS, {"text_auc:final": "x"}, "asce_a", Methods(["fedavg"]), tmp_path / "b.svg"
+        )

@@ -1,7 +1,7 @@
 """Draw the scores of a sweep over its points."""
 
 from favor.foundation.parquet import read_parquet
-from favor.report.figures.sweep import draw_sweep
+from favor.report.figures.sweep import draw_sweep, sweep_label
 from favor.report.identity import Methods
 from favor.report.sweeps import points_of
 from favor.running.job import job
@@ -13,7 +13,7 @@ with job(snakemake) as cfg:
     draw_sweep(
         read_parquet(snakemake.input.scores, SWEEP_SCORES),
         points_of(cfg["points"]),
-        {metric: labels.get(metric, metric) for metric in cfg["figure"]},
+        {metric: sweep_label(metric, labels) for metric in cfg["figure"]},
         cfg["style_encoder"],
         Methods(cfg["methods"], cfg["display"]),
         *snakemake.output,

@@ -23,7 +23,9 @@ class Sweep(Section):
     axis: str = key("Point", "What the points differ in; the label of the figure's axis.")
     points: list[Point] = required("The points in their order; each is an experiment of its own.", min_length=1)
     tables: Annotated[list[str], DISTINCT] = key([], "Tables over the points, by label.")
-    figure: list[str] = key([], "Metrics drawn over the points; the tables must score them.")
+    figure: list[str] = key(
+        [], "Metrics drawn over the points, `metric` or `metric:variant`; the tables must score them."
+    )
 
     def check(self, where: str) -> None:
         """Check labels and the figure. Raises ``UserError`` that names the key."""

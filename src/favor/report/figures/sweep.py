@@ -15,6 +15,12 @@ from favor.report.sweeps import Point
 _COLUMNS = 3
 
 
+def sweep_label(metric: str, labels: Mapping[str, str]) -> str:
+    """Return what names a metric on its axis, and its variant where it has one, "Text AUC (upload)"."""
+    name, _, variant = metric.partition(":")
+    return f"{labels.get(name, name)} ({variant})" if variant else labels.get(name, name)
+
+
 def draw_sweep(
     scores: pd.DataFrame,
     points: Sequence[Point],
@@ -26,7 +32,7 @@ def draw_sweep(
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
-    Drawn are the methods that ran at every point.
+    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload".
 
     Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
     have one, evenly spaced otherwise. Raises ``UserError`` for a metric that was not scored.
@@ -35,8 +41,8 @@ def draw_sweep(
     places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
     labels = [point.label for point in points]
     width = (max(places) - min(places)) or 1.0
-    everywhere = scores.groupby("method")["point"].nunique() == len(points)
-    shown = [method for method in methods.rows if everywhere.get(method, False)]
+    several = scores.groupby("method")["point"].nunique() >= min(2, len(points))
+    shown = [method for method in methods.rows if several.get(method, False)]
     columns = min(_COLUMNS, len(metrics))
     rows = -(-len(metrics) // columns)
     inches = 3.1 * columns + 0.6
@@ -46,7 +52,8 @@ def draw_sweep(
     height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
     with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
-            own = scores[(scores["metric"] == metric) & (scores["variant"] == "")]
+            name, _, variant = metric.partition(":")
+            own = scores[(scores["metric"] == name) & (scores["variant"] == variant)]
             own = own[own["encoder"].isin([style_encoder, ""])]
             if own.empty:
                 raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
@@ -74,5 +81,5 @@ def draw_sweep(
         if shown:
             figure.legend(loc="outside upper center", ncols=beside)
         else:
-            say(axes[0], "No method ran at every point.")
+            say(axes[0], "No method ran at two points.")
         save(figure, *paths)
