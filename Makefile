@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs clean
+.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs benchmark-gpu clean
 
 install: $(INSTALLED)
 
@@ -71,6 +71,10 @@ lint: install
 # The documentation as a site of plain files: build/site/index.html. A broken link stops it.
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Checks of the engine on one GPU, then its speed: under 8 minutes. Figures: benchmarks/figures/{device}.json.
+benchmark-gpu: install
+	$(BIN)/python benchmarks/gpu.py
 
 clean:
 	rm -rf results .snakemake

@@ -32,12 +32,15 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def random_base(shape: str, quantise: bool, device: str) -> BaseModel:
-    """Return a Qwen2 of the named shape with random weights, its linear layers in NF4 if ``quantise``."""
+def random_base(shape: str, quantise: bool, device: str, dtype: torch.dtype | None = None) -> BaseModel:
+    """Return a Qwen2 of the named shape with random weights, its linear layers in NF4 if ``quantise``.
+
+    ``dtype``: bfloat16 on a GPU and float32 on a processor if None.
+    """
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(0)
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    dtype = dtype or (torch.bfloat16 if device == "cuda" else torch.float32)
     configuration = Qwen2Config(**SHAPES[shape], tie_word_embeddings=True, eos_token_id=1, bos_token_id=None)
     torch.set_default_dtype(dtype)
     with torch.device(device):

@@ -1,0 +1,51 @@
+"""The benchmark of a GPU, in small on a processor: what it checks, writes and refuses."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("gpu")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def test_checks_figures_and_table(gpu, tmp_path, capsys):
+    gpu.main(["--device", "cpu", "--tiny", "--folder", str(tmp_path)])
+    figures = json.loads((tmp_path / "cpu.json").read_text())
+    assert all(check["figure"] <= check["bound"] for check in figures["checks"])
+    assert {"steps that memory narrowed (1: none was)", "dropout masks against a processor's"} <= {
+        check["name"] for check in figures["checks"]
+    }
+    assert figures["texts_identical"] == 1
+    assert figures["training"]["stacked"]["tokens"] == figures["training"]["trainer"]["tokens"] > 0
+    shown = capsys.readouterr().out
+    assert f"| generation, stacked | {figures['generation']['stacked']['tokens_per_second']:,.0f} |" in shown
+
+
+def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatch, capsys):
+    outcomes = [gpu.Check("one", 0.5, 1), gpu.Check("other", math.nan, 1)]
+    monkeypatch.setattr(gpu, "checks", lambda device: outcomes)
+    with pytest.raises(SystemExit, match=r"A check failed, so nothing was measured\."):
+        gpu.main(["--device", "cpu", "--tiny", "--folder", str(tmp_path)])
+    assert "passed: one: 0.5 (at most 1)\nFAILED: other: nan" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+def test_projection_by_hand(gpu, monkeypatch):
+    """A corpus of 1,000 tokens: 12 of 50 clients in 6 rounds are 1,440 tokens, and two private epochs 2,000."""
+    monkeypatch.setattr(gpu.roofline, "corpus", lambda: [[400, 100], [500]])
+    minutes = gpu.projection(trained=3440 / 60, generated=44000 / 120)
+    assert minutes == pytest.approx({"training_minutes": 1.0, "generation_minutes": 2.0})
