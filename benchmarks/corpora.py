@@ -6,6 +6,11 @@ writes a CSV of the Blog Authorship Corpus' size and shape (681,288 rows, about 
 folder, then measures each side in a process of its own, in the same run, on one thread, and prints their ratios. polars
 is no dependency of the project: install it to have its side measured. The sides of pandas and polars count no scripts
 and look for no broken rows and no authors who share posts.
+
+    python benchmarks/corpora.py --only-ours --tokenizer FOLDER
+
+also counts the tokens of every author who may have 30,000 of them, as the job ``count_tokens`` does. Synthetic authors
+have equally many posts, and all may have that many.
 """
 
 from __future__ import annotations
@@ -63,6 +68,22 @@ def measure_ours(path: Path, folder: Path) -> int:
     return counts["kept"]
 
 
+def measure_tokens(documents: Path, tokenizer: str) -> dict[str, int]:
+    """Count tokens as the workflow does; return how many authors and documents were counted."""
+    from favor.corpora.authors import count_tokens
+    from favor.running.progress import Progress
+
+    progress = Progress("tokens", 0, "documents")
+    authors = count_tokens(documents, tokenizer, 30_000, progress)
+    progress.close()
+    counted = authors[authors["tokens"] >= 0]
+    return {
+        "authors": len(counted),
+        "documents": int(counted["documents"].sum()),
+        "tokens": int(counted["tokens"].sum()),
+    }
+
+
 def measure_pandas(path: Path, folder: Path) -> int:
     """Do what a notebook would: the whole table in memory, column by column; return the documents kept."""
     import html
@@ -118,6 +139,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=ROWS, help="posts in the synthesised corpus")
     parser.add_argument("--only-ours", action="store_true", help="leave out the others, which need more memory")
+    parser.add_argument("--tokenizer", help="also count tokens by the tokenizer of this folder")
     parser.add_argument("--measure", choices=sorted(MEASURES), help=argparse.SUPPRESS)
     parser.add_argument("--csv", type=Path, help="measure this blog CSV instead of a synthesised one")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -144,6 +166,14 @@ def main() -> None:
                 f"{side:>6}: {measured['seconds']:.1f} s ({measured['cpu_seconds']:.1f} s of CPU), "
                 f"peak {measured['peak_mib']:,.0f} MiB, {measured['kept']:,} documents kept",
                 flush=True,
+            )
+        if options.tokenizer:
+            start, used = time.perf_counter(), time.process_time()
+            counted = measure_tokens(folder / "documents.parquet", options.tokenizer)
+            seconds, used = time.perf_counter() - start, time.process_time() - used
+            print(
+                f"tokens: {seconds:.1f} s ({used:.1f} s of CPU); "
+                + ", ".join(f"{n:,} {of}" for of, n in counted.items())
             )
         for side in others:
             ratios = {key: figures["ours"][key] / figures[side][key] for key in figures["ours"]}

@@ -69,6 +69,7 @@ def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
     topics = frame[frame["author"].isin(volumes[volumes > 3].index)].groupby("topic")["author"].nunique()
     assert topics.to_dict() == dict.fromkeys([topic_of(number) for number in range(6)], 4)
     assert "indUnk" in topics
+    assert [topic_of(number, 2) for number in range(4)] == ["Technology", "Arts", "indUnk", "Technology"]
     splits = split_documents(built[0] / "documents.parquet", SplitSettings())
     assert splits.excluded["documents"].tolist() == [3, 3]
 

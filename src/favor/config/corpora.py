@@ -47,6 +47,7 @@ class DemoCorpus(Section):
     volume_alpha: NotNegative = key(0.7, "Exponent of the long tail of volumes.")
     tiny_authors: int = key(2, "Number of extra authors with three posts each.", ge=0)
     shared_pairs: int = key(1, "Number of extra pairs of accounts that share posts.", ge=0)
+    topics: int = key(5, "Number of topics; authors have each in turn, then the unknown one.", ge=1, le=5)
 
     def check(self, where: str) -> None:
         """Check that no maximum is below its minimum. Raises ``UserError`` that names the key."""

@@ -33,7 +33,8 @@ class DemoSettings:
     """``authors`` with ``minimum_posts`` to ``maximum_posts`` posts of ``minimum_words`` to ``maximum_words`` words.
 
     Posts by rank fall off as rank^-``volume_alpha``, ranks shuffled over the authors. ``tiny_authors`` more have
-    three posts each (too few to be split), and ``shared_pairs`` more pairs of accounts share six posts.
+    three posts each (too few to be split), and ``shared_pairs`` more pairs of accounts share six posts. Authors have
+    one of the first ``topics`` topics each, or the unknown one.
     ``shape``: blog posts as the Kaggle CSV has them, or stories that answer writing prompts, as the reader ``mythos``
     takes them (author, prompt, text; no topic).
     """
@@ -48,6 +49,7 @@ class DemoSettings:
     volume_alpha: float = 0.7
     tiny_authors: int = 2
     shared_pairs: int = 1
+    topics: int = len(TOPICS)
     seed: int = 2026
 
 
@@ -81,9 +83,9 @@ def post_counts(settings: DemoSettings) -> list[int]:
     return counts
 
 
-def topic_of(author: int) -> str:
-    """Return the metadata topic of the author numbered ``author``: each in turn, the unknown one among them."""
-    topics = (*TOPICS, UNKNOWN_TOPIC)
+def topic_of(author: int, count: int = len(TOPICS)) -> str:
+    """Return the metadata topic of the author numbered ``author``: each of ``count`` in turn, then the unknown one."""
+    topics = (*tuple(TOPICS)[:count], UNKNOWN_TOPIC)
     return topics[author % len(topics)]
 
 
@@ -113,7 +115,7 @@ def _author_rows(
     """Yield the author's rows, dirt included; the texts are also appended to ``written``."""
     generator = random.Random(derive_seed(settings.seed, "demo author", author))
     habits = draw_habits(generator)
-    topic = topic_of(author)
+    topic = topic_of(author, settings.topics)
     person = (generator.choice(("male", "female")), generator.randint(18, 47), topic, generator.choice(SIGNS))
     for _ in range(posts):
         text = _dirty(_post(habits, topic, settings, generator), generator)
