@@ -42,6 +42,7 @@ def test_commit_and_uncommitted_changes(checkout):
     (checkout / "copy").mkdir()
     (checkout / "copy" / "CITATION.cff").write_text("version: 1.0.0\n")
     assert code_state(checkout / "copy")["commit"] is None
+    assert code_state(checkout / "none")["version"] is None
 
 
 def test_a_run_names_neither_the_machine_nor_its_user(checkout, monkeypatch):

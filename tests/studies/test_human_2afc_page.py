@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from favor.studies.human_2afc_page import annotator_page
+from favor.studies import human_2afc_page
+from favor.studies.human_2afc_page import annotator_page, expected_minutes
 from favor.studies.human_2afc_responses import read_votes
 
 SEED = 7
@@ -248,3 +249,31 @@ def test_what_another_page_kept_is_not_taken_over(annotator: Annotator, items: p
     annotator.path.write_text(annotator_page(changed, "annotator_1", SEED), encoding="utf-8")
     annotator.browser.refresh()
     assert annotator.text("#count") == "0 of 10 answered"
+
+
+def test_practice_has_feedback_and_leaves_no_trace(annotator: Annotator) -> None:
+    annotator.click("[data-try=A]")
+    assert annotator.text("#feedback").startswith("A shares the subject, not the style")
+    annotator.click("[data-try=B]")
+    assert annotator.text("#feedback").startswith("Yes")
+    assert annotator.text("#count") == "0 of 10 answered"
+    assert "try" not in str(annotator.browser.execute_script("return JSON.stringify(Object.values(localStorage))"))
+
+
+def test_a_break_is_suggested(annotator: Annotator, items: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(human_2afc_page, "BREAK", 3)
+    annotator.path.write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
+    annotator.open()
+    annotator.click("#start")
+    suggested = []
+    for _ in range(7):
+        suggested.append(annotator.shown("#rest"))
+        annotator.press("a", "3", "n")
+    assert suggested == [False, False, False, True, False, False, True]
+
+
+def test_the_expected_duration_by_hand() -> None:
+    # Twice 300 words at 200 per minute, and 15 seconds for each of two items.
+    texts = {"a": ["word " * 100, "word " * 50], "b": ["word " * 100], "candidate": "word " * 50}
+    assert expected_minutes([texts, texts]) == 4  # 3.5
+    assert expected_minutes([]) == 1

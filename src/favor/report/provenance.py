@@ -83,7 +83,7 @@ def _run(number: int, run: Mapping[str, Any]) -> str:
     facts = {
         "Ended": f"{run['finished']} ({run['ended']}, after {lasting(run['seconds'])})",
         "Command": run["command"],
-        "Version": run["version"],
+        "Version": run["version"] or "not known",
         "Commit": commit,
         "Machine": f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB",
         "System": machine["system"],

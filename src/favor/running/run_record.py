@@ -41,7 +41,8 @@ def describe_run(root: Path, rules: Iterable[str], seconds: float, ended: str) -
 
 def code_state(root: Path) -> dict[str, Any]:
     """Return version, commit, and whether the checkout differs from it; commit and difference are None without git."""
-    version = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+    citation = root / "CITATION.cff"
+    version = yaml.safe_load(citation.read_text(encoding="utf-8"))["version"] if citation.is_file() else None
     top = _git(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != root.resolve():  # the folder may lie in somebody else's repository
         return {"version": version, "commit": None, "uncommitted_changes": None}

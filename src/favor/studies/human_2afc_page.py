@@ -7,12 +7,16 @@ key stands in it, not even in its source. It quotes texts: it is for the annotat
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from favor.studies.human_2afc_responses import CONFIDENCES, FORMAT, page_digest, page_items
 from favor.studies.human_2afc_script import SCRIPT
 
+BREAK = 20  # items until the page reminds of a break
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --page: #f6f7f9; --card: #ffffff;
   --a: #0b5cad; --b: #a8430b; --go: #0b5cad; --on-go: #ffffff; --warn: #fff8e1; --warnline: #b07d00; }
@@ -61,6 +65,7 @@ legend { padding: 0; font-weight: 600; margin-bottom: .4rem; }
 .wide { grid-column: 1 / -1; }
 textarea { width: 100%; font: inherit; padding: .5rem .6rem; color: inherit; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; resize: vertical; }
+#practice .moves { margin-top: 1rem; }
 .moves { display: flex; gap: .75rem; align-items: center; flex-wrap: wrap; }
 button { font: inherit; font-weight: 600; padding: .6rem 1.3rem; border-radius: 8px; border: 1px solid var(--line);
   background: var(--card); color: inherit; cursor: pointer; }
@@ -107,10 +112,42 @@ KEYS = """
 """
 
 
+# Written for this page: nobody's text, and no item.
+PRACTICE = """
+<div class="card" id="practice"><h3>Try one first</h3>
+<p>This one does not count, and nothing of it is saved.</p>
+<p><strong>Candidate</strong></p>
+<blockquote>cant wait for saturday!! gonna plant tomatoes with my sister</blockquote>
+<p><strong>Author A</strong></p>
+<blockquote>The tomatoes came on Thursday. They were, I admit, small; the basil, however, has thrived.</blockquote>
+<p><strong>Author B</strong></p>
+<blockquote>missed the bus again lol!! im so done with mondays</blockquote>
+<div class="moves"><button type="button" data-try="A">Author A</button>
+<button type="button" data-try="B">Author B</button></div>
+<p id="feedback" role="status"
+data-a="A shares the subject, not the style. Small letters, lost apostrophes and rows of marks are B's."
+data-b="Yes: small letters, lost apostrophes and rows of marks are B's. That A has tomatoes too does not count."></p>
+</div>
+"""
+READING_SPEED = 200  # words per minute, of attentive reading
+DECIDING = 15  # seconds per item
+
+
+def expected_minutes(items: Sequence[Mapping[str, Any]]) -> int:
+    """Return about how many minutes the items of a page take: reading them once, and deciding."""
+    words = sum(len(text.split()) for item in items for text in (*item["a"], *item["b"], item["candidate"]))
+    return max(1, math.ceil(words / READING_SPEED + len(items) * DECIDING / 60))
+
+
 def annotator_page(items: pd.DataFrame, annotator: str, seed: int) -> str:
     """Return the page of ``annotator`` for the table ``human_2afc_items``, under the audit's ``seed``."""
     shown = page_items(items, annotator, seed)
-    data = {"format": FORMAT, "page": page_digest(shown, annotator), "annotator": annotator, "items": shown}
+    data = {
+        "format": FORMAT,
+        "page": page_digest(shown, annotator),
+        "annotator": annotator,
+        "items": shown,
+    }
     # "<" may not stand in a script element's text: it could close it.
     embedded = json.dumps(data, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
     policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -138,10 +175,15 @@ Please leave the page open until you have saved the response file.</p>
 <section id="intro">
 <h2 tabindex="-1">Before you start</h2>
 <div class="card">{INSTRUCTIONS}</div>
+<p>{len(shown)} items, about {expected_minutes(shown)} minutes. Take a break whenever you like: the page waits, and
+reminds you of one after every {BREAK} items.</p>
+{PRACTICE}
 <p><button type="button" class="main" id="start">Start</button></p>
 {KEYS}
 </section>
 <section id="task" hidden>
+<p class="warning" id="rest" role="status" data-every="{BREAK}" hidden>You have been through {BREAK} more items. A short
+break keeps your judgement fresh; your answers are kept.</p>
 <h2 id="place" tabindex="-1"></h2>
 <article class="card candidate" tabindex="0" aria-labelledby="candidate-is"><h3 id="candidate-is">Candidate</h3>
 <div id="candidate"></div></article>

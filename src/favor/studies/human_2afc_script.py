@@ -68,6 +68,7 @@ SCRIPT = r"""
     $("task").hidden = !inTask();
     $("end").hidden = state.place !== total;
     $("hint").textContent = "";
+    $("rest").hidden = !(move && inTask() && state.place > 0 && state.place % Number($("rest").dataset.every) === 0);
     if (inTask()) {
       const item = items[state.place];
       const answer = answerOf(state.place);
@@ -139,6 +140,9 @@ SCRIPT = r"""
     button.addEventListener("click", () => go(place));
     entry.append(button);
     return entry;
+  }));
+  document.querySelectorAll("[data-try]").forEach((button) => button.addEventListener("click", () => {
+    $("feedback").textContent = $("feedback").dataset[button.dataset.try.toLowerCase()];
   }));
   $("bar").max = total;
   ["choice", "confidence"].forEach((name) => radios(name).forEach((input) =>
