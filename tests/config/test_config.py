@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import re
-import time
 import typing
 from pathlib import Path
 
@@ -178,12 +177,10 @@ def test_defaults_are_the_papers():
     ],
 )
 def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message):
-    started = time.monotonic()
     with pytest.raises(UserError) as caught:
         resolved(changed(path, value))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert time.monotonic() - started < 5  # the promise is made to the user, not a benchmark
 
 
 def test_a_reader_brings_its_own_encoding_and_what_it_excludes():

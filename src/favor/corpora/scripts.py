@@ -19,7 +19,7 @@ NONE = "none"  # of posts without a letter
 
 @cache
 def _script(character: str) -> str:
-    """Return the name of a letter's script, "" for what is no letter."""
+    """Return the name of a letter's script, "" for what is not a letter."""
     return scripts.script_name(scripts.script(character)) if character.isalpha() else ""
 
 

@@ -70,7 +70,7 @@ def client_adapter(
         references = np.asarray(parts["gate"]["references"])
         return ClientAdapter(from_arrays(own), from_arrays(shared), gate, references, mixture.coefficient)
     if mixture.export == "factors":
-        # The released export: factors are averaged, which is no mixture of the adapters' outputs.
+        # The released export: factors are averaged, which is not a mixture of the adapters' outputs.
         mean = LazyMapping(own, lambda key: np.asarray(gate * shared[key] + (1 - gate) * own[key]))
         return ClientAdapter(from_arrays(mean), gate=gate)
     return ClientAdapter(from_arrays(own), from_arrays(shared), gate)

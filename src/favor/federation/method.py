@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # jobs load this file too, and read no configuration
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
-ROW_KEYS = ("method", "title", "generation")  # keys of a row that are no hyper-parameters of its method
+ROW_KEYS = ("method", "title", "generation")  # keys of a row that are not hyper-parameters of its method
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def write_pack(
 
 
 def read_pack(path: str | Path) -> tuple[Pack, dict[str, str]]:
-    """Return (client -> part -> LoRA state, header). Raises ``UserError`` where the file is no pack."""
+    """Return (client -> part -> LoRA state, header). Raises ``UserError`` where the file is not a pack."""
     tensors, header = open_safetensors(path)
     if "clients" not in header:
         raise UserError(f"{path}: not a pack of client adapters; delete it and run again")

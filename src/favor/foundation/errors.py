@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """Something the user can mend.
+    """Something the user can fix.
 
     The message is one clear line that names the file, row or key concerned and the remedy; scripts print it
     without a traceback (see :mod:`favor.running.job`).

@@ -69,7 +69,7 @@ def document_words(kind: str) -> Words:
 
     "paper": runs of the letters A to Z with inner apostrophes, as in the authors' code. "unicode": letters of any
     script with their marks, and inner apostrophes, straight or curly. "segmented": by ICU, which has dictionaries of
-    languages without spaces. "characters": letters, with their marks. Figures and punctuation are no words.
+    languages without spaces. "characters": letters, with their marks. Figures and punctuation are not words.
     """
     return _words("latin" if kind == "paper" else kind)
 

@@ -74,7 +74,7 @@ def plan_steps(
 ) -> Steps:
     """Return steps -> micro-batches -> indices of pieces for one stage of one client.
 
-    Every pass shuffles anew (stream: ``seed``, pass) and cuts into effective batches of micro_batch * accumulation
+    Every pass shuffles again (stream: ``seed``, pass) and cuts into effective batches of micro_batch * accumulation
     pieces, the last one smaller. With ``steps_per_epoch`` passes follow one another without a break, so that every one
     of the stage's steps has a whole effective batch, however few pieces there are. With ``group_by_length`` the pieces
     of one step are sorted by falling length before micro-batches are formed, which saves padding and leaves the step's

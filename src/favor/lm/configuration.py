@@ -12,7 +12,7 @@ from favor.foundation.tokenizer import is_local
 def load_configuration(source: str) -> Any:
     """Return the transformers configuration of a local folder or Hugging Face id.
 
-    Raises ``UserError`` where there is none: a missing folder, a file that is no configuration, an id out of reach.
+    Raises ``UserError`` where there is none: a missing folder, a file that is not a configuration, an id out of reach.
     """
     from transformers import AutoConfig
 

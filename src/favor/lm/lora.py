@@ -73,7 +73,7 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
 
 
 def _refused(model: nn.Module) -> list[str]:
-    """Return the names of projections that are no linear layers: Conv1D, and stacks of experts' matrices."""
+    """Return the names of projections that are not linear layers: Conv1D, and stacks of experts' matrices."""
     fused = {name for name, weight in model.named_parameters() if weight.ndim == 3 and "expert" in name}
     convolutions = {path for path, module in model.named_modules() if type(module).__name__ == "Conv1D"}
     return sorted({path.split(".")[-1] for path in fused | convolutions})

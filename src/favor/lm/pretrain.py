@@ -162,7 +162,7 @@ def _optimise(
 
 
 def _batches(windows: np.ndarray, batch_size: int, steps: int, seed: int) -> Any:
-    """Yield ``steps`` batches [batch_size, length]; every pass shuffles anew, incomplete batches are dropped."""
+    """Yield ``steps`` batches [batch_size, length]; every pass shuffles again, incomplete batches are dropped."""
     done = epoch = 0
     while done < steps:
         order = numpy_generator(seed, "pretraining order", epoch).permutation(len(windows))

@@ -1,6 +1,6 @@
 """How much of a job a GPU holds at once: stepped down when its memory runs out, and remembered for the next job.
 
-Widths change results by rounding only, so what is remembered is no input of a job.
+Widths change results by rounding only, so what is remembered is not an input of a job.
 """
 
 from __future__ import annotations

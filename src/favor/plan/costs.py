@@ -327,7 +327,7 @@ class Costs:
 
         ``stage``: the rule's name, under which the configuration may set its own; ``gpu``: its GPUs; ``work``:
         operations and memory beyond what every job takes; ``model``: the base model that it loads; ``streamed``:
-        whether its input passes through memory a post at a time, and is no table that is read whole.
+        whether its input passes through memory a post at a time, and is not a table that is read whole.
         """
         cluster, own = self.cluster, self.cluster.stages.get(stage)
         heavy = work is not no_work or model is not None

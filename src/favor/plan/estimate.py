@@ -36,7 +36,7 @@ HUB: dict[str, dict[str, Any]] = {
 
 
 def shape_of(model: LanguageModel) -> Any:
-    """Return the transformers configuration of a base model; one that is no folder and not known here is fetched."""
+    """Return the transformers configuration of a base model; one that is not a folder and not known here is fetched."""
     from transformers import AutoConfig
     from transformers.models.qwen2 import Qwen2Config
 

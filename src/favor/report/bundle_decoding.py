@@ -1,6 +1,6 @@
 """Other ways of writing a text, undone: what a file that is to be published may say in escapes, entities or digits.
 
-Every function returns candidates. A candidate that is no text does no harm, because it only counts where something
+Every function returns candidates. A candidate that is not text does no harm, because it only counts where something
 private is found in it.
 """
 

@@ -35,7 +35,7 @@ from favor.scores.tables import SCORES, SWEEP_SCORES
 PUBLISHABLE = (TABLE_CELLS, SCORES, SWEEP_SCORES, COMPARISONS, ADAPTER_ENERGY, COORDINATE_EFFECTS, PARTICIPATION)
 TEXT_SUFFIXES = ("", ".cff", ".csv", ".html", ".json", ".lock", ".md", ".svg", ".tex", ".txt", ".yaml")
 SHINGLE = 8  # consecutive words that count as a quotation
-WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are no quotation
+WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are not a quotation
 LETTERS = 20  # letters without spaces that a run must have to be looked for by its letters
 SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
 

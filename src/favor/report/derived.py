@@ -1,4 +1,4 @@
-"""Cells that are no mean of one metric: ranges, and how many evaluators agree. Used by table specifications."""
+"""Cells that are not a mean of one metric: ranges, and how many evaluators agree. Used by table specifications."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def subject(methods: Sequence[str]) -> str:
 def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
     """Return columns rival, delta, low, high, p, p_holm: ``left`` minus each other method, Holm over them.
 
-    ``evidence``: the table of that name. Controls are no rivals.
+    ``evidence``: the table of that name. Controls are not rivals.
     """
     own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
     records = []
@@ -109,7 +109,7 @@ def finding(
     tested = differences(evidence, encoder, HEADLINE, first).set_index("rival")
     sentences = []
     own, name = values[first], method_name(first, display)
-    # An ablation of the row is no rival, a reference does not federate.
+    # An ablation of the row is not a rival, a reference does not federate.
     rivals = [each for each in values if not f"{each}_".startswith(f"{first}_") and each not in references]
     if rivals:
         rival = max(rivals, key=lambda each: values[each])

@@ -87,7 +87,7 @@ def mark(column: Column, contest: Contest, marks: Marks, evidence: Evidence | No
         return UNTESTED
     if not separated:
         return TOGETHER
-    # The best row is no test against itself.
+    # The best row is not tested against itself.
     adjusted = iter(holm([value for (row, _), value in zip(contest, p, strict=True) if row is not best]))
     equal = [row is best or next(adjusted) >= LEVEL for row, _ in contest]
     if all(equal):

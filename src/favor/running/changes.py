@@ -158,7 +158,7 @@ def accepted_notes(results: Path, stages: Iterable[str]) -> list[str]:
 
 
 def check_accept(accept: Iterable[str], stages: Collection[str]) -> None:
-    """Raise ``UserError`` for a name in ``accept`` that is none of the workflow's ``stages``."""
+    """Raise ``UserError`` for a name in ``accept`` that is not one of the workflow's ``stages``."""
     for name in accept:
         if name not in stages:
             raise UserError(f"config key 'accept': there is no stage '{name}'; {nearest(name, stages)}")

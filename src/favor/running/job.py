@@ -15,7 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 from favor.running.occupancy import at_work
 
-# What the machine refuses and its user can mend; any other error of the system is a defect and keeps its traceback.
+# What the machine refuses and its user can fix; any other error of the system is a defect and keeps its traceback.
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 
 

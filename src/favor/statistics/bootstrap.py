@@ -117,7 +117,7 @@ def macro_f1_draws(true: np.ndarray, predicted: np.ndarray, counts: np.ndarray) 
 
     ``true`` and ``predicted`` [n] are author indices. With C[a, b] the outputs of a predicted as b and m the counts,
     TP_a = C[a, a], FN_a = sum_b!=a C[a, b] and FP_a = sum_b!=a m_b C[b, a]: a copy of an author keeps its own hits.
-    Authors without an output are no class; NaN for a draw without any.
+    Authors without an output are not a class; NaN for a draw without any.
     """
     clusters = counts.shape[1]
     confusion = np.zeros((clusters, clusters))

@@ -9,7 +9,7 @@ import numpy as np
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.foundation.seeds import numpy_generator
 
-MINIMUM_AUTHORS = 3  # a topic with fewer authors is no stratum
+MINIMUM_AUTHORS = 3  # a topic with fewer authors is not a stratum
 
 
 @dataclass(frozen=True)

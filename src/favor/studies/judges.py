@@ -125,7 +125,7 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
 
 
 def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[Score]:
-    """How often the favoured method's voice is preferred among the comparisons that are no tie.
+    """How often the favoured method's voice is preferred among the comparisons that are not a tie.
 
     The judgements of a comparison show its texts in both orders: +1 for the favoured method, -1 for the other, 0 for a
     tie; the sign of their sum decides. A comparison that lacks one of them is left out: one order alone would let the

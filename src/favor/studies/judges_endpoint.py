@@ -147,7 +147,7 @@ class Endpoint:
 
     def _post(self, messages: Any) -> Answer:
         try:
-            # The reply as it came: what is no chat completion is tried again.
+            # The reply as it came: what is not a chat completion is tried again.
             reply = self._client.chat.completions.with_raw_response.create(messages=messages, **self.settings())
         except APIStatusError as error:
             return self._refused(error)

@@ -1,6 +1,6 @@
 """Where FAVoR's personal adapters put their update: shares of energy by block of layers and module.
 
-After the paper's fig:favor_lora_allocation, drawn anew from our own adapters.
+After the paper's fig:favor_lora_allocation, drawn from our own adapters.
 """
 
 from __future__ import annotations

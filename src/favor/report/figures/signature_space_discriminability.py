@@ -1,6 +1,6 @@
 """Coordinate by coordinate: does a space carry authors or topics? Hand-made features beside the style encoder.
 
-After the paper's fig:signature_space_discriminability, drawn anew from our own effect sizes.
+After the paper's fig:signature_space_discriminability, drawn from our own effect sizes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One round of FAVoR and the data-locality boundary: what crosses to the server, and what never leaves a client.
 
-After the paper's workflow figure (fig:favor_overview) and Algorithm 1, drawn anew.
+After the paper's workflow figure (fig:favor_overview) and Algorithm 1.
 """
 
 from __future__ import annotations
