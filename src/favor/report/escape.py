@@ -36,6 +36,8 @@ _SPECIAL = {
     "≤": r"$\leq$",
     "−": "$-$",
     "Δ": r"$\Delta$",
+    "δ": r"$\delta$",
+    "ε": r"$\varepsilon$",
     "κ": r"$\kappa$",
     "ω": r"$\omega$",
     "α": r"$\alpha$",
