@@ -158,7 +158,7 @@ def test_swapped_values_of_two_keys_are_seen(project):
 
 
 def test_generation_settings_are_named_and_retrain_nothing(project):
-    project.edit("config/config.yaml", "max_new_tokens: 48", "max_new_tokens: 44")
+    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     said = project.snakemake("-n").stdout
     assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said
     planned = planned_jobs(said)
