@@ -18,7 +18,7 @@ from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.latex import PACKAGES, latex_table
 from favor.report.pdf import compile_latex, latex_source
-from favor.report.specs import Panel, TableSpec, available
+from favor.report.specs import Column, Panel, Row, TableSpec, available
 from favor.running.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
@@ -39,6 +39,32 @@ def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> N
     assert r"(b): assistant\_score was not computed in experiment demo." in source
     assert "own continuations" not in source
     assert "own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
+
+
+def test_numbers_align_at_the_point() -> None:
+    """A column of -3.25, 12.50 and 0.75 keeps room for a sign and for a digit where they lack."""
+    spec = TableSpec(
+        **{"label": "own", "section": "Main text", "title": "Own", "caption": "Own."},
+        panels=(Panel((Column("Value", "author_accuracy", "style", decimals=2),)),),
+        rows=tuple(Row((name,), method=name) for name in ("a", "b", "c")),
+        stub_headers=("Row",),
+        sources=("prototypes",),
+    )
+    (column,) = spec.panels[0].columns
+    lines = [("a", -3.25), ("b", 12.5), ("c", 0.75)]
+    empty = dict.fromkeys(("section", "mark", "marking", "reason", "paper_text"), "")
+    missing = dict.fromkeys(("deviation", "paper_value", "paper_deviation"), float("nan"))
+    cells = pd.DataFrame(
+        [
+            {"panel": "", "row": row, "column": column.label, "order": place, "value": value, "n": 1}
+            | {"text": f"{value:.2f}", **empty, **missing}
+            for place, (row, value) in enumerate(lines)
+        ]
+    )
+    source = latex_table(spec, cells)
+    assert r"a & \phantom{0}$-$3.25 \\" in source
+    assert r"b & \phantom{$-$}12.50 \\" in source
+    assert r"c & \phantom{$-$}\phantom{0}0.75 \\" in source
 
 
 def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
@@ -140,7 +166,7 @@ def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path: Path, report: R
 
 
 def test_a_users_own_table(scores: pd.DataFrame, context: Context) -> None:
-    from favor.report.specs import Column, method_rows
+    from favor.report.specs import method_rows
 
     columns = (Column("A & B", "author_accuracy", "style", direction="up"),)
     spec = TableSpec("mine_100%", "Mine", "Mine & yours.", method_rows("favor"), (Panel(columns),), ("prototypes",))

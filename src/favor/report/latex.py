@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -58,10 +59,19 @@ def latex_table(
     notes = [*mark_notes(shown), *row_notes(spec, shown)]
     notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
     caption = " ".join(filter(None, (spec.caption, note)))
+    numbers = shown[shown["value"].notna()].groupby(["panel", "column"])["text"].agg(list)
+    widest = {
+        place: (max(map(_digits, texts)), any(map(_negative, texts)))
+        for place, texts in numbers.items()
+        if all(map(_NUMBER.fullmatch, texts))  # amounts with units are not in line anyway
+    }
 
     def text(cell: dict, column: Column) -> str:
         column = spec.column_in(cell["row"], column)
         own = _cell(cell, column, reasons, deviations)
+        place = cell["panel"], cell["column"]
+        if place in widest and not math.isnan(cell["value"]):
+            own = _lead(cell["text"], *widest[place]) + own
         beside, difference = printed_paper(cell, column) if paper else ("", "")
         if not beside:
             return own
@@ -164,12 +174,33 @@ def _stacked(lines: Sequence[str], position: str) -> str:
     return rf"\begin{{tabular}}[{position}]{{@{{}}c@{{}}}}" + r"\\[-1pt]".join(lines) + r"\end{tabular}"
 
 
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?( ± .*)?")
+
+
+def _digits(text: str) -> int:
+    """Return how many digits a number has before its point."""
+    found = re.match(r"[+-]?(\d*)", text)
+    return len(found[1]) if found else 0
+
+
+def _negative(text: str) -> bool:
+    return text.startswith("-")
+
+
+def _lead(text: str, digits: int, negative: bool) -> str:
+    """Return the room of the digits and the sign that a number lacks, so that a centred column aligns at the point."""
+    missing = digits - _digits(text)
+    sign = r"\phantom{$-$}" if negative and not text.startswith(("-", "+")) else ""
+    return sign + (rf"\phantom{{{'0' * missing}}}" if missing else "")
+
+
 def _cell(cell: dict, column: Column, reasons: dict[str, int], deviations: bool) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
         ragged = r"\raggedright\let\\\tabularnewline " if column.wide else ""
         return ragged + escape(cell["text"]) + sign
+    sign = sign and rf"\rlap{{{sign}}}"  # takes no room, so that the column aligns
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
     if deviations:
         deviation = printed_deviation(cell, column)
