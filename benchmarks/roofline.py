@@ -90,7 +90,7 @@ def padding(stage: Sequence[Plan], together: int, device: torch.device) -> tuple
             active = [position for position, plan in enumerate(members) if step < len(plan.steps)]
             for parts in room.passes(members, step, active):
                 for shares in parts:
-                    batch = build_batch(shares, SETTINGS, None, 0.0, META)
+                    batch = build_batch(shares, SETTINGS, None, 0.0, META if device == GPU else device)
                     padded += batch.tokens.numel()
                     real += sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
                     passes += 1

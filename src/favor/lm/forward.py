@@ -16,8 +16,9 @@ from favor.lm.packing import Packing
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
-# Tokens: a client's run in a pass is a multiple of them.
-_RUN_MULTIPLE = 16
+# Tokens: a client's run in a pass is a multiple of them, so that few shapes occur. On a processor oneDNN prepares code for
+# every new one, and keeps it; on a GPU a tile of a product is filled.
+_RUN_MULTIPLE = {"cpu": 64, "cuda": 16}
 
 
 @dataclass
@@ -108,6 +109,7 @@ def build_batch(
     counts: list[int] = []
     needed: list[np.ndarray] = []
     place = 0
+    multiple = _RUN_MULTIPLE["cpu" if device.type == "cpu" else "cuda"]
     for share in shares:
         task, first, count = share.plan.task, place, 0
         used: list[np.ndarray] = []
@@ -134,8 +136,7 @@ def build_batch(
                     gates.append(np.full(size, task.gates[index], dtype=np.float32))
                 count += predicted
                 place += size
-        # Filled up, so that few shapes occur: oneDNN and cuBLAS prepare (and keep) code for every new one.
-        padding = -(place - first) % _RUN_MULTIPLE
+        padding = -(place - first) % multiple
         if padding:
             tokens.append(np.zeros(padding, dtype=np.int32))
             gates.append(np.zeros(padding, dtype=np.float32))
@@ -143,7 +144,7 @@ def build_batch(
             place += padding
         runs.append(place - first)
         counts.append(count)
-        needed.append(_filled_up(np.concatenate(used), first, place))
+        needed.append(_filled_up(np.concatenate(used), first, place, multiple))
     weights = [1.0 / share.plan.supervised_tokens[share.step] for share in shares]
 
     def tensor(parts: Sequence[np.ndarray], dtype: type) -> torch.Tensor:
@@ -170,12 +171,12 @@ def build_batch(
     return batch
 
 
-def _filled_up(used: np.ndarray, first: int, end: int) -> np.ndarray:
-    """Return the ``used`` tokens of a client's run [``first``, ``end``), and others up to a multiple, in order."""
+def _filled_up(used: np.ndarray, first: int, end: int, multiple: int) -> np.ndarray:
+    """Return the ``used`` tokens of a client's run [``first``, ``end``), and others up to a ``multiple``, in order."""
     taken = np.zeros(end - first, dtype=bool)
     taken[used - first] = True
     others = np.flatnonzero(~taken)
-    taken[others[: -int(taken.sum()) % _RUN_MULTIPLE]] = True
+    taken[others[: -int(taken.sum()) % multiple]] = True
     return np.flatnonzero(taken) + first
 
 
