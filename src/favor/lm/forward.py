@@ -16,8 +16,8 @@ from favor.lm.packing import Packing
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
-# Tokens: a client's run in a pass is a multiple of them, so that few shapes occur. On a processor oneDNN prepares code for
-# every new one, and keeps it; on a GPU a tile of a product is filled.
+# Tokens: a client's run in a pass is a multiple of them, so that few shapes occur. On a processor oneDNN prepares code
+# for every new one, and keeps it; on a GPU a tile of a product is filled.
 _RUN_MULTIPLE = {"cpu": 64, "cuda": 16}
 
 
