@@ -72,7 +72,7 @@ lint: install
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-# Checks of the engine on one GPU, then its speed: under 8 minutes. Figures: benchmarks/figures/{device}.json.
+# Checks of the engine on one GPU, then its speed: meant for under 8 minutes. Figures: benchmarks/figures/{device}.json.
 benchmark-gpu: install
 	$(BIN)/python benchmarks/gpu.py
 

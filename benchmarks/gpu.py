@@ -1,4 +1,4 @@
-"""What one GPU gives, in under 8 minutes: checks of the engine first, then its speed against a user's own way.
+"""What one GPU gives: checks of the engine first, then its speed against a user's own way. Meant for under 8 minutes.
 
     make benchmark-gpu
 
