@@ -1,4 +1,4 @@
-"""The PDF report: LaTeX source from the same content as the HTML page, set by latexmk in a temporary folder.
+"""The PDF report: LaTeX source from the same content as the HTML page, set by pdfLaTeX in a temporary folder.
 
 Uses only Debian's texlive-latex-base, texlive-latex-recommended and latexmk. Same content, same bytes: no dates, no
 identifiers, no paths.
@@ -40,7 +40,9 @@ from favor.running.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
 EPOCH = "1767225600"
-SECONDS = 300
+SECONDS = 300  # of a pass
+PASSES = 8  # at most; a table that spans pages takes four
+LEFT = (".aux", ".toc", ".lot", ".out")  # what a pass leaves for the next
 
 _PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \usepackage[margin=2.2cm]{geometry}
@@ -109,35 +111,37 @@ def write_pdf_report(path: str | Path, report: Report) -> None:
 
 
 def compile_latex(source: Path) -> Path:
-    """Run latexmk on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line."""
-    command = [
-        "latexmk",
-        "-pdf",
-        "-norc",
-        "-interaction=nonstopmode",
-        "-halt-on-error",
-        "-file-line-error",
-        source.name,
-    ]
+    """Run pdfLaTeX on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line.
+
+    It runs until what a pass leaves for the next no longer changes. latexmk goes by the times of these files, and on a
+    busy machine it stopped a pass early: equal reports then had different tables of contents.
+    """
+    command = ["pdflatex", "-recorder", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", source.name]
     clock = {"SOURCE_DATE_EPOCH": EPOCH, "FORCE_SOURCE_DATE": "1", "TZ": "UTC", "max_print_line": "1000"}
     # shell escape stays off whatever the machine's TeX configuration says.
     environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
-    try:
-        result = subprocess.run(
-            command,
-            cwd=source.parent,
-            env=environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError(
-            f"{source.name}: LaTeX did not end within {SECONDS} seconds; see the tables' .tex files"
-        ) from None
-    if result.returncode != 0:
-        raise UserError(f"{source.name}: LaTeX failed: {_first_error(result.stdout)}")
+    left: dict[str, bytes] = {}
+    for _ in range(PASSES):
+        before = left
+        try:
+            result = subprocess.run(
+                command,
+                cwd=source.parent,
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise UserError(
+                f"{source.name}: LaTeX did not end within {SECONDS} seconds; see the tables' .tex files"
+            ) from None
+        if result.returncode != 0:
+            raise UserError(f"{source.name}: LaTeX failed: {_first_error(result.stdout)}")
+        left = {path.name: path.read_bytes() for path in source.parent.iterdir() if path.suffix in LEFT}
+        if left == before:
+            break
     return source.with_suffix(".pdf")
 
 
