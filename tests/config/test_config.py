@@ -336,7 +336,7 @@ def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
         ({"cold_start": {"shared_from": "source", "seed": 1}}, "'source' has no seed 1"),
         ({"lora": {"rank": 4}}, "'source' has another 'lora'; make them equal"),
         ({"allocation": {"reference_texts": 4}}, "works only with 'allocation.shots'"),
-        ({"prompts": {"minimum_gold_tokens": 65}}, "65 tokens, but continuations have 48 at most"),
+        ({"prompts": {"minimum_gold_tokens": 65}}, "65 tokens, but continuations have 64 at most"),
     ],
 )
 def test_impossible_cold_starts_are_refused(changes, message):

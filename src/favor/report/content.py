@@ -24,8 +24,8 @@ CAUTIONS: tuple[str, ...] = (
     "Top-1 cosine is the similarity to the predicted author, whoever that is, so homogenised methods score higher.",
 )
 DEMO_STATEMENT = (
-    "These numbers are the demo's: a generated corpus, a language model of under a million parameters pretrained in "
-    "a minute, small encoders. They show that every step works; they say nothing about the methods, and nothing was "
+    "These numbers are the demo's: a generated corpus, a language model of about a million parameters pretrained in "
+    "minutes, small encoders. They show that every step works; they say nothing about the methods, and nothing was "
     "tuned to make any method win. The paper's values stand beside them for orientation only."
 )
 OWN_STATEMENT = (
