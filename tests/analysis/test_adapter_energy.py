@@ -38,7 +38,7 @@ def test_personal_and_residual_energy_by_hand() -> None:
 
 def test_an_adapter_without_endpoint_has_no_residual() -> None:
     assert set(update_energies({"adapter": state(0, 1.0, 1.0)})) == {"personal"}
-    with pytest.raises(UserError, match="no tensor of a numbered layer"):
+    with pytest.raises(UserError, match="names a numbered layer"):
         update_energies({"adapter": {"embed.lora_A.weight": np.ones((1, 1), np.float32)}})
 
 
