@@ -244,11 +244,12 @@ class _Index:
         if column.deviation != "none" and not math.isnan(deviation):
             text += f" ± {printed(deviation, decimals)}"
         if column.interval:
-            low, high = (
-                self.summary[method, self._encoder(role), metric, f"{column.variant}_{end}".removeprefix("_")]["mean"]
-                for end in ("low", "high")
-            )
-            text += f" [{printed(low, decimals)}, {printed(high, decimals)}]".replace("-", "−")
+            keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
+            ends = [self.summary.get((method, self._encoder(role), metric, key)) for key in keys]
+            bounds = [printed(end["mean"], decimals) for end in ends if end is not None]
+            if bounds or method not in CONTROLS:  # what chance gives is exact: it has none
+                low, high = bounds
+                text += f" [{low}, {high}]".replace("-", "−")
         pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
