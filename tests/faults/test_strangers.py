@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from favor.running.output_record import RECORD, read_record
+from favor.running.run_record import NAMES
 from tests.faults.conftest import completes, ended, jobs_of, remove, start, wait_for
 from tests.shortest import ARGUMENTS, contents, jobs_begun
 from tests.strangers import leave_files, photograph
@@ -72,7 +73,8 @@ def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name
 
 def test_the_results_of_an_earlier_version_come_on_record_with_the_first_job(finished, project):
     results = project.folder / "results"
-    (results / RECORD).unlink()
+    for name in (RECORD, *NAMES):  # an earlier version kept neither record nor provenance
+        (results / name).unlink()
     remove(project, [GENERATED])
     os.utime(results / "short" / "utility.parquet", (4e9, 4e9))
     completes(project, f"results/{EMBEDDED}")

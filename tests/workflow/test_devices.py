@@ -106,15 +106,16 @@ def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch):
 
 
 def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
-    """Rules and scripts have the same names; a script that leases late would have torch on any device."""
+    """A rule is named like its script or made of such a rule; a script that leases late has torch on any device."""
     rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
     # The second argument of asks is the function of a rule's GPUs.
     asking = set(re.findall(r"\*\*asks\(\s*\"(\w+)\",\s*[\w.]*gpus\b", rules))
+    scripts = {rule: base for base, rule in re.findall(r"use rule (\w+) as (\w+) with", rules)}
     leasing = set()
     for path in (repository / "workflow" / "scripts").glob("*.py"):
         statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]
         if "lease(snakemake)" in statements:
             assert statements[:2] == ["from favor.running.devices import lease", "lease(snakemake)"], path.name
             leasing.add(path.stem)
-    assert leasing == asking
+    assert leasing == {scripts.get(rule, rule) for rule in asking}
     assert {"train_shared", "train_personal", "generate"} <= leasing

@@ -21,6 +21,6 @@ rule release:
         **asks("release"),
     params:
         cfg=publication.release_settings,
-        code=code("release"),
+        code=code("release", *publication.release_code()),
     script:
         "../scripts/release.py"

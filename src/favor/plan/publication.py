@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.numbers import NUMBER_TABLES
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
@@ -119,6 +120,10 @@ class Publication:
         """Return what declares the tables."""
         tables = {code for label in self.tables.specs for code in self.tables.code(label)}
         return [*sorted(tables), *self.figures.all_code()]
+
+    def release_code(self) -> list[str]:
+        """Return what says which scores are of single clients and stay out of a release."""
+        return list(map(METRIC_FAMILIES.entry, METRIC_FAMILIES.names()))
 
     def report_settings(self, key: object) -> dict[str, Any]:
         """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine."""
