@@ -67,6 +67,17 @@ def test_numbers_align_at_the_point() -> None:
     assert r"c & \phantom{$-$}\phantom{0}0.75 \\" in source
 
 
+def test_panels_taller_than_a_page_go_on_in_a_further_environment(scores: pd.DataFrame, context: Context) -> None:
+    spec = printed_spec("phase1-ablation-full-meanstd")
+    cells = build_table(spec, scores, context)
+    rows = [cells.assign(row=cells["row"] + f" {number}") for number in range(12)]
+    source = latex_table(spec, pd.concat(rows))
+    begin, end, caption = (r"\begin{table*}", r"\end{table*}", r"\caption")
+    assert [source.count(part) for part in (begin, end, caption)] == [len(spec.panels), len(spec.panels), 1]
+    assert source.index(caption) > source.rindex(begin)
+    assert latex_table(spec, cells).count(begin) == 1
+
+
 def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
     spec = printed_spec("main_federated_results")
     source = latex_table(spec, build_table(spec, scores, context))

@@ -21,6 +21,7 @@ from favor.report.specs import Column, Panel, TableSpec
 PACKAGES = ("booktabs", "graphicx", "amssymb")
 MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
 NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
+PAGE_ROWS = 50  # rows of a page that leaves room for the panels' titles, the notes and the caption
 
 
 def latex_table(
@@ -33,6 +34,8 @@ def latex_table(
     paper: bool = False,
 ) -> str:
     """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
+
+    Panels that together are taller than a page go on in a further environment; the last has the notes and the caption.
 
     Marked cells are set by ``\\favorbest`` and ``\\favorsecond``, which a document may define for itself. A dash
     carries a letter whose reason stands below the table.
@@ -92,17 +95,21 @@ def _environment(
     width = max((_width(spec, panel, cells[cells["panel"] == panel.title]) for panel in spec.panels), default=0)
     sentences = any(column.wide for panel in spec.panels for column in panel.columns)
     kind = "table*" if sentences or width > NARROW else "table"
-    lines = [
-        f"% {spec.label}: needs {', '.join(PACKAGES)}",
-        *MARKS,
+    begin = [
         rf"\begin{{{kind}}}[{placement}]",
         r"\centering",
         r"\scriptsize" if sentences or width > WIDE else r"\footnotesize",
         r"\setlength{\tabcolsep}{4pt}",
         r"\renewcommand{\arraystretch}{1.08}",
     ]
+    lines = [f"% {spec.label}: needs {', '.join(PACKAGES)}", *MARKS, *begin]
+    rows = 0
     for panel in spec.panels:
         inside = cells[cells["panel"] == panel.title]
+        rows += inside["row"].nunique()
+        if rows > PAGE_ROWS and panel is not spec.panels[0]:  # what is taller than a page would run off it
+            lines += [rf"\end{{{kind}}}", *begin]
+            rows = inside["row"].nunique()
         if panel.title:
             lines.append(rf"\par\vspace{{5pt}}\textit{{{escape(panel.title)}}}\par\vspace{{2pt}}")
         lines += _tabular(spec, panel, inside, cell_text)
