@@ -21,7 +21,7 @@ from favor.report.pdf import compile_latex, latex_source
 from favor.report.specs import Column, Panel, Row, TableSpec, available
 from favor.running.environment import latex_available
 
-needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
+needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
 def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> None:

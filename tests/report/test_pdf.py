@@ -16,7 +16,7 @@ from favor.report.content import Report
 from favor.report.pdf import compile_latex, write_pdf_report
 from favor.running.environment import latex_available
 
-needs_latex = pytest.mark.skipif(not latex_available(), reason="latexmk is not installed")
+needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
 @needs_latex
@@ -60,7 +60,7 @@ def test_report_says_what_it_must(tmp_path: Path, report: Report) -> None:
 
 def test_absent_latex_is_named(tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
-    with pytest.raises(UserError, match="latexmk is not installed; install latexmk and texlive-latex-recommended"):
+    with pytest.raises(UserError, match="pdflatex is not installed; install texlive-latex-recommended"):
         write_pdf_report(tmp_path / "report.pdf", report)
 
 

@@ -37,7 +37,7 @@ def closing(results: Path, experiments: Mapping[str, Mapping[str, Any]], latex: 
             text = finding(evidence, style, values["rows"], values["references"], values["display"])
             lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}: {text}")
     if not latex:
-        lines.append("Missing: report.pdf, because LaTeX (latexmk, pdflatex) is not installed.")
+        lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")
     lines.append(f"Open: {page}")
     following = (
         "a configuration of your own corpus (docs/corpora.md)" if demo else "snakemake release (docs/exports.md)"

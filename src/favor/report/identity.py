@@ -112,7 +112,7 @@ class Methods:
     references: Sequence[str] = ()
 
     def name(self, row: str) -> str:
-        """Return the printed name of a row, or of the people's text beside it."""
+        """Return the printed name of a row, or of the reference that authors wrote themselves."""
         return _PEOPLE.get(row) or method_name(row, self.display)
 
     def identities(self, shown: Sequence[str]) -> dict[str, Identity]:

@@ -1,6 +1,6 @@
 """The PDF report: LaTeX source from the same content as the HTML page, set by pdfLaTeX in a temporary folder.
 
-Uses only Debian's texlive-latex-base, texlive-latex-recommended and latexmk. Same content, same bytes: no dates, no
+Uses only Debian's texlive-latex-base and texlive-latex-recommended. Same content, same bytes: no dates, no
 identifiers, no paths.
 """
 
@@ -95,9 +95,7 @@ def latex_source(report: Report) -> str:
 def write_pdf_report(path: str | Path, report: Report) -> None:
     """Write ``report`` as PDF. Raises ``UserError`` where LaTeX is absent or fails (with its own error line)."""
     if not latex_available():
-        raise UserError(
-            "latexmk is not installed; install latexmk and texlive-latex-recommended, or leave out report.pdf"
-        )
+        raise UserError("pdflatex is not installed; install texlive-latex-recommended, or leave out report.pdf")
     with tempfile.TemporaryDirectory(prefix="favor-report-") as name:
         folder = Path(name)
         (folder / "report.tex").write_text(latex_source(report), encoding="utf-8")

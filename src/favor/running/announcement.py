@@ -20,4 +20,4 @@ def announce(absent: Iterable[str], to_fetch: Iterable[str], latex: bool) -> Non
             file=sys.stderr,
         )
     if not latex:
-        print("LaTeX (latexmk, pdflatex) is not installed: report.pdf is left out.", file=sys.stderr)
+        print("LaTeX (pdflatex) is not installed: report.pdf is left out.", file=sys.stderr)

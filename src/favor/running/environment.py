@@ -41,8 +41,8 @@ def export_source(source_root: Path) -> None:
 
 
 def latex_available() -> bool:
-    """Whether latexmk and pdflatex are on this machine."""
-    return shutil.which("latexmk") is not None and shutil.which("pdflatex") is not None
+    """Whether pdfLaTeX is on this machine."""
+    return shutil.which("pdflatex") is not None
 
 
 def only_planning(arguments: Sequence[str]) -> bool:

@@ -142,7 +142,7 @@ def one_line_per_job(benchmarks: Path, tracks: Mapping[str, str]) -> None:
 
 
 def seconds_of(folder: Path, most: int = 20) -> float | None:
-    """Return the mean seconds of a rule's jobs of earlier runs, of ``most`` of them; None where there are none."""
+    """Return the mean seconds of a rule's jobs of earlier runs, of ``most`` of them; None where no job is on record."""
     found = []
     for path in [*sorted(folder.glob("*.tsv"))[:most], *folder.parent.glob(f"{folder.name}.tsv")]:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -17,7 +17,7 @@ def jobs_in(folder: Path, states: str = _UNFINISHED) -> list[str]:
     """Return the ids of this user's jobs that work in ``folder`` and are in one of the ``states``.
 
     Snakemake's plugin submits every job with the folder it was started in. Raises ``UserError`` where Slurm does not
-    answer: no answer is not evidence that there are none.
+    answer. A cluster that does not answer may still run its jobs.
     """
     command = ["squeue", "--noheader", f"--user={os.getuid()}", f"--states={states}", "--format=%A %Z"]
     done = subprocess.run(command, text=True, capture_output=True, check=False)
