@@ -253,7 +253,7 @@ class _Index:
         pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
-        few = int(found["n"]) < FEW and metric not in _COUNTED
+        few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
         return Cell(value, deviation, count, text, "; ".join(filter(None, (partial, small))))
 
