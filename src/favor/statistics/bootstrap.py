@@ -79,24 +79,17 @@ def pair_auc_draws(scores: np.ndarray, left: np.ndarray, right: np.ndarray, coun
     """
     clusters = counts.shape[1]
     positive = left == right
-    pair = np.minimum(left, right)[~positive] * clusters + np.maximum(left, right)[~positive]
-    known, place = np.unique(pair, return_inverse=True)
-    first, second = known // clusters, known % clusters
-    wins = np.zeros((clusters, len(known)))
-    for index in range(clusters):
-        own = np.sort(scores[positive & (left == index)])
-        above = (
-            len(own)
-            - (np.searchsorted(own, scores[~positive], "left") + np.searchsorted(own, scores[~positive], "right")) / 2
-        )
-        wins[index] = np.bincount(place, weights=above, minlength=len(known))
+    # One row per unordered pair of clusters: in the upper half of a square matrix.
+    place = np.minimum(left, right)[~positive] * clusters + np.maximum(left, right)[~positive]
     positives = np.bincount(left[positive], minlength=clusters).astype(np.float64)
-    negatives = np.bincount(place, minlength=len(known)).astype(np.float64)
-    drawn = []
-    for part in np.array_split(counts, max(1, len(counts) * len(known) // 4_000_000)):  # in parts, to bound memory
-        weight = part[:, first] * part[:, second]
-        drawn.append(_ratio(((part @ wins) * weight).sum(axis=1), (part @ positives) * (weight @ negatives)))
-    return np.concatenate(drawn)
+    negatives = np.bincount(place, minlength=clusters**2).reshape(clusters, clusters)
+    wins = np.zeros(len(counts))
+    for index in range(clusters):  # one matrix at a time: all of them are clusters^3 numbers
+        own = np.sort(scores[positive & (left == index)])
+        lower, upper = (np.searchsorted(own, scores[~positive], side=side) for side in ("left", "right"))
+        above = np.bincount(place, weights=len(own) - (lower + upper) / 2, minlength=clusters**2)
+        wins += counts[:, index] * ((counts @ above.reshape(clusters, clusters)) * counts).sum(axis=1)
+    return _ratio(wins, (counts @ positives) * ((counts @ negatives) * counts).sum(axis=1))
 
 
 def pair_mean_draws(values: np.ndarray, left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> np.ndarray:
