@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 from tests.statistics.rates import equal_error_rate
 
+from favor.statistics import bootstrap
 from favor.statistics.bootstrap import (
     auc,
     auc_draws,
@@ -66,7 +67,11 @@ def test_auc_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.nd
     assert auc_draws(scores, positive, cluster, observed(12))[0] == pytest.approx(auc(scores, positive), abs=1e-12)
 
 
-def test_eer_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+@pytest.mark.parametrize("cells", [bootstrap.TABLE_CELLS, 1], ids=["one table", "tables in parts"])
+def test_eer_equals_the_loop_over_resampled_pairs(
+    pairs: tuple[np.ndarray, np.ndarray, np.ndarray], cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "TABLE_CELLS", cells)
     scores, positive, cluster = pairs
     counts = resample_counts(12, seed=4, draws=300)
     draws = eer_draws(scores, positive, cluster, counts)
@@ -90,6 +95,7 @@ def test_draws_without_a_class_are_missing() -> None:
     np.testing.assert_array_equal(auc_draws(scores, positive, cluster, counts), [np.nan, np.nan, 1.0])
     eer = eer_draws(scores, positive, cluster, counts)
     np.testing.assert_array_equal(eer, [np.nan, np.nan, 0.0])
+    assert np.isnan(eer_draws(scores[:0], positive[:0], cluster[:0], counts)).all()
     assert np.isnan(mean_draws(scores, np.array([0, 0, 0]), np.array([[0.0, 2.0]]))[0])
 
 

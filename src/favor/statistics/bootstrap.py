@@ -6,6 +6,7 @@ both methods of a comparison, which pairs them. A statistic with ``counts`` of o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from favor.foundation.seeds import numpy_generator
 
 DRAWS = 10_000
+TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 MB
 
 
 @dataclass(frozen=True)
@@ -136,27 +138,32 @@ def eer_draws(scores: np.ndarray, positive: np.ndarray, cluster: np.ndarray, cou
     threshold are dot products with per-cluster cumulative counts. They are whole numbers, which float64 holds exactly
     up to 2^53, so ties are decided as there. NaN for draws without both classes.
     """
-    clusters = counts.shape[1]
+    if not len(scores):
+        return np.full(len(counts), np.nan)
     order = np.argsort(-scores, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    accepted = [_accepted(mask[order], cluster[order], last, clusters) for mask in (positive, ~positive)]
-    positives, negatives = (counts @ table[-1] for table in accepted)
+    threshold = np.cumsum(np.append(False, np.diff(scores[order]) != 0))  # every pair's, in falling order of scores
+    member, owner, clusters = positive[order], cluster[order], counts.shape[1]
+    totals = [np.bincount(owner[own], minlength=clusters).astype(np.float64) for own in (member, ~member)]
+    positives, negatives = (counts @ total for total in totals)
+    thresholds = int(threshold[-1]) + 1
+    step = thresholds if thresholds * clusters <= TABLE_CELLS else math.isqrt(thresholds)
 
-    def errors(threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """FNR and FPR, both times positives * negatives."""
-        hit, false = (np.einsum("dc,dc->d", counts, table[threshold]) for table in accepted)
-        return (positives - hit) * negatives, false * positives
-
-    low = np.zeros(len(counts), dtype=np.int64)  # FNR > FPR here, as at the first threshold (1 > 0)
-    high = np.full(len(counts), len(last), dtype=np.int64)  # FNR <= FPR here, as at the last (0 < 1)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        missed, false = errors(middle)
-        above = missed > false
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    before, after = errors(low), errors(high)
-    first = np.abs(before[0] - before[1]) <= np.abs(after[0] - after[1])
-    return _ratio(np.where(first, before[0] + before[1], after[0] + after[1]), 2 * positives * negatives)
+    # First every step-th threshold, then those between the two that a draw finds: a whole table may not fit in memory.
+    groups = threshold // step
+    rough = [_accepted(own, groups, owner, 0, int(groups[-1]) + 1, clusters) for own in (member, ~member)]
+    place, _, _ = _crossing(rough, counts, positives, negatives)
+    values = np.full(len(counts), np.nan)
+    for group in np.unique(place):
+        drawn, first = place == group, int(group) * step
+        tables = [
+            base[group] + _accepted(own, threshold, owner, first, min(step, thresholds - first), clusters)
+            for own, base in zip((member, ~member), rough, strict=True)
+        ]
+        _, before, after = _crossing(tables, counts[drawn], positives[drawn], negatives[drawn])
+        nearer = np.abs(before[0] - before[1]) <= np.abs(after[0] - after[1])
+        both = np.where(nearer, before[0] + before[1], after[0] + after[1])
+        values[drawn] = _ratio(both, 2 * positives[drawn] * negatives[drawn])
+    return values
 
 
 def observed(clusters: int) -> np.ndarray:
@@ -191,11 +198,39 @@ def interval(draws: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _accepted(member: np.ndarray, cluster: np.ndarray, last: np.ndarray, clusters: int) -> np.ndarray:
-    """Members of each cluster accepted at every threshold, none at the first: [thresholds + 1, clusters]."""
-    steps = np.zeros((len(last) + 1, clusters))
-    threshold = np.searchsorted(last, np.arange(len(member)))
-    np.add.at(steps, (threshold[member] + 1, cluster[member]), 1.0)
+Errors = tuple[np.ndarray, np.ndarray]  # FNR and FPR of every draw, both times positives * negatives
+
+
+def _crossing(
+    accepted: list[np.ndarray], counts: np.ndarray, positives: np.ndarray, negatives: np.ndarray
+) -> tuple[np.ndarray, Errors, Errors]:
+    """Return the last row of ``accepted`` at which FNR > FPR, for every draw, and the errors there and at the next.
+
+    ``accepted``: positives and negatives of each cluster that the thresholds accept, two arrays [rows, clusters]. FNR >
+    FPR holds at the first row and not at the last.
+    """
+
+    def errors(row: np.ndarray) -> Errors:
+        hit, false = (np.einsum("dc,dc->d", counts, table[row]) for table in accepted)
+        return (positives - hit) * negatives, false * positives
+
+    low, high = np.zeros(len(counts), dtype=np.int64), np.full(len(counts), len(accepted[0]) - 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        missed, false = errors(middle)
+        above = missed > false
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return low, errors(low), errors(high)
+
+
+def _accepted(
+    member: np.ndarray, threshold: np.ndarray, cluster: np.ndarray, first: int, number: int, clusters: int
+) -> np.ndarray:
+    """Members of each cluster at ``number`` thresholds from ``first`` on, summed up: [number + 1, clusters]."""
+    start, end = np.searchsorted(threshold, [first, first + number])
+    inside = member[start:end]
+    steps = np.zeros((number + 1, clusters))
+    np.add.at(steps, (threshold[start:end][inside] - first + 1, cluster[start:end][inside]), 1.0)
     return np.cumsum(steps, axis=0)
 
 
