@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import get_args
 
@@ -290,6 +291,9 @@ def test_copying_draws_every_method_with_outputs(tmp_path: Path, written: list[s
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
     assert "<!-- Ditto -->" not in drawing
+    assert "Share of an output's 5-grams in the own text: 0.02 for every row." in unescape(
+        inline_svg(tmp_path / "both.svg", "a", "Copying")
+    )
     draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1] == "No output passed the filter."
 
@@ -475,3 +479,25 @@ def test_a_figure_says_what_it_shows(tmp_path: Path) -> None:
     draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")
     assert 'aria-label="Homogenisation"' in inline_svg(tmp_path / "silent.svg", "a", "Homogenisation")
     assert shown.extremes("Loss", {"favor": 1.0, "fedavg": float("nan")}) == ""
+    assert (
+        shown.extremes("Kept", {"favor": -0.304, "fedavg": 0.2}) == "Kept: highest FedAvg (0.20), lowest FAVoR (−0.30)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        ("map", "Spread of the authors' centres: highest FAVoR (1.00), lowest FedAvg (0."),
+        ("energy", "Personal adapter: most of the energy in up_proj (75%)."),
+        ("coordinates", "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50."),
+        ("participation", "All rows together, by the last round: never 0.10, round 1 0.20, round 3 0.40."),
+        ("agreement", "Rank correlation: most alike"),
+        ("privacy", "Strongest attack on FAVoR:"),
+        ("allocation", "word units each;"),
+        ("curves", "Shared stage, last mean task loss: highest"),
+    ],
+    indirect=["draw"],
+)
+def test_every_drawing_of_data_says_what_it_shows(tmp_path: Path, draw: Draw, said: str) -> None:
+    draw(tmp_path / "figure.svg")
+    assert said in unescape(inline_svg(tmp_path / "figure.svg", "a", "Title"))

@@ -110,6 +110,9 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataF
     metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
     path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])
     draw_sweep(scores, POINTS, metrics, "asce_a", shown, path, axis="Allocation")
+    # Seed means: FAVoR .72 and .51, Ditto .605 and .5505.
+    said = "Verif. AUC: highest FAVoR at even (0.72), lowest FAVoR at Strong (0.51)."
+    assert f"<dc:title>{said}" in path.read_text(encoding="utf-8")
     again = tmp_path / "again.svg"
     draw_sweep(scores, POINTS, metrics, "asce_a", shown, again, axis="Allocation")
     assert path.read_bytes() == again.read_bytes()

@@ -14,6 +14,7 @@ from favor.paper.values import paper_cell, paper_text
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
 from favor.report.context import Context
+from favor.report.escape import minus
 from favor.report.every_metric import method_rows_of
 from favor.report.marks import Evidence, mark
 from favor.report.specs import Column, Panel, Row, TableSpec
@@ -249,7 +250,7 @@ class _Index:
             bounds = [printed(end["mean"], decimals) for end in ends if end is not None]
             if bounds or method not in CONTROLS:  # what chance gives is exact: it has none
                 low, high = bounds
-                text += f" [{low}, {high}]".replace("-", "−")
+                text = minus(f"{text} [{low}, {high}]")
         pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from favor.paper.names import METHODS, method_name
+from favor.report.cells import printed
 from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from favor.report.escape import minus
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,12 @@ class Methods:
         if len(known) < 2:
             return ""
         low, high = (pick(known, key=lambda row: known[row]) for pick in (min, max))
-        ends = [f"{word} {self.name(row)} ({known[row]:.2f})" for word, row in (("highest", high), ("lowest", low))]
+        if known[low] == known[high]:
+            return f"{what}: {minus(printed(known[low], 2))} for every row."
+        ends = [
+            f"{word} {self.name(row)} ({minus(printed(known[row], 2))})"
+            for word, row in (("highest", high), ("lowest", low))
+        ]
         return f"{what}: {', '.join(ends)}."
 
     def label_rows(self, axis: Any, rows: Sequence[str]) -> None:

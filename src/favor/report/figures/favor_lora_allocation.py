@@ -44,7 +44,11 @@ def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
             bar = figure.colorbar(image, ax=axes, shrink=0.9, ticks=MaxNLocator(6, integer=True))
             bar.set_label("Share of the block's energy, %")
             bar.outline.set_visible(False)
-        save(figure, *paths)
+        means = energy.groupby(["part", "module"])["share"].mean()
+        parts = set(energy["part"])
+        most = {title: (part, means[part].idxmax()) for part, title in PANELS if part in parts}
+        said = [f"{title}: most of the energy in {place[1]} ({means[place]:.0%})" for title, place in most.items()]
+        save(figure, *paths, finding=f"{'; '.join(said)}." if said else "")
 
 
 def _heat_map(axis: Any, shares: np.ndarray, largest: float) -> Any:

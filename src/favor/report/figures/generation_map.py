@@ -57,6 +57,7 @@ def draw_generation_map(
     rows = -(-len(panels) // columns)
     with drawing(1.9 * columns + 0.6, 2.1 * rows + 0.6, rows=rows, columns=columns) as (figure, axes):
         places = (np.stack(list(home.values())) - mean) @ plane.T
+        spreads: dict[str, float] = {}
         for axis, (name, outputs) in zip(axes, panels, strict=False):
             title = "Authors' own" if name == OWN else methods.name(name)
             axis.set_title(title, size=9)
@@ -65,7 +66,7 @@ def draw_generation_map(
             if outputs.empty:
                 say(axis, "no output passed the filter")
                 continue
-            _panel(axis, outputs, home, own, mean, plane, VERMILION if name == OWN else BLUE)
+            spreads[name] = _panel(axis, outputs, home, own, mean, plane, VERMILION if name == OWN else BLUE)
         for axis in axes[len(panels) :]:
             axis.axis("off")
         for axis in axes[1 : len(panels)]:
@@ -73,7 +74,8 @@ def draw_generation_map(
             axis.sharey(axes[0])
         axes[0].margins(0.08)
         figure.supxlabel(f"The two directions hold {share:.0%} of the variance of the authors' training texts.", size=8)
-        save(figure, *paths)
+        methods_alone = {name: value for name, value in spreads.items() if name != OWN}
+        save(figure, *paths, finding=methods.extremes("Spread of the authors' centres", methods_alone))
 
 
 def _panel(
@@ -84,7 +86,8 @@ def _panel(
     mean: np.ndarray,
     plane: np.ndarray,
     color: str,
-) -> None:
+) -> float:
+    """Draw a panel; return the spread that it prints, or NaN where fewer than two authors have outputs."""
     points = (_rows(outputs) - mean) @ plane.T
     axis.plot(*points.T, ".", color=color, alpha=0.18, markersize=3, markeredgewidth=0, zorder=1)
     centres = _centres(outputs)
@@ -94,9 +97,11 @@ def _panel(
     places = (np.stack(list(centres.values())) - mean) @ plane.T
     axis.plot(*places.T, "o", color=color, markersize=3.6, markeredgewidth=0, zorder=4)
     both = [client for client in centres if client in own]
-    if len(both) > 1:
-        ratio = spread(np.stack([centres[name] for name in both])) / spread(np.stack([own[name] for name in both]))
-        axis.text(0.03, 0.03, f"spread {ratio:.2f}", transform=axis.transAxes, size=7.5)
+    if len(both) < 2:
+        return float("nan")
+    ratio = spread(np.stack([centres[name] for name in both])) / spread(np.stack([own[name] for name in both]))
+    axis.text(0.03, 0.03, f"spread {ratio:.2f}", transform=axis.transAxes, size=7.5)
+    return ratio
 
 
 def _rows(frame: pd.DataFrame) -> np.ndarray:

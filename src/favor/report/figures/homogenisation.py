@@ -10,6 +10,7 @@ import pandas as pd
 from favor.corpora.readable_habits import HABITS
 from favor.report.cells import printed
 from favor.report.drawing import GREY, RISING, drawing, save, say
+from favor.report.escape import minus
 from favor.report.figure_specs import FigureSpec
 from favor.report.identity import Methods
 
@@ -62,7 +63,7 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
     axis.imshow(np.clip(values, 0, 1), cmap=RISING, vmin=0, vmax=1, aspect="auto", origin="lower")
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
-            axis.text(column, row, printed(value, 1).replace("-", "−"), ha="center", va="center", size=7,
+            axis.text(column, row, minus(printed(value, 1)), ha="center", va="center", size=7,
                       color="white" if value > 0.8 else "black")  # fmt: skip
     axis.set_xticks(range(kept.shape[1]), kept.columns, rotation=40, ha="right")
     axis.set_yticks([])

@@ -53,7 +53,17 @@ def draw_last_participation(
         axis.grid(axis="y")
         if shown:
             figure.legend(handles, [methods.name(name) for name in drawn], loc="outside right upper")
-        save(figure, *paths)
+        total = pooled[pooled["method"].isin(shown)].groupby("method")[["outputs", "correct"]].sum()
+        accuracy = (total["correct"] / total["outputs"]).to_dict()
+        by_round = pooled[pooled["method"].isin(shown)].groupby("last_round")[["outputs", "correct"]].sum()
+        ends = (
+            f"{'never' if last < 0 else f'round {last + 1}'} {correct / outputs:.2f}"
+            for last, outputs, correct in by_round.itertuples(name=None)
+            if outputs
+        )
+        said = methods.extremes("Accuracy over all rounds", accuracy)
+        by_rounds = f"All rows together, by the last round: {', '.join(ends)}." if shown else ""
+        save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))))
 
 
 FIGURE = FigureSpec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from favor.paper.names import encoder_name
 from favor.report.cells import printed
 from favor.report.drawing import DIVERGING, drawing, save, say
+from favor.report.escape import minus
 from favor.report.figure_specs import FigureSpec
 from favor.report.tables.measure_agreement import MEASURES
 
@@ -38,11 +40,23 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
             for (row, column), value in np.ndenumerate(grid):
                 if np.isfinite(value):
                     color = "white" if abs(value) > 0.7 else "black"
-                    text = printed(value, 1).replace("-", "−")
+                    text = minus(printed(value, 1))
                     axis.text(column, row, text, ha="center", va="center", size=7, color=color)
             axis.set_xticks(range(len(names)), labels, rotation=45, ha="right", size=7.5)
             axis.set_yticks(range(len(names)), labels, size=7.5)
-        save(figure, *paths)
+        save(figure, *paths, finding=_finding(pairs, dict(zip(names, labels, strict=True))))
+
+
+def _finding(pairs: Sequence[tuple[str, str, float]], labels: Mapping[str, str]) -> str:
+    """Return a sentence on the two measures that agree most, and the two that agree least."""
+    if len(pairs) < 2:
+        return ""
+    ends = (
+        f"{word} {labels[left]} with {labels[right]} ({minus(printed(value, 2))})"
+        for word, pick in (("most alike", max), ("least alike", min))
+        for left, right, value in [pick(pairs, key=lambda pair: pair[2])]
+    )
+    return f"Rank correlation: {', '.join(ends)}."
 
 
 FIGURE = FigureSpec(

@@ -36,7 +36,14 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         drawn = _draw_secrets(secrets, scores, audited[0]) if audited else False
         if not drawn:
             say(secrets, "No secrets were planted.")
-        save(figure, *paths)
+        said = []
+        if found:
+            label, value, low, high = max(found, key=lambda attack: attack[1])
+            attack = label.replace("\n", ", ")
+            said.append(
+                f"Strongest attack on {methods.name(audited[0])}: {attack}, AUC {value:.2f} [{low:.2f}, {high:.2f}]."
+            )
+        save(figure, *paths, finding=" ".join(said))
 
 
 def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, float]]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from favor.report.drawing import BLACK, GREY, drawing, save, say
+from favor.report.escape import minus
 from favor.report.figure_specs import FigureSpec
 
 PANELS = (("stylometric", "Hand-made stylometric features"), ("style", "Style encoder"))
@@ -28,7 +29,7 @@ def draw_discriminability(effects: pd.DataFrame, *paths: str | Path) -> None:
         values = effects[["author_effect", "topic_effect"]].to_numpy() if len(effects) else np.array([0.0, 1.0])
         low, high = min(float(values.min()), 0.0), float(values.max())
         limits = (low - 0.06 * (high - low), high + 0.06 * (high - low))
-        shown = None
+        shown, said = None, []
         for axis, (space, title) in zip(axes, PANELS, strict=True):
             rows = effects[effects["space"] == space]
             axis.set(title=title, xlabel="Author within topic, ω²", xlim=limits, ylim=limits)
@@ -37,16 +38,19 @@ def draw_discriminability(effects: pd.DataFrame, *paths: str | Path) -> None:
             if rows.empty:
                 say(axis, MISSING)
             else:
-                shown = _panel(axis, rows, limits[1])
+                shown, slope = _panel(axis, rows, limits[1])
+                said.append(f"{title}: slope {minus(f'{slope:.2f}')}")
         axes[0].set_ylabel("Topic, ω²")
         if shown is not None:
             bar = figure.colorbar(shown, ax=axes, shrink=0.8, ticks=(-1, 0, 1))
             bar.ax.set_yticklabels(("topic", "equal", "author"))
             bar.outline.set_visible(False)
-        save(figure, *paths)
+        finding = f"Topic effect over author effect. {'; '.join(said)}." if said else ""
+        save(figure, *paths, finding=finding)
 
 
-def _panel(axis: Any, rows: pd.DataFrame, end: float) -> Any:
+def _panel(axis: Any, rows: pd.DataFrame, end: float) -> tuple[Any, float]:
+    """Draw a space; return its points and the slope of their line."""
     author, topic = rows["author_effect"].to_numpy(), rows["topic_effect"].to_numpy()
     total = np.abs(author) + np.abs(topic)
     balance = np.divide(author - topic, total, out=np.zeros(len(rows)), where=total > 0)
@@ -59,9 +63,9 @@ def _panel(axis: Any, rows: pd.DataFrame, end: float) -> Any:
     axis.plot((0, end), (0, end), color=GREY, linestyle=":", linewidth=1)
     reach = min(end, end / slope) if slope > 0 else end
     axis.plot((0, reach), (0, slope * reach), color=BLACK, linewidth=1.3, zorder=4)
-    text = f"slope {slope:.2f}\n{len(rows)} coordinates\n{int(rows['texts'].iloc[0]):,} texts"
+    text = f"slope {minus(f'{slope:.2f}')}\n{len(rows)} coordinates\n{int(rows['texts'].iloc[0]):,} texts"
     axis.text(0.03, 0.97, text, transform=axis.transAxes, va="top", size=8)
-    return points
+    return points, slope
 
 
 FIGURE = FigureSpec(

@@ -1,4 +1,4 @@
-"""Metrics over the points of a sweep: a line a method, with the spread over seeds."""
+"""Metrics over the points of a sweep: a line per method, with the spread over seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from favor.foundation.errors import UserError
+from favor.report.cells import printed
 from favor.report.drawing import drawing, save, say
+from favor.report.escape import minus
 from favor.report.identity import Methods
 from favor.report.sweeps import Point
 
@@ -50,6 +52,7 @@ def draw_sweep(
     longest = max((len(methods.name(method)) for method in shown), default=0)
     beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
     height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
+    said: list[str] = []
     with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
             name, _, variant = metric.partition(":")
@@ -72,6 +75,7 @@ def draw_sweep(
                     capsize=2,
                     label=methods.name(method) if panel is axes[0] else None,
                 )
+            said += _finding(label, own[own["method"].isin(shown)], methods)
             panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels])
             panel.set(ylabel=label, xlabel=axis)
             panel.margins(x=0.08)
@@ -82,4 +86,17 @@ def draw_sweep(
             figure.legend(loc="outside upper center", ncols=beside)
         else:
             say(axes[0], "No method ran at two points.")
-        save(figure, *paths)
+        save(figure, *paths, finding=" ".join(said))
+
+
+def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:
+    """Return a sentence on the highest and the lowest mean over seeds among methods and points, where there are two."""
+    means = values.groupby(["method", "point"])["value"].mean().dropna()
+    if len(means) < 2:
+        return []
+    places: list[tuple[str, str]] = list(means.index)
+    ends = (
+        f"{word} {methods.name(method)} at {point} ({minus(printed(means[method, point], 2))})"
+        for word, (method, point) in (("highest", places[means.argmax()]), ("lowest", places[means.argmin()]))
+    )
+    return [f"{label}: {', '.join(ends)}."]

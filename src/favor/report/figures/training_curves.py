@@ -33,7 +33,7 @@ def draw_training_curves(
     )
     drawn = methods.identities(list(logs))
     with drawing(12.0, 3.8, columns=3) as (figure, axes):
-        named = []
+        named, finals = [], []
         for axis, (title, stage, by, value, label) in zip(axes, panels, strict=True):
             curves: dict[tuple[float, ...], list[str]] = {}
             for key in drawn:
@@ -41,6 +41,7 @@ def draw_training_curves(
                 if len(rows):
                     curves.setdefault(_mean_curve(rows, by, value), []).append(key)
             named.append([_draw(axis, curve, keys, drawn[keys[0]], methods) for curve, keys in curves.items()])
+            finals.append({key: curve[-1] for curve, keys in curves.items() for key in keys})
             axis.set(title=title, xlabel={"round": "Round", "step": "Optimiser step"}[by], ylabel=label)
             axis.grid(axis="y")
             axis.xaxis.get_major_locator().set_params(integer=True)
@@ -49,7 +50,11 @@ def draw_training_curves(
         figure.draw_without_rendering()
         for axis, names in zip(axes, named, strict=True):
             label_beside(axis, names, size=7)
-        save(figure, *paths)
+        said = (
+            methods.extremes(f"{title}, last mean {value.replace('_', ' ')}", final)
+            for (title, _, _, value, _), final in zip(panels, finals, strict=True)
+        )
+        save(figure, *paths, finding=" ".join(filter(None, said)))
 
 
 def _mean_curve(rows: pd.DataFrame, by: str, value: str) -> tuple[float, ...]:
