@@ -30,6 +30,17 @@ ROOT = Path(__file__).resolve().parents[1]
 TRACING = ROOT / "tests" / "workflow" / "tracing" / "sitecustomize.py"
 CLIENT = ROOT / "tests" / "workflow" / "warm"
 
+# What jobs import beside the project: base models of the tests are of Qwen2's kind, encoders of RoBERTa's and BERT's.
+LIBRARIES = (
+    *("pandas", "pyarrow.dataset", "pyarrow.parquet", "scipy.stats", "sklearn.metrics", "regex"),
+    *("matplotlib.pyplot", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"),
+    *("torch", "torch._dynamo", "safetensors.torch", "tokenizers", "accelerate", "snakemake.script"),
+    *("transformers.models.auto.tokenization_auto", "transformers.models.qwen2.modeling_qwen2"),
+    *("transformers.models.roberta.modeling_roberta", "transformers.models.bert.modeling_bert"),
+)
+# What these libraries read when they are imported; jobs have the same from the workflow (favor.running.environment).
+READ_AT_IMPORT = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "OMP_WAIT_POLICY": "passive"}
+
 
 @cache
 def warm_environment() -> dict[str, str]:
@@ -42,7 +53,8 @@ def warm_environment() -> dict[str, str]:
         listener.listen(64)
         number = listener.fileno()
         command = [sys.executable, "-m", "tests.warm_jobs", str(number)]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], cwd=ROOT)
+        environment = os.environ | READ_AT_IMPORT
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], cwd=ROOT, env=environment)
     atexit.register(server.communicate)
     path = os.pathsep.join(filter(None, (str(CLIENT), os.environ.get("PYTHONPATH"))))
     return {"PYTHONPATH": path, "FAVOR_WARM": address}
@@ -102,8 +114,10 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    for library in ("pandas", "pyarrow.parquet", "scipy.stats", "sklearn.metrics", "torch"):
+    for library in LIBRARIES:
         importlib.import_module(library)
+    # The names that weights of all architectures had: built once per process, for 0.3 s.
+    importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("")
     assert "favor" not in sys.modules
     gc.freeze()
     _become(*_accept(socket.socket(fileno=int(sys.argv[1]))))
