@@ -9,8 +9,7 @@ and look for no broken rows and no authors who share posts.
 
     python benchmarks/corpora.py --only-ours --tokenizer FOLDER
 
-also counts the tokens of every author who may have 30,000 of them, as the job ``count_tokens`` does. Synthetic authors
-have equally many posts, and all may have that many.
+also counts the tokens of every author who may have 30,000 of them, as the job ``count_tokens`` does.
 """
 
 from __future__ import annotations
@@ -31,6 +30,8 @@ from pathlib import Path
 
 ROWS, AUTHORS = 681_288, 19_320
 POST_WORDS = 205  # mean words of a post of the full corpus
+# Posts per author are lognormal: authors under 6,000 words hold a fifth of all words, as in the corpus.
+AUTHOR_SPREAD = 1.2
 HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")
 
 
@@ -47,13 +48,14 @@ def synthesise(path: Path, rows: int, seed: int = 2026) -> None:
 
 
 def _rows(generator: random.Random, sentences: list[str], rows: int) -> Iterator[tuple[str | int, ...]]:
-    authors = max(1, round(AUTHORS * rows / ROWS))
+    authors = range(1_000_000, 1_000_000 + max(1, round(AUTHORS * rows / ROWS)))
+    sizes = [generator.lognormvariate(0, AUTHOR_SPREAD) for _ in authors]
     text = ""
-    for row in range(rows):
+    for author in sorted(generator.choices(authors, sizes, k=rows)):
         if generator.random() > 0.1:
             length = max(1, round(generator.expovariate(15 / POST_WORDS)))
             text = "     " + "   ".join(generator.choices(sentences, k=length)) + "    "
-        yield (1_000_000 + row * authors // rows, "male", 24, "indUnk", "Leo", "14,May,2004", text)
+        yield (author, "male", 24, "indUnk", "Leo", "14,May,2004", text)
 
 
 def measure_ours(path: Path, folder: Path) -> int:

@@ -129,11 +129,12 @@ def test_the_report_counts_authors_and_clients_beyond_each_limit(measured: pd.Da
     roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": ["client", "filtered", "unused"]})
     roster = roster.assign(documents=1, words=1)
     filters = OFF | {"languages": ["en"], "maximum_quoted_mail": 0.6}
-    shown = blocks(Preparation(roster=roster, author_measures=measured, filters=filters))[-1][1]
+    measures = measured.assign(style_change=[STYLE_CHANGE + 0.01, STYLE_CHANGE, np.nan])
+    shown = blocks(Preparation(roster=roster, author_measures=measures, filters=filters))[-1][1]
     assert shown.to_numpy().tolist() == [
         ["Share of posts in en under 0.8", "yes", "1", "0"],
         ["Characters per token under 3", "no", "1", "0"],
         ["Share of posts with quoted mail over 0.6", "yes", "0", "0"],
         ["Share of posts with a near duplicate over 0.2", "no", "1", "1"],
-        ["Style that changes (several hands?): silhouette over 0.14", "no", "0", "0"],
+        ["Style that changes (several hands?): silhouette over 0.14", "no", "1", "1"],
     ]

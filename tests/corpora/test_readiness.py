@@ -15,6 +15,7 @@ from favor.corpora.readiness import readiness
 from favor.corpora.splits import SplitSettings, split_documents
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
+SOURCE = Path("mine.csv")  # the reader of tables has nothing to say of it
 ROLES = {
     "roles": {"clients": 2, "asce_a": 0, "asce_b": 0, "background": 0}, "minimum_tokens": 10, "selection": "random",
     "style_clusters": 1, "seed": 1, "filters": {},
@@ -47,11 +48,12 @@ def measured(documents: Build) -> Measured:
 
 def settings(clients: int = 2, **allocation: Any) -> dict[str, Any]:
     roles = {**ROLES, "roles": {**ROLES["roles"], "clients": clients}}  # type: ignore[dict-item]
-    return {"roles": roles, "experiments": {"main": {"first": 1, "last": clients, "allocation": allocation}}}
+    split = {"reader": "table", "split": "random"}
+    return {**split, "roles": roles, "experiments": {"main": {"first": 1, "last": clients, "allocation": allocation}}}
 
 
 def test_a_corpus_that_will_do(measured: Measured) -> None:
-    page = readiness("mine", measured, DROPPED, settings())
+    page = readiness("mine", SOURCE, measured, DROPPED, settings())
     assert "80 posts (80.0%) kept" in page
     assert "empty" not in page
     assert "1 authors have fewer than 1 prompts (main)" in page
@@ -64,7 +66,7 @@ def test_a_corpus_that_will_do(measured: Measured) -> None:
 
 def test_who_falls_short_is_named_by_client(measured: Measured) -> None:
     page = readiness(
-        "mine", replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
+        "mine", SOURCE, replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
     )
     assert "3 clients, 2 of them with all 2 prompts" in page
     assert sum(f"client_00{place}: 1 prompts per seed" in page for place in (1, 2, 3)) == 1
@@ -73,9 +75,9 @@ def test_who_falls_short_is_named_by_client(measured: Measured) -> None:
 
 def test_what_stops_a_run_is_said(measured: Measured) -> None:
     poor = replace(measured, suitability=measured.suitability.assign(prompts=[2, 0, 0, 0]))
-    page = readiness("mine", poor, DROPPED, settings())
+    page = readiness("mine", SOURCE, poor, DROPPED, settings())
     assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page
-    page = readiness("mine", measured, DROPPED, settings(shape="balanced", total_words=1_000))
+    page = readiness("mine", SOURCE, measured, DROPPED, settings(shape="balanced", total_words=1_000))
     assert "It cannot be run: main: config key 'allocation.total_words'" in page
 
 
@@ -91,7 +93,22 @@ def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents
     }
     cfg = settings()
     cfg["roles"] = {**cfg["roles"], "filters": filters}
-    page = readiness("mine", replace(measured, documents=path, measures=measures), DROPPED, cfg)
+    page = readiness("mine", SOURCE, replace(measured, documents=path, measures=measures), DROPPED, cfg)
     assert "suspicious: 80 posts hold HTML tags" in page
     assert "1 authors left out by filter minimum_characters_per_token, of 4 measured" in page
     assert not any(name in page for name in names)
+
+
+def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path: Path, measured: Measured) -> None:
+    source = tmp_path / "blogs"
+    source.mkdir()
+    for number, end in enumerate(("</Blog>", "</b\0log>", "", "</Blo")):
+        (source / f"{number}.male.24.Arts.Leo.xml").write_text(f"<Blog><post>one two</post>{end}")
+    documents = pd.read_parquet(measured.documents)
+    documents.loc[:6, "date"] = ""
+    documents.to_parquet(tmp_path / "undated.parquet")
+    measured = replace(measured, documents=tmp_path / "undated.parquet")
+    assert "no date" not in readiness("mine", source, measured, DROPPED, settings())
+    page = readiness("mine", source, measured, DROPPED, {**settings(), "reader": "blog_xml", "split": "temporal"})
+    assert "7 posts are left out of the split, for they have no date that can be read" in page
+    assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page

@@ -292,6 +292,7 @@ rule select_common_prompts:
 
 rule check_corpus:
     input:
+        source=project.raw_corpus,
         documents=paths.documents,
         dropped=paths.dropped,
         authors=paths.authors,
@@ -308,10 +309,10 @@ rule check_corpus:
     conda:
         "../../envs/data.yaml"
     resources:
-        **asks("check_corpus"),
+        **asks("check_corpus", streamed=True),
     params:
         cfg=preparation.readiness_settings,
-        code=code("check_corpus"),
+        code=lambda w: code("check_corpus", project.reader_module(w)),
     script:
         "../scripts/check_corpus.py"
 

@@ -11,5 +11,6 @@ from favor.running.job import job
 
 with job(snakemake) as cfg:
     dropped = read_parquet(snakemake.input.dropped, DROPPED)
-    page = readiness(snakemake.wildcards.corpus, Measured.read(snakemake.input), dropped, cfg)
+    measured = Measured.read(snakemake.input)
+    page = readiness(snakemake.wildcards.corpus, Path(snakemake.input.source), measured, dropped, cfg)
     write_text(page, Path(snakemake.output.page))

@@ -74,7 +74,8 @@ class Reader(Protocol):
 
     It may also declare, each as a literal that the configuration reads without importing the file:
     ``COLUMNS`` (role -> name of its column), ``ENCODING`` (its own text encoding), ``EXCLUDED_AUTHORS`` and
-    ``EXCLUDED_TEXTS`` (names and texts that the source writes in the place of an author or a post).
+    ``EXCLUDED_TEXTS`` (names and texts that the source writes in the place of an author or a post). And a function
+    ``suspicions(path)``, which yields one line, without names, for each sign that the source is not whole.
     """
 
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:

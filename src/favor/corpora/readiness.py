@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_
 from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.author_measures import failing
 from favor.corpora.documents import stream_documents
+from favor.corpora.reading import open_reader
 from favor.corpora.suitability import shortcomings
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
@@ -21,13 +23,14 @@ UNCHECKED = (
 )
 
 
-def readiness(name: str, measured: Measured, dropped: pd.DataFrame, cfg: Mapping[str, Any]) -> str:
+def readiness(name: str, source: Path, measured: Measured, dropped: pd.DataFrame, cfg: Mapping[str, Any]) -> str:
     """Return the page about the corpus ``name``; its last lines say whether its experiments can be run.
 
-    ``dropped``: the table of that name. ``cfg``: ``roles``, the settings of :func:`assign_roles`, and ``experiments``,
-    by name the places of their clients (``first``, ``last``) and the ``allocation`` settings.
+    ``source``: the raw corpus. ``dropped``: the table of that name. ``cfg``: ``reader``, its name; ``split``, how
+    posts are split; ``roles``, the settings of :func:`assign_roles`; and ``experiments``, by name the places of their
+    clients (``first``, ``last``) and the ``allocation`` settings.
     """
-    lines = [f"Corpus {name}", *_corpus(measured, dropped, cfg["roles"])]
+    lines = [f"Corpus {name}", *_corpus(measured, dropped, cfg["roles"]), *_doubts(source, measured, cfg)]
     obstacles: list[str] = []
     try:
         roster = assign_roles(measured, cfg["roles"])
@@ -58,11 +61,19 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any])
     yield f"  {len(measured.background):>11,} authors are background"
     for row in shortcomings(measured.suitability).query("authors > 0").itertuples():
         yield f"  {row.authors:>11,} authors have {row.reason} ({row.experiment})"
-    suspicions = Suspicions()
-    for batch in stream_documents(measured.documents, ("text",)):
+
+
+def _doubts(source: Path, measured: Measured, cfg: Mapping[str, Any]) -> Iterator[str]:
+    suspicions, undated = Suspicions(), 0
+    for batch in stream_documents(measured.documents, ("text", "date")):
+        undated += int((batch["date"] == "").sum())
         for text in batch["text"]:
             suspicions.look(text, "")
-    for line in suspicions.lines(authors["author"], naming=False):
+    if undated and cfg["split"] == "temporal":
+        yield f"  {undated:>11,} posts are left out of the split, for they have no date that can be read"
+    for line in getattr(open_reader(cfg["reader"]), "suspicions", lambda _: ())(source):
+        yield f"  suspicious: {line}"
+    for line in suspicions.lines(measured.authors["author"], naming=False):
         yield f"  suspicious: {line}"
 
 

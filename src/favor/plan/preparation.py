@@ -135,7 +135,8 @@ class Preparation:
             }
             for name, each in self._experiments(key).items()
         }
-        return parameter(roles=self.role_settings(key), experiments=experiments)
+        how = pick(self.config.corpora[key.corpus], "reader", "split")
+        return parameter(**how, roles=self.role_settings(key), experiments=experiments)
 
     def checks(self, key: object = None) -> list[str]:
         """Return the pages that say whether experiments can be run, one per corpus that has any."""

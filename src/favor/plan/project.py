@@ -314,6 +314,10 @@ class Project:
         """Return what reads a corpus."""
         return CORPUS_READERS.entry(self.config.corpora[key.corpus].reader)
 
+    def reader_module(self, key: InCorpus) -> str:
+        """Return the whole of what knows the files of a corpus."""
+        return CORPUS_READERS.module(self.config.corpora[key.corpus].reader)
+
     def background(self, corpus: str) -> list[str]:
         """Return the background authors of a corpus, where it has any."""
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []

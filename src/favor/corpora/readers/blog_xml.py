@@ -80,6 +80,13 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         )
 
 
+def suspicions(path: Path) -> Iterator[str]:
+    """Yield a line on the files that end before ``</Blog>``, if any do."""
+    cut = sum(not re.search(b"</Blog>", content.replace(b"\0", b""), re.IGNORECASE) for _, content in _files(path))
+    if cut:
+        yield f"{cut:,} files end before </Blog>, so posts may be missing; the log of build_documents names the first"
+
+
 def _decoded(post: str, encoding: str) -> str | None:
     """Return a post with its bytes that are not UTF-8 read in ``encoding``; None where that is not plausible text.
 
