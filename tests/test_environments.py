@@ -21,16 +21,6 @@ def test_the_environments_are_made_from_the_lock(repository):
     assert done.returncode == 0, done.stdout
 
 
-def test_every_rule_names_an_environment_a_log_and_a_benchmark(repository):
-    for path in sorted((repository / "workflow" / "rules").glob("*.smk")):
-        for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
-            name = rule.split(":")[0]
-            for directive in ("conda", "log", "benchmark", "params", "script"):
-                assert f"    {directive}:" in rule, f"{path.name}: rule {name} has no {directive}"
-            assert f"../scripts/{name}.py" in rule, f"rule {name} and its script share one name"
-            assert (repository / "workflow" / "scripts" / f"{name}.py").is_file()
-
-
 def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_asks_for(repository):
     text = (repository / LOCK).read_text()
     pins = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", text, re.MULTILINE))

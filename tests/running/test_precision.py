@@ -8,37 +8,36 @@ import shutil
 import pytest
 from tests.workflow.traced import TRACED
 
+from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
 from favor.paper.names import METHODS
 from favor.running.definitions import TEXT_ERRORS
 from favor.running.fingerprint import EXEMPT, NAMING, SourceCode
 
-# Scripts that load a module by its name: (folder of the package, the name they read of it).
+# Scripts that load a plug-in by its name, and what they read of it.
 LOADED = {
-    "score": ("scores", "score"),
-    "make_table": ("report/tables", "TABLE"),
-    "make_sweep_table": ("report/tables", "TABLE"),
-    "report": ("report/tables", "TABLE"),
-    "embed_generations": ("encoders/kinds", "load"),
-    "embed_sources": ("encoders/kinds", "load"),
-    "embed_transfer": ("encoders/kinds", "load"),
-    "build_documents": ("corpora/readers", "read"),
-    "judge": ("studies", "open_judge"),
+    "score": (METRIC_FAMILIES, "score"),
+    "make_table": (TABLES, "TABLE"),
+    "make_sweep_table": (TABLES, "TABLE"),
+    "report": (TABLES, "TABLE"),
+    "embed_generations": (ENCODER_KINDS, "load"),
+    "embed_sources": (ENCODER_KINDS, "load"),
+    "embed_transfer": (ENCODER_KINDS, "load"),
+    "build_documents": (CORPUS_READERS, "read"),
+    "judge": (JUDGES, "open_judge"),
 }
 
 
 def all_fingerprints(root):
-    """Return the fingerprint of every script, with each module that it may load: (script, module) -> digits."""
+    """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
     source = SourceCode(root / "src")
     found = {}
     for script in sorted((root / "workflow/scripts").glob("*.py")):
-        folder, name = LOADED.get(script.stem, ("", ""))
-        files = sorted((root / "src/favor" / folder).glob("[!_]*.py")) if folder else []
-        modules = {path.stem: f"favor.{folder.replace('/', '.')}.{path.stem}:{name}" for path in files}
-        modules = {
-            stem: module for stem, module in modules.items() if name in (files[0].parent / f"{stem}.py").read_text()
-        }
-        for stem, module in (modules or {"": None}).items():
-            found[script.stem, stem] = source.fingerprint(script, [module] if module else [])
+        modules: dict[str, str | None] = {"": None}
+        if script.stem in LOADED:
+            registry, name = LOADED[script.stem]
+            modules = {plugin: f"{module}:{name}" for plugin, module in registry.modules().items()}
+        for plugin, module in modules.items():
+            found[script.stem, plugin] = source.fingerprint(script, [module] if module else [])
     return found
 
 
