@@ -99,12 +99,64 @@ def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan):
     repeats = before.training.canary_repeats(run)
     assert after.training.canary_repeats(run) == repeats
     assert "client_002" not in str(after.privacy.settings(run)["absent"])
+    # The track with secrets is trained without it too, and plants nothing for it.
+    track = f"{before.project.plan(run).shared.track}-canary"
+    for number, cohort in enumerate(before.training.rounds("micro", "1", "coverage_first")):
+        job = Batch("micro", "1", track, str(number), "0")
+        had, has = (planner.training.shared_settings(job)["canaries"] for planner in (before, after))
+        assert has == {client: count for client, count in had.items() if client != "client_002"}
+        assert ("client_002" in had) == ("client_002" in cohort)
+
+
+def left(withdrawn=("client_002",), leaving="left", **changes):
+    """Return a change that adds the experiment of those who left, with ``changes`` to it, and asks about them."""
+
+    def change(config):
+        audited({**AUDITED, "leaving": leaving})(config)
+        config["experiments"]["left"] = {
+            "extends": "micro",
+            "withdrawn": list(withdrawn),
+            "tables": [],
+            "figures": False,
+            **changes,
+        }
+
+    return change
+
+
+def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan):
+    run, planner = Run("micro", "1", "favor"), plan(change=left())
+    (remade,) = planner.privacy.remade(run)
+    assert remade == planner.privacy.server(run)[-1].replace("/micro/", "/left/")
+    settings = planner.privacy.settings(run)
+    assert settings["left"] == ["client_002"]
+    assert "client_002" in settings["clients"]
+    # Of another seed nothing was made again, and nothing is asked.
+    other = plan(change=lambda config: (left(seeds=[1])(config), config["experiments"]["micro"].update(seeds=[1, 2])))
+    assert other.privacy.remade(Run("micro", "2", "favor")) == []
+    assert other.privacy.settings(Run("micro", "2", "favor"))["left"] == []
+    assert plan(change=audited()).privacy.remade(run) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (left(leaving="lef"), r"studies\.privacy\.leaving': there is no 'lef'; did you mean 'left'"),
+        (left(withdrawn=()), r"privacy\.leaving': nobody withdrew from 'left' who is a client here"),
+        (left(lora={"rank": 3}), r"privacy\.leaving': 'lora' differs from that of 'left'"),
+        (left(seeds=[7]), r"privacy\.leaving': 'left' has none of the seeds"),
+        (left(methods={"ditto": {}}), r"experiments\.left\.methods': the audit of 'micro' needs 'favor'"),
+    ],
+)
+def test_an_experiment_that_is_not_the_same_without_clients_is_refused(plan, change, message):
+    with pytest.raises(UserError, match=message):
+        plan(change=change)
 
 
 def test_scores_read_every_audited_row_and_seed(plan):
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Table("micro", ""))
-    assert len(files) == len(set(files)) == 2 * 2 * 4
+    assert len(files) == len(set(files)) == 2 * 2 * 5
     settings = planner.privacy.score_settings(Table("micro", ""))
     assert settings["methods"] == ["fedavg", "favor"]
     assert settings["personal"] == ["favor"]

@@ -14,7 +14,8 @@ import pytest
 from favor.report.bundle_scan import Private, scan
 
 TEXT = (
-    "I had never seen the clock in that hall run right for nine years, and nobody's asked about it since my uncle left."
+    "I had never seen the clock in that hall run right for nine years, and nobody's asked about it since my stiff "
+    "uncle left."
 )
 CHINESE = "我昨天在河边散步的时候看见了一只白色的大鸟它在水里找鱼吃"
 JAPANESE = "昨日は川のほとりを散歩していたら大きな白い鳥を見かけました"
@@ -45,7 +46,7 @@ WRITTEN = {
     "a CSV row per word": "\n".join(f"{number},{word},0.5" for number, word in enumerate(WORDS)),
     "a tag per letter": "".join(f"<b>{character}</b>" for character in QUOTE),
     "curly apostrophe": "right for nine years, and nobody\u2019s asked about it since",
-    "ligature": "for nine years, and nobody's asked about it since my uncle left".replace("ff", "\ufb00"),
+    "ligature": "nobody's asked about it since my stiff uncle left".replace("ff", "\ufb00"),
     "full width": "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in QUOTE),
     "Chinese": CHINESE[3:18],
     "Chinese spaced out": " ".join(CHINESE[3:18]),

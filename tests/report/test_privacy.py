@@ -28,6 +28,7 @@ def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives():
             *rows("sender_top1", "upload", 0.75, low=0.5, high=1.0, shuffled=0.25),
             *rows("sender_auc", "upload", 0.9, low=0.8, high=0.95, shuffled=0.5),
             *rows("member_tpr", "final", 0.125, low=0.0, high=0.3, shuffled=0.01),
+            *rows("member_distinctive", "final", -0.25, low=-0.75, high=0.5, shuffled=0.0),
             *rows("sender_top1", "personal", float("nan"), "the clients of this row keep no adapter"),
         ],
     )
@@ -40,10 +41,12 @@ def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives():
         "AUC, shuffled": "0.50",
         "TPR at 1 % FPR": "–",
         "TPR, shuffled": "–",
+        "With distinctiveness": "–",
         "n": "48",
     }
     final = found.loc["FAVoR · Did the author take part? · final shared adapter"]
     assert final.loc["TPR at 1 % FPR", "text"] == "0.12 [0.00, 0.30]"
+    assert final.loc["With distinctiveness", "text"] == "−0.25 [−0.75, 0.50]"
     stolen = found.loc["FAVoR · Whose is it? · stolen personal adapter"]
     assert stolen.loc["Top-1", "reason"] == "the clients of this row keep no adapter"
     assert (found["mark"] == "").all()
@@ -67,3 +70,13 @@ def test_canaries_have_a_row_per_view_and_number_of_repeats():
     assert secret[["Exposure (bits)", "Before training", "Most possible"]].tolist() == ["18.00", "18.00", "10.00"]
     client = found.loc["FAVoR · mean of the round · canary client", "text"]
     assert client[["Exposure (bits)", "Cosine", "Empirical ε"]].tolist() == ["–", "0.400 [0.390, 0.410]", "9000.0"]
+
+
+def test_those_who_left_have_a_row_before_and_one_after():
+    scores = []
+    for view, auc, fall in (("before", 0.9, 0.125), ("after", 0.5, -0.01)):
+        scores += rows("leaver_auc", view, auc, n=8, low=0.25, high=1.0, shuffled=0.5)
+        scores += rows("leaver_fall", view, fall, low=-0.02, high=0.25, shuffled=0.0)
+    found = cells("privacy-leaving", scores)["text"]
+    assert found.loc["FAVoR · with them"].tolist() == ["0.90 [0.25, 1.00]", "0.50", "0.125 [−0.020, 0.250]", "8"]
+    assert found.loc["FAVoR · made again without them"].tolist()[2] == "−0.010 [−0.020, 0.250]"

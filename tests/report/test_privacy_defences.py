@@ -18,6 +18,7 @@ def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score: 
     points = points_of([{"label": "none", "experiment": "plain"}, {"label": "A frozen", "experiment": "frozen"}])
     rows = []
     for point, methods in (("none", ("fedavg", "favor")), ("A frozen", ("fedavg",))):
+        rows.append({**score("fedavg", "upload_norm", 0.75, "", 0), "variant": "upload", "point": point})
         for metric, variant in ATTACKS:
             for end, value in (("", 0.75), ("_low", 0.5), ("_high", 1.0)):
                 rows.append({**score("fedavg", metric, value, "", 0), "variant": variant + end, "point": point})
@@ -33,6 +34,7 @@ def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score: 
     cells = build_sweep(printed_spec("privacy-defences"), points, scores, contexts)
     found = cells.set_index(["row", "column"])
     assert found.loc[("none", "Whose is it? Top-1, each upload"), "text"] == "0.75 [0.50, 1.00]"
+    assert found.loc[("none", "Norm of uploads"), "text"] == "0.75"
     assert found.loc[("none", "Canary client empirical ε"), "text"] == "0.8 [0.5, 1.0]"
     assert found.loc[("none", "FAVoR similarity"), "text"] == "0.40 [0.30, 0.50]"
     assert found.loc[("A frozen", "FedAvg similarity"), "text"] == "0.40 [0.30, 0.50]"

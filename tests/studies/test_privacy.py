@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.studies.privacy import (
-    METRICS,
-    Readings,
-    distinctiveness,
-    member_scores,
-    privacy_scores,
-    sender_scores,
-    text_scores,
+from favor.studies.privacy import METRICS, Readings, distinctiveness, privacy_scores
+from favor.studies.privacy_attacks import leaver_scores, member_scores, sender_scores, text_scores
+from favor.studies.tables import (
+    PRIVACY_CANARIES,
+    PRIVACY_CANARY_CLIENTS,
+    PRIVACY_LINKS,
+    PRIVACY_LOSSES,
+    PRIVACY_NORMS,
 )
-from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 
 MEMBERS = [f"client_{number:03d}" for number in range(1, 9)]
 ABSENT = [f"client_{number:03d}" for number in range(9, 17)]
 COHORTS = (MEMBERS[:5], MEMBERS[3:])
 LAST = {client: number for number, cohort in enumerate(COHORTS) for client in cohort}
 TEXTS = 3
+LEFT = MEMBERS[:3]
 
 
 def losses(leak: float, seed: int = 0) -> pd.DataFrame:
@@ -63,6 +63,8 @@ def losses(leak: float, seed: int = 0) -> pd.DataFrame:
     for client in COHORTS[-1]:
         read("personal", 0, client, [*COHORTS[-1], *ABSENT], ("fresh",), [client])
         read("personal", 0, client, [client], ("trained",), [client])
+    # Made again without those who left: nothing in it is theirs.
+    read("remade", 2, "", [*LEFT, *ABSENT], ("fresh",), [client for client in MEMBERS if client not in LEFT])
     return pd.DataFrame(rows, columns=PRIVACY_LOSSES.names)
 
 
@@ -99,9 +101,14 @@ def canary_clients(mean: float) -> pd.DataFrame:
     return frame.assign(seed=1, method="favor", participations=1, dimensions=10_000)[PRIVACY_CANARY_CLIENTS.names]
 
 
+def norms() -> pd.DataFrame:
+    rows = [(1, "favor", number, client, float(place)) for number in (0, 1) for place, client in enumerate("abcde")]
+    return pd.DataFrame(rows, columns=PRIVACY_NORMS.names)
+
+
 def scored(leak: float, seed: int = 0) -> pd.Series:
     readings = Readings(
-        losses(leak, seed), links(leak, seed), canaries(leak > 0), canary_clients(leak / 10), {}, 8**-1.1, {}
+        losses(leak, seed), links(leak, seed), canaries(leak > 0), canary_clients(leak / 10), norms(), {}, 8**-1.1, {}
     )
     scores = privacy_scores({"favor": readings}, seed=5, draws=300)
     return scores[scores["note"] == ""].set_index(["metric", "variant"])["value"]
@@ -126,6 +133,18 @@ def test_every_attack_finds_a_planted_leak():
     assert found["canary_exposure", "initial_1"] == 0.0
     # N(0.2, 0.01^2) and N(0, 0.01^2): 20 deviations apart, so about 20^2 / 2 and what delta adds.
     assert 180 < found["empirical_epsilon", "mean"] < 260
+    assert found["upload_norm", "upload"] == 2.0  # of 0, 1, 2, 3, 4 twice
+
+
+def test_those_who_left_are_found_before_and_not_after():
+    several = [scored(2.0, seed) for seed in range(6)]
+    found = pd.concat(several, axis=1).mean(axis=1)
+    assert found["leaver_auc", "before"] > 0.95
+    assert found["leaver_fall", "before"] == pytest.approx(2.0, abs=0.3)  # each took part once
+    assert found["leaver_auc", "after"] == pytest.approx(0.5, abs=0.25)  # three authors against eight, six times
+    assert found["leaver_auc", "after_low"] < 0.5 < found["leaver_auc", "after_high"]
+    assert found["leaver_fall", "after"] == pytest.approx(0.0, abs=0.1)
+    assert found["leaver_fall", "after_low"] < 0.0 < found["leaver_fall", "after_high"]
 
 
 def test_no_attack_finds_anything_where_nothing_leaks():
@@ -166,6 +185,8 @@ def test_the_fall_of_a_loss_by_hand():
             row("upload", 0, "b", "a", 3.0),
             row("upload", 0, "b", "b", 4.0),
             row("upload", 0, "a", "a", 0.5, "trained"),
+            row("remade", 1, "", "a", 3.8),
+            row("remade", 1, "", "z", 5.8),
         ],
         columns=PRIVACY_LOSSES.names,
     )
@@ -180,6 +201,11 @@ def test_the_fall_of_a_loss_by_hand():
     (final,) = member_scores(table, "final")
     assert final["score"].tolist() == pytest.approx([1.0, 0.5, 0.1])
     assert final["positive"].tolist() == [True, True, False]
+    # Author a left, z was never there: 4.0 to 3.0 and 6.0 to 5.9 before, 4.0 to 3.8 and 6.0 to 5.8 after.
+    for view, falls in (("before", [1.0, 0.1]), ("after", [0.2, 0.2])):
+        (left,) = leaver_scores(table, view)
+        assert left["score"].tolist() == pytest.approx(falls)
+        assert left["positive"].tolist() == [True, False]
     (text,) = text_scores(table, "upload", "loss", 1.0)
     assert text.sort_values("positive")["score"].tolist() == [0.25, -0.25]  # b has no trained text
     (least,) = text_scores(table, "upload", "least", -1.0)
@@ -189,10 +215,11 @@ def test_the_fall_of_a_loss_by_hand():
 def test_what_was_not_read_has_a_note_and_no_number():
     one = losses(1.0)
     readings = Readings(
-        one[one["adapter"] != "personal"],
+        one[~one["adapter"].isin(["personal", "remade"])],
         PRIVACY_LINKS.empty(),
         PRIVACY_CANARIES.empty(),
         PRIVACY_CANARY_CLIENTS.empty(),
+        norms(),
         {},
         0.1,
         {"personal": "the clients of this row keep no adapter", "empirical_epsilon": "the server takes no mean"},
@@ -200,6 +227,7 @@ def test_what_was_not_read_has_a_note_and_no_number():
     scores = privacy_scores({"fedavg": readings}, 0, 100).set_index(["metric", "variant"])
     assert scores.loc[("sender_top1", "personal"), "note"] == "the clients of this row keep no adapter"
     assert scores.loc[("empirical_epsilon", "mean"), "note"] == "the server takes no mean"
+    assert scores.loc[("leaver_auc", "after"), "note"].startswith("nothing to compare")
     assert scores.loc[("link_auc", "upload"), "note"].startswith("nothing to compare")
     assert set(scores.index.get_level_values(0)) == {metric.name for metric in METRICS}
 

@@ -14,7 +14,7 @@ from favor.lm.lora import initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
-from favor.studies.privacy import member_scores, sender_scores, text_scores
+from favor.studies.privacy_attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy_losses import (
     Trajectory,
     first_pieces,
@@ -118,6 +118,38 @@ def test_uploads_that_learned_give_their_clients_away(base, learned, fresh):
         assert set(one.loc[~one["positive"], "client"]) == set(ABSENT)
         assert one.loc[one["positive"], "score"].item() > one.loc[~one["positive"], "score"].max()
     assert set(text_scores(table, "final", "loss", 1.0)[0]["client"]) == set(HABITS)
+
+
+def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(base, first, fresh):
+    """Every client trains on its first text alone; the second, in its habit too, was never seen."""
+    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64)
+    start = {key: torch.from_numpy(value) for key, value in first.items()}
+    tasks = [ClientTask(client, fresh[client][:1], start, 12, number) for number, client in enumerate(HABITS)]
+    uploads = {
+        result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
+        for result in train(base, LORA, tasks, settings)
+    }
+    mean = {key: first[key] + sum(delta[key] for delta in uploads.values()) / len(uploads) for key in first}
+    run = Trajectory([first, mean], [uploads], {}, LORA)
+    unseen = {client: fresh[client][1:] for client in HABITS}
+    seen = {client: fresh[client][:1] for client in HABITS}
+    table = read_losses(base, LORA, run, unseen, seen, 0.2).assign(seed=1, method="favor")
+    for view in ("upload", "mean", "final"):
+        (found,) = text_scores(table, view, "loss", 1.0)
+        assert found.loc[found["positive"], "score"].min() > found.loc[~found["positive"], "score"].max()
+
+
+def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, learned, fresh):
+    (deltas,) = learned.uploads
+    rest = {client: delta for client, delta in deltas.items() if client != "client_001"}
+    mean = {key: first[key] + sum(delta[key] for delta in rest.values()) / len(rest) for key in first}
+    run = Trajectory(learned.server, learned.uploads, {}, LORA, mean, ["client_001"])
+    table = losses(base, run, fresh)
+    assert set(table.loc[table["adapter"] == "remade", "client"]) == {"client_001", *ABSENT}
+    before, after = (leaver_scores(table, view)[0].set_index("client")["score"] for view in ("before", "after"))
+    ahead = before["client_001"] - before["client_004"]
+    assert ahead > 0.1
+    assert after["client_001"] - after["client_004"] < ahead / 2
 
 
 def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh):

@@ -9,8 +9,8 @@ from favor.federation.privacy import Privacy, noise
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.statistics.attacks import privacy_loss
-from favor.studies.privacy_vectors import canary_cosines, link_cosines
-from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS
+from favor.studies.privacy_vectors import canary_cosines, link_cosines, upload_norms
+from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_NORMS
 
 SHAPES = {"a.lora_A.weight": (4, 30), "a.lora_B.weight": (50, 4)}
 
@@ -27,6 +27,14 @@ def test_cosines_are_those_of_what_the_round_did_not_learn_alike():
     assert found[1, "x", 0, "x"] == pytest.approx(3 / np.sqrt(10))
     assert found[1, "x", 0, "y"] == pytest.approx(-3 / np.sqrt(10))
     assert len(found) == 4
+
+
+def test_the_norm_of_an_upload_is_over_all_its_tensors(tmp_path):
+    rounds = [{"y": {"A": np.array([3.0], np.float32), "B": np.array([[0.0, 4.0]], np.float32)}}]
+    found = upload_norms([*rounds, {"x": {"A": np.zeros(1, np.float32), "B": np.full((1, 4), 0.5, np.float32)}}])
+    assert found.to_numpy().tolist() == [[0, "y", 5.0], [1, "x", 1.0]]
+    write_parquet(found.assign(seed=1, method="favor"), tmp_path / "norms.parquet", PRIVACY_NORMS)
+    assert len(read_parquet(tmp_path / "norms.parquet", PRIVACY_NORMS)) == 2
 
 
 def test_one_round_has_no_links_and_its_table_is_a_file(tmp_path):

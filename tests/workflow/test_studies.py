@@ -19,7 +19,13 @@ from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 STUDIES = ("--configfile", "studies.yaml")
-LABELS = ("asce-scale-transfer", "prompting_retrieval_baselines", "privacy-audit", "privacy-canaries")
+LABELS = (
+    "asce-scale-transfer",
+    "prompting_retrieval_baselines",
+    "privacy-audit",
+    "privacy-canaries",
+    "privacy-leaving",
+)
 TABLES = [f"results/probes/tables/{label}.html" for label in LABELS]
 SCORE_FILES = [f"results/micro/scores/{family}.parquet" for family in ("judges", "efficiency")]
 TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
@@ -109,7 +115,9 @@ def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(
     losses = read_parquet(read / "losses.parquet", PRIVACY_LOSSES)
     uploads = set(losses.loc[losses["adapter"] == "upload", "holder"])
     assert len(uploads) == 2
-    assert losses.groupby("adapter")["round"].max().to_dict() == {"personal": 0, "server": 1, "upload": 0}
+    rounds = {"personal": 0, "remade": 1, "server": 1, "upload": 0}
+    assert losses.groupby("adapter")["round"].max().to_dict() == rounds
+    assert set(losses.loc[losses["adapter"] == "remade", "client"]) == {"client_001"}  # who left
     assert set(losses.loc[losses["kind"] == "trained", "client"]) == uploads
     canaries = read_parquet(read / "canaries.parquet", PRIVACY_CANARIES)
     assert set(canaries["client"]) == uploads
@@ -141,10 +149,10 @@ def test_what_a_change_reruns(run):
     jobs = changed("stories, texts: 1", "stories, texts: 2")
     assert jobs == {"embed_transfer": 1, "score_transfer": 1, "make_table": 1}
     jobs = changed("canary_clients: 4", "canary_clients: 5")
-    assert jobs == {"measure_privacy": 1, "score_privacy": 1, "make_table": 2}
+    assert jobs == {"measure_privacy": 1, "score_privacy": 1, "make_table": 3}
     # Secrets planted otherwise train their own track again, and no other.
     jobs = changed("repeats: [1, 2]", "repeats: [2, 1]")
-    assert jobs == {"train_shared": 1, "aggregate": 1, "measure_privacy": 1, "score_privacy": 1, "make_table": 2}
+    assert jobs == {"train_shared": 1, "aggregate": 1, "measure_privacy": 1, "score_privacy": 1, "make_table": 3}
 
 
 def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):

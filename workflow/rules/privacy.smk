@@ -10,6 +10,7 @@ rule measure_privacy:
         behind=privacy.behind,
         canary_server=privacy.canary_server,
         canary_uploads=privacy.canary_uploads,
+        remade=privacy.remade,
         texts=project.texts,
         documents=project.documents,
         splits=project.splits,
@@ -20,6 +21,7 @@ rule measure_privacy:
         links=paths.privacy.where(reading="links"),
         canaries=paths.privacy.where(reading="canaries"),
         canary_clients=paths.privacy.where(reading="canary_clients"),
+        norms=paths.privacy.where(reading="norms"),
     log:
         paths.log("measure_privacy"),
     benchmark:

@@ -18,8 +18,14 @@ from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
 from favor.running.job import job
 from favor.studies.privacy_losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
-from favor.studies.privacy_vectors import canary_cosines, link_cosines
-from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.privacy_vectors import canary_cosines, link_cosines, upload_norms
+from favor.studies.tables import (
+    PRIVACY_CANARIES,
+    PRIVACY_CANARY_CLIENTS,
+    PRIVACY_LINKS,
+    PRIVACY_LOSSES,
+    PRIVACY_NORMS,
+)
 
 
 def rounds_of(files):
@@ -45,7 +51,8 @@ with job(snakemake) as cfg:
         joined = {client: exported(adapter, lora) for client, adapter in made.items()}
         adapters = {client: state for client, (state, _) in joined.items()}
         personal_lora = next(iter(joined.values()))[1]
-    run = Trajectory(server, rounds_of(snakemake.input.uploads), adapters, personal_lora)
+    remade = open_safetensors(snakemake.input.remade[0])[0] if snakemake.input.remade else None
+    run = Trajectory(server, rounds_of(snakemake.input.uploads), adapters, personal_lora, remade, cfg["left"])
     losses = read_losses(
         base,
         lora,
@@ -68,5 +75,6 @@ with job(snakemake) as cfg:
         (link_cosines(run.uploads), PRIVACY_LINKS, snakemake.output.links),
         (canaries, PRIVACY_CANARIES, snakemake.output.canaries),
         (clients, PRIVACY_CANARY_CLIENTS, snakemake.output.canary_clients),
+        (upload_norms(run.uploads), PRIVACY_NORMS, snakemake.output.norms),
     ):
         write_parquet(frame.assign(seed=seed, method=method), output, table)

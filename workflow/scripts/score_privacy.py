@@ -7,20 +7,30 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.scores.tables import SCORES
 from favor.studies.privacy import Readings, distinctiveness, privacy_scores
-from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.tables import (
+    PRIVACY_CANARIES,
+    PRIVACY_CANARY_CLIENTS,
+    PRIVACY_LINKS,
+    PRIVACY_LOSSES,
+    PRIVACY_NORMS,
+)
 
-CLIENTS = ("canary_cosine", "empirical_epsilon")
+CLIENTS, LEAVERS = ("canary_cosine", "empirical_epsilon"), ("leaver_auc", "leaver_fall")
 
 with job(snakemake) as cfg:
-    tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS)
+    tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_NORMS)
     readings = list(snakemake.input.readings)
-    found = [pd.concat([read_parquet(path, table) for path in readings[at::4]]) for at, table in enumerate(tables)]
+    found = [
+        pd.concat([read_parquet(path, table) for path in readings[at :: len(tables)]])
+        for at, table in enumerate(tables)
+    ]
     distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))
     of_rows = {}
     for method in cfg["methods"]:
         own = [frame[frame["method"] == method] for frame in found]
         without = {
             "canary_exposure": "no secrets are planted (studies.privacy.canaries)",
+            **dict.fromkeys(LEAVERS, "no run without clients who left (studies.privacy.leaving)"),
             **dict.fromkeys(CLIENTS, "no canary clients (studies.privacy.canary_clients), or the server takes no mean"),
         }
         if method not in cfg["personal"]:

@@ -20,7 +20,7 @@ from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
-from favor.config.study_checks import check_outputs_of
+from favor.config.study_checks import check_leaving, check_outputs_of
 from favor.config.training import PROJECTIONS, Federation
 from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
 
@@ -61,6 +61,7 @@ def complete_and_check(config: Configuration) -> None:
         _check_tables(sweep.tables, f"sweeps.{name}.tables")
     for name in config.experiments:
         check_outputs_of(name, config.experiments)
+        check_leaving(name, config.experiments)
 
 
 def _check_results(config: Configuration) -> None:

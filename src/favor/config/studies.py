@@ -131,6 +131,11 @@ class Privacy(Section):
     least_share: Positive = key(0.2, "Share of a text's tokens that Min-K%++ averages over, the least likely.", le=1)
     canaries: Canaries | None = section(Canaries, "Planted secrets; null plants none and trains no further track.")
     canary_clients: Natural = key(100, "Canary clients behind the empirical epsilon; 0 measures none.")
+    leaving: str | None = key(
+        None,
+        "Experiment that equals this one but for clients that are `withdrawn` there: whether the final shared adapter "
+        "gives them away is asked of both; null asks nothing.",
+    )
     seed: Seed = key(2026, "Random seed of the choice of texts and of the canary clients.")
 
     def complete(self, absent: int) -> None:

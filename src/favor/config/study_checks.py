@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.config.section import refuse
+from favor.config.section import check_known, refuse
 from favor.foundation.names import nearest
 
 # What an output depends on, beside its row and seed.
@@ -49,6 +49,29 @@ def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
     for row in shared:
         if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
             refuse(where, f"row '{row}' has other settings in '{archive}'; give it another name")
+
+
+def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:
+    """Check that the experiment of ``studies.privacy.leaving`` is this one without clients that withdrew there.
+
+    Raises ``UserError`` where there is no such experiment, nobody withdrew there, or anything else differs.
+    """
+    experiment, where = experiments[name], f"experiments.{name}.studies.privacy.leaving"
+    left = None if experiment.studies.privacy is None else experiment.studies.privacy.leaving
+    if left is None:
+        return
+    check_known(left, experiments, where)
+    other = experiments[left]
+    if not set(other.withdrawn) - set(experiment.withdrawn):
+        refuse(where, f"nobody withdrew from '{left}' who is a client here; set 'experiments.{left}.withdrawn'")
+    for key in _MAKING:
+        if key != "withdrawn" and getattr(experiment, key) != getattr(other, key):
+            refuse(where, f"'{key}' differs from that of '{left}'; leave it as it is here (extends: {name})")
+    if not set(experiment.seeds) & set(other.seeds):
+        refuse(where, f"'{left}' has none of the seeds; give it the first")
+    for row in set(experiment.methods) & set(other.methods):
+        if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
+            refuse(where, f"row '{row}' has other settings in '{left}'; make them equal")
 
 
 def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experiment]) -> None:

@@ -50,7 +50,7 @@ def answer(
 ) -> Answers:
     """Read every piece under its adapter; see :class:`Answers`.
 
-    Min-K%++ (Zhang et al. 2024) is the mean, over the ``share`` of a piece's supervised tokens where it is least, of
+    Min-K%++ (Zhang et al. 2025) is the mean, over the ``share`` of a piece's supervised tokens where it is least, of
     (ln p(x) - mu) / sigma, with mu and sigma of ln p under the model's own distribution at that place. Neither number
     depends, beyond rounding, on what else is asked. On a GPU that runs out of memory passes are halved; raises
     ``UserError`` where it does not hold one piece.

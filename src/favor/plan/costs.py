@@ -235,7 +235,10 @@ class Costs:
             return 0, 0
         authors, rounds = experiment.clients + audit.absent, experiment.federation.rounds
         readings = (
-            (rounds + 1) * authors + rounds * cohort**2 + cohort * (cohort + audit.absent) + 4 * experiment.clients
+            (rounds + 1 + (audit.leaving is not None)) * authors
+            + rounds * cohort**2
+            + cohort * (cohort + audit.absent)
+            + 4 * experiment.clients
         )
         tokens = audit.texts * readings * experiment.training.max_length
         if audit.canaries is not None:

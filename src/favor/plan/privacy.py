@@ -30,12 +30,19 @@ class PrivacyAudit:
         self.paths = project.paths
         for name, experiment in project.config.experiments.items():
             if experiment.studies.privacy is not None:
-                training.audited_rows(name)
+                self._check_leaving(name, training.audited_rows(name))
             elif FAMILY in evaluation.families(name):
                 raise UserError(
                     f"config key 'experiments.{name}.studies.privacy': its tables need the audit; set it to {{}}, or "
                     "leave them out"
                 )
+
+    def _check_leaving(self, name: str, audited: list[str]) -> None:
+        section = self.project.config.experiments[name].studies.privacy
+        left = None if section is None else section.leaving
+        for row in audited:
+            if left is not None and row not in self.project.config.experiments[left].methods:
+                raise UserError(f"config key 'experiments.{left}.methods': the audit of '{name}' needs '{row}'; add it")
 
     def _section(self, key: InExperiment) -> Privacy:
         section = self.project.experiment(key).studies.privacy
@@ -95,6 +102,19 @@ class PrivacyAudit:
             return []
         return [file for files in self._uploads(run, with_canaries(self._stage(run))) for file in files]
 
+    def remade(self, key: InRun) -> list[str]:
+        """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
+        left = self._section(key).leaving
+        if left is None or int(key.seed) not in self.project.config.experiments[left].seeds:
+            return []
+        home = self.training.home(Run(left, key.seed, key.method))
+        return self._server(home, self._stage(home))[-1:]
+
+    def _leavers(self, key: InExperiment) -> list[str]:
+        left = self._section(key).leaving
+        clients = [] if left is None else self.project.config.experiments[left].withdrawn
+        return [client for client in self.training.clients(key.experiment) if client in clients]
+
     def settings(self, key: InRun) -> dict[str, Any]:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
@@ -112,6 +132,7 @@ class PrivacyAudit:
             **pick(section, "texts", "least_share", "canary_clients", "seed"),
             clients=self.training.clients(key.experiment),
             absent=client_names(roster, 0)[after : after + section.absent],
+            left=self._leavers(key) if self.remade(key) else [],
             jobs=list(map(len, self._uploads(home, stage))),
             canaries=self.training.canary_repeats(key) if plants else {},
             candidates=section.canaries.candidates if section.canaries is not None and plants else 0,
@@ -120,13 +141,13 @@ class PrivacyAudit:
     # Scores
 
     def readings(self, key: InExperiment) -> list[str]:
-        """Return what was read of every attacked run: four tables each."""
+        """Return what was read of every attacked run: five tables each."""
         if self.project.experiment(key).studies.privacy is None:
             return []
         return [
             self.paths.privacy.of(run, reading=reading)
             for run in self._runs(key.experiment)
-            for reading in ("losses", "links", "canaries", "canary_clients")
+            for reading in ("losses", "links", "canaries", "canary_clients", "norms")
         ]
 
     def _runs(self, experiment: str) -> list[Run]:

@@ -12,7 +12,7 @@ import math
 def rho(participations: int, noise_multiplier: float) -> float:
     """Return rho = k / (2 sigma^2) of ``participations`` k in sums with noise of ``noise_multiplier`` sigma clips.
 
-    Bun and Steinke 2016, Propositions 1.6 and 1.7 (composition). Infinite without noise.
+    Bun and Steinke 2016, Proposition 1.6 and Lemma 1.7 (composition). Infinite without noise.
     """
     if participations == 0:
         return 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from favor.foundation.vectors import unit_rows
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.attacks import exposure, privacy_loss, rank_correlation_draws, tpr_draws
 from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.studies.privacy_attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy_losses import PERSONAL, SERVER, UPLOAD
 
 NEEDS = "studies.privacy"  # key of an experiment without which nothing is scored
@@ -35,6 +36,8 @@ METRICS = (
     Metric("member_auc", "Author AUC", 0.0, 1.0, "lower", _USER),
     Metric("member_tpr", "Author TPR at 1 % FPR", 0.0, 1.0, "lower", _USER),
     Metric("member_distinctive", "Rank correlation with distinctiveness", -1.0, 1.0, "none", _USER),
+    Metric("leaver_auc", "Leaver AUC", 0.0, 1.0, "lower", _USER),
+    Metric("leaver_fall", "Leaver's fall of loss", -_INFINITE, _INFINITE, "none", _USER, "nats per token"),
     Metric("text_auc", "Text AUC", 0.0, 1.0, "lower", _TEXT),
     Metric("text_tpr", "Text TPR at 1 % FPR", 0.0, 1.0, "lower", _TEXT),
     Metric("text_least_auc", "Text AUC, Min-K%++", 0.0, 1.0, "lower", "Zhang et al. 2025 (Min-K%++)"),
@@ -44,6 +47,7 @@ METRICS = (
     Metric("empirical_epsilon", "Empirical ε", 0.0, _INFINITE, "lower", "Andrew et al. 2024"),
     Metric("link_top1", "Upload linked", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
+    Metric("upload_norm", "Norm of uploads", 0.0, _INFINITE, "none", "Andrew et al. 2021 (adaptive clipping)"),
 )
 LABELS = {metric.name: metric.label for metric in METRICS}
 
@@ -60,6 +64,7 @@ class Readings:
     links: pd.DataFrame
     canaries: pd.DataFrame
     canary_clients: pd.DataFrame
+    norms: pd.DataFrame
     distinctiveness: Mapping[str, float]
     delta: float
     without: Mapping[str, str]
@@ -125,6 +130,10 @@ def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
     for view, groups in members.items():
         yield from _separated("member", view, groups, clients, counts, seed)
     yield _distinctive(members["final"], one.distinctiveness, seed, draws)
+    for view in ("before", "after"):
+        decisions = _groups(leaver_scores(losses, view), clients)
+        yield _measured("leaver_auc", view, decisions, _auc, counts, seed)
+        yield _measured("leaver_fall", view, decisions, _difference, counts, seed)
     for view in (UPLOAD, "mean", "final", PERSONAL):
         for name, column, sign in (("text", "loss", 1.0), ("text_least", "least", -1.0)):
             groups = text_scores(losses, view, column, sign)
@@ -134,31 +143,10 @@ def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
     yield from _top("link", UPLOAD, [frame for frame in links if len(frame)], clients, counts, seed)
     yield from _exposures(one.canaries, seed, draws)
     yield from _epsilon(one.canary_clients, one.delta, seed, draws)
+    yield Measured("upload_norm", UPLOAD, len(one.norms), np.array([one.norms["norm"].median()]))
 
 
 # E1: whose upload is it? E6: is it of the same client as an earlier one?
-
-
-def sender_scores(losses: pd.DataFrame, view: str) -> list[pd.DataFrame]:
-    """Return per seed and round how much each adapter of ``view`` favours each author's fresh texts over the others'.
-
-    Columns client (the author), candidate (the adapter's holder), score: the fall of the mean loss from the server's
-    adapter A_t (a personal adapter: A_0), less its mean over the other authors of the round.
-    """
-    fresh = losses[losses["kind"] == "fresh"]
-    found = []
-    own = fresh[fresh["adapter"] == view]
-    for (seed, number), part in own.groupby(["seed", "round"]):
-        base = fresh[(fresh["adapter"] == SERVER) & (fresh["seed"] == seed) & (fresh["round"] == number)]
-        before = base.groupby("client")["loss"].mean()
-        after = part[part["client"].isin(part["holder"])].groupby(["client", "holder"])["loss"].mean().unstack()
-        fall = (-after).add(before.reindex(after.index), axis=0)
-        if len(fall) < 2:
-            continue
-        others = (fall.sum(axis=0) - fall) / (len(fall) - 1)
-        score = (fall - others).melt(var_name="candidate", value_name="score", ignore_index=False)
-        found.append(score.reset_index())
-    return found
 
 
 def _top(
@@ -191,39 +179,7 @@ def _top(
     yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
 
 
-# E2: was this author in it?
-
-
-def member_scores(losses: pd.DataFrame, view: str) -> list[pd.DataFrame]:
-    """Return per seed (and round, or personal adapter) every author's score: the fall of the loss of its fresh texts.
-
-    Columns client, score and positive. "mean": from A_t to A_{t+1}, positive are the clients of round t. "final": from
-    A_0 to A_R, positive are the clients that took part. "personal": from A_0 to each personal adapter, positive is its
-    holder among the authors who took no part.
-    """
-    fresh = losses[losses["kind"] == "fresh"]
-    found = []
-    for _, run in fresh.groupby("seed"):
-        server = run[run["adapter"] == SERVER].groupby(["round", "client"])["loss"].mean().unstack(0)
-        uploads = run[run["adapter"] == UPLOAD]
-        cohorts = [set(part["holder"]) for _, part in uploads.groupby("round")]
-        everyone = set(uploads["holder"])
-        if view == "mean":
-            steps = -server.diff(axis=1).iloc[:, 1:]
-            found += [_labelled(steps.iloc[:, number], cohorts[number]) for number in range(len(cohorts))]
-        elif view == "final":
-            found.append(_labelled(server.iloc[:, 0] - server.iloc[:, -1], everyone))
-        else:
-            for holder, part in run[run["adapter"] == PERSONAL].groupby("holder"):
-                fall = server.iloc[:, 0] - part.groupby("client")["loss"].mean()
-                own = [client for client in fall.dropna().index if client == holder or client not in everyone]
-                found.append(_labelled(fall[own], {holder}))
-    return found
-
-
-def _labelled(fall: pd.Series, members: set[Any]) -> pd.DataFrame:
-    frame = fall.dropna().rename("score").rename_axis("client").reset_index()
-    return frame.assign(positive=frame["client"].isin(members))
+# E2: was this author in it, and how distinctive is it?
 
 
 def _distinctive(
@@ -244,38 +200,6 @@ def _distinctive(
 # E3: was this text trained on?
 
 
-def text_scores(losses: pd.DataFrame, view: str, column: str, sign: float) -> list[pd.DataFrame]:
-    """Return per seed the texts of the clients that took part, trained on (positive) and fresh: their scores.
-
-    The score is how much ``column`` falls (``sign`` 1) or rises (-1) from A_0 to the adapter of ``view``, less the mean
-    over the author's texts: the attacker is given a pile by one author. The adapter is that of the client's own last
-    upload, the server's after it, the final one, or the client's own personal adapter.
-    """
-    keys = ["client", "kind", "text"]
-    found = []
-    for _, run in losses.groupby("seed"):
-        uploads = run[run["adapter"] == UPLOAD]
-        last = uploads.groupby("holder")["round"].max()
-        server = run[run["adapter"] == SERVER]
-        first, final = server["round"].min(), server["round"].max()
-        own = run["client"] == run["holder"]
-        after = {
-            UPLOAD: run[(run["adapter"] == UPLOAD) & own & (run["round"] == run["client"].map(last))],
-            "mean": server[server["round"] == server["client"].map(last) + 1],
-            "final": server[(server["round"] == final) & server["client"].isin(last.index)],
-            PERSONAL: run[(run["adapter"] == PERSONAL) & own],
-        }[view]
-        before = server[server["round"] == first].set_index(keys)[column]
-        joined = after.set_index(keys)[column].rename("after").to_frame().join(before.rename("before"), how="inner")
-        frame = joined.reset_index()
-        frame = frame[frame.groupby("client")["kind"].transform("nunique") == 2]
-        if len(frame):
-            fall = sign * (frame["before"] - frame["after"])
-            score = fall - fall.groupby(frame["client"]).transform("mean")
-            found.append(frame[["client"]].assign(score=score, positive=frame["kind"] == "trained"))
-    return found
-
-
 def _separated(
     name: str,
     view: str,
@@ -285,16 +209,20 @@ def _separated(
     seed: int,
 ) -> Iterator[Measured]:
     """Yield AUC and the true-positive rate at 1 % false positives of labelled scores."""
-    decisions = [
+    decisions = _groups(groups, clients)
+    yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
+    yield _measured(f"{name}_tpr", view, decisions, _tpr, counts, seed)
+
+
+def _groups(frames: Sequence[pd.DataFrame], clients: Mapping[str, int]) -> list[Group]:
+    return [
         Group(
             frame["score"].to_numpy(),
             frame["positive"].to_numpy(dtype=bool),
             frame["client"].map(clients).to_numpy(dtype=np.int64),
         )
-        for frame in groups
+        for frame in frames
     ]
-    yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
-    yield _measured(f"{name}_tpr", view, decisions, _tpr, counts, seed)
 
 
 def _auc(group: Group, counts: np.ndarray) -> np.ndarray:
@@ -303,6 +231,12 @@ def _auc(group: Group, counts: np.ndarray) -> np.ndarray:
 
 def _tpr(group: Group, counts: np.ndarray) -> np.ndarray:
     return tpr_draws(group.scores, group.positive, group.cluster, counts, FALSE_POSITIVES)
+
+
+def _difference(group: Group, counts: np.ndarray) -> np.ndarray:
+    """Return the mean score of positives minus that of negatives."""
+    means = [mean_draws(group.scores[mask], group.cluster[mask], counts) for mask in (group.positive, ~group.positive)]
+    return np.asarray(means[0] - means[1])
 
 
 def _measured(

@@ -24,7 +24,7 @@ from favor.lm.likelihood import Question, answer
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.settings import LoraSettings
 
-SERVER, UPLOAD, PERSONAL = "server", "upload", "personal"
+SERVER, UPLOAD, PERSONAL, REMADE = "server", "upload", "personal", "remade"
 Texts = Mapping[str, Sequence[Piece]]  # client -> its pieces
 
 
@@ -33,13 +33,16 @@ class Trajectory:
     """The adapters of one run of a shared track.
 
     server: the shared adapters A_0 to A_R. uploads: of every round the delta of each client. personal: adapters that
-    clients keep, with ``personal_lora`` as their settings. Tensors are read when they are used.
+    clients keep, with ``personal_lora`` as their settings. remade: A_R of the run without the clients ``left``, where
+    there is one. Tensors are read when they are used.
     """
 
     server: Sequence[State]
     uploads: Sequence[Mapping[str, State]]
     personal: Mapping[str, LoraState]
     personal_lora: LoraSettings
+    remade: State | None = None
+    left: Sequence[str] = ()
 
     @property
     def last_rounds(self) -> dict[str, int]:
@@ -108,6 +111,10 @@ def read_losses(
         wanted = _of(fresh, [*holders, *absent], "fresh") + _of(trained, [holder], "trained")
         states = {holder: run.personal[holder]}
         frames.append(_read(base, run.personal_lora, PERSONAL, 0, states, {holder: wanted}, share))
+    if run.remade is not None:
+        wanted = _of(fresh, [*run.left, *absent], "fresh")
+        states = {"": from_arrays(run.remade)}
+        frames.append(_read(base, lora, REMADE, len(run.server) - 1, states, {"": wanted}, share))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -43,6 +43,16 @@ def link_cosines(uploads: Uploads) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["round", "client", "earlier", "candidate", "cosine"])
 
 
+def upload_norms(uploads: Uploads) -> pd.DataFrame:
+    """Return the ``privacy_norms`` table, without its seed and method."""
+    found = [
+        (number, client, float(np.sqrt(sum(np.square(delta[key], dtype=np.float64).sum() for key in delta))))
+        for number, deltas in enumerate(uploads)
+        for client, delta in sorted(deltas.items())
+    ]
+    return pd.DataFrame(found, columns=["round", "client", "norm"])
+
+
 def canary_cosines(
     server: Sequence[State], uploads: Uploads, rate: float, private: Privacy | None, count: int, seed: int
 ) -> pd.DataFrame:

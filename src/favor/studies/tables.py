@@ -100,7 +100,12 @@ HUMAN_2AFC_VOTES = Table(
     ("annotator", "item"),
 )
 
-_ADAPTER = Column("adapter", STRING, "", "server, upload (the server's adapter plus one client's delta) or personal")
+_ADAPTER = Column(
+    "adapter",
+    STRING,
+    "",
+    "server, upload (the server's adapter plus one client's delta), personal, or remade (without those who left)",
+)
 _HOLDER = Column("holder", STRING, "", "client whose upload or personal adapter it is; empty for the server's")
 
 PRIVACY_LOSSES = Table(
@@ -133,6 +138,18 @@ PRIVACY_LINKS = Table(
         Column("cosine", FLOAT, "", "cosine of both deltas, each without the mean of its round"),
     ),
     ("seed", "method", "round", "client", "earlier", "candidate"),
+)
+
+PRIVACY_NORMS = Table(
+    "privacy_norms",
+    (
+        SEED,
+        METHOD,
+        ROUND,
+        Column("client", STRING, "", "client whose upload it is"),
+        Column("norm", FLOAT, "", "L2 norm of the upload, over all its tensors together"),
+    ),
+    ("seed", "method", "round", "client"),
 )
 
 PRIVACY_CANARIES = Table(

@@ -35,6 +35,12 @@ def _statistic(kind: str) -> Callable[[Row], tuple[str, str] | None]:
     return name
 
 
+def _distinctive(row: Row) -> tuple[str, str] | None:
+    """Name the correlation with how distinctive the authors are, which the final adapter's member scores have."""
+    metric, view = _statistic("distinctive")(row) or ("", "")
+    return (metric, view) if (metric, view) == ("member_distinctive", "final") else None
+
+
 def _decisions(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
     metric, view = _statistic("auc")(row) or ("", "")
     _, n, note = score_of(scores, row.method, metric, view)
@@ -48,7 +54,8 @@ TABLE = TableSpec(
     "secure aggregation leaves), the final shared adapter, or a personal adapter that it stole. Top-1: how often its "
     "first choice is right. TPR at 1 % FPR: how much it finds while it is wrong about one in a hundred. 95 % intervals "
     "over authors; shuffled: the same with the labels in random order, so what chance gives. 0.5 is an AUC without "
-    "information. n: decisions behind the AUC.",
+    "information. With distinctiveness: Spearman's correlation, over those who took part, of what is found about an "
+    "author and how unlike the other clients it writes. n: decisions behind the AUC.",
     stub_headers=("Method", "Attack", "What the attacker has"),
     rows=(),
     row_source=audit_rows,
@@ -61,6 +68,7 @@ TABLE = TableSpec(
                 Column("AUC,\nshuffled", derive=attack_column(_statistic("auc"), "_shuffled")),
                 Column("TPR at\n1 % FPR", derive=attack_column(_statistic("tpr"), interval=True)),
                 Column("TPR,\nshuffled", derive=attack_column(_statistic("tpr"), "_shuffled")),
+                Column("With\ndistinctiveness", derive=attack_column(_distinctive, interval=True)),
                 Column("n", derive=_decisions),
             )
         ),

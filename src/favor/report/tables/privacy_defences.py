@@ -16,13 +16,15 @@ TABLE = TableSpec(
     title="Defences",
     caption="What an attacker finds in FedAvg's uploads and shared adapter, and the voice that is kept, under each "
     "defence. Attacks as in the privacy audit; clipped uploads are attacked before noise is added, which the server "
-    "does not have where it reads the sum only. Voice kept: 0 is another author's continuation and 1 the author's own, "
-    "in similarity to the intended author and in generated-source AUC. 95 % intervals over authors.",
+    "does not have where it reads the sum only. Norm: the median L2 norm of the uploads as they are sent. Voice kept: "
+    "0 is another author's continuation and 1 the author's own, in similarity to the intended author and in "
+    "generated-source AUC. 95 % intervals over authors.",
     stub_headers=("Defence",),
     rows=(Row((POINT,), method="fedavg"),),
     panels=(
         Panel(
             (
+                Column("Norm of\nuploads", "upload_norm", method="fedavg", variant="upload", decimals=2),
                 _attack("Whose is it?\nTop-1, each upload", "sender_top1", "upload"),
                 _attack("Linked?\nTop-1, each upload", "link_top1", "upload"),
                 _attack("Text trained on?\nAUC, each upload", "text_auc", "upload"),
