@@ -6,7 +6,7 @@ Every method of these experiments is such a chance, so what it keeps of a voice 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -78,7 +78,27 @@ def inputs_of(texts: pd.DataFrame) -> ScoreInputs:
     )
 
 
-def by_method(scores: pd.DataFrame, metric: str, variant: str = "") -> Mapping[str, float]:
+def repeated(inputs: ScoreInputs, again: str) -> ScoreInputs:
+    """The same outputs under a second "seed" that drew the same posts, or as a second "sample" of every prompt."""
+
+    def twice(table: pd.DataFrame) -> pd.DataFrame:
+        if again == "sample":
+            return pd.concat([table, table.assign(sample=1)], ignore_index=True)
+        return pd.concat([table, table.assign(seed=2, prompt_id=table["prompt_id"] + "-2")], ignore_index=True)
+
+    human = inputs.source_embeddings["e"]
+    gold = human[human["kind"] == "gold"]
+    return replace(
+        inputs,
+        generations=twice(inputs.generations),
+        prompts=inputs.prompts if again == "sample" else twice(inputs.prompts),
+        generation_embeddings={"e": twice(inputs.generation_embeddings["e"])},
+        source_embeddings={"e": pd.concat([human, gold.assign(item=gold["item"] + "-2")], ignore_index=True)},
+        _cache={},
+    )
+
+
+def by_method(scores: pd.DataFrame, metric: str, variant: str = "") -> dict[str, float]:
     """Values of a metric by method."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
     return {str(method): float(value) for method, value in zip(rows["method"], rows["value"], strict=True)}

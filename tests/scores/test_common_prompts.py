@@ -57,6 +57,20 @@ def test_by_hand(three_authors: ScoreInputs) -> None:
     assert found["author_share", ""] > 0.95
 
 
+def test_shares_of_variance_are_those_of_the_first_sample(three_authors: ScoreInputs) -> None:
+    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+    once = with_common(three_authors, texts, {"a": [0, 40], "b": [90, 60], "c": [180, 150]})
+    made, embedded = once.common_generations, once.common_embeddings["e"]
+    again = replace(
+        once,
+        common_generations=pd.concat([made, made.assign(sample=1)], ignore_index=True),
+        common_embeddings={"e": pd.concat([embedded, embedded.assign(sample=1)], ignore_index=True)},
+        _cache={},
+    )
+    for share in ("author_share", "prompt_share", "remainder_share"):
+        assert values(again)[share, ""] == values(once)[share, ""]
+
+
 def test_one_text_for_all_authors_is_at_chance(three_authors: ScoreInputs) -> None:
     texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
     inputs = with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS})

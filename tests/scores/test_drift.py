@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.scores.copied_voices import by_method, copied_voices
+from tests.scores.copied_voices import by_method, copied_voices, repeated
 
 from favor.corpora.readable_habits import HABITS, habits_of, readable_habits
 from favor.foundation.errors import UserError
@@ -43,6 +43,17 @@ def test_an_interval_holds_its_value(scores) -> None:
     for metric in ("spread_left", "habit_slope"):
         low, high = (by_method(scores, metric, end)["0.5"] for end in ("low", "high"))
         assert low < by_method(scores, metric)["0.5"] < high
+
+
+@pytest.mark.parametrize("again", ["seed", "sample"])
+def test_a_post_counts_once_however_many_seeds_and_samples_it_has(scores, again) -> None:
+    whole = drift.score(repeated(copied_voices(one_voice=True), again), {"draws": 200})
+    for metric in ("spread_left", "habit_variance_left", "habit_slope"):
+        for end in ("", "low", "high"):
+            expected = by_method(scores, metric, end)
+            expected.pop("shuffled")  # dealt anew under every seed
+            found = by_method(whole, metric, end)
+            assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 def test_habits_by_hand() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from favor.federation.factors import Factors
 from favor.report.cells import printed_quantity
-from favor.scores.efficiency import METRICS, efficiency_scores, wall_seconds
+from favor.scores.efficiency import METRICS, efficiency_scores, trained_parameters, wall_seconds
 
 ADAPTER = 119_801_528  # bytes of the paper's serialised adapter
 
@@ -32,7 +33,7 @@ def values() -> pd.DataFrame:
     log = pd.DataFrame({"supervised_tokens": [100, 50, 7]})
     logs = {(1, "favor"): log, (1, "fedavg"): log.iloc[:1], (1, "base_only"): log.iloc[:0]}
     seconds = {(1, "favor"): 16000.0, (1, "fedavg"): float("nan"), (1, "base_only"): 0.0}
-    return efficiency_scores(boundary(), logs, {1: 29_933_568}, seconds).set_index(["method", "metric"])
+    return efficiency_scores(boundary(), logs, dict.fromkeys(logs, 29_933_568), seconds).set_index(["method", "metric"])
 
 
 def test_the_papers_figures_come_out(values: pd.DataFrame) -> None:
@@ -69,10 +70,15 @@ def test_a_word_count_is_part_of_a_clients_upload() -> None:
     deltas = counted[counted["content"] == "delta"]
     counted = pd.concat([counted, deltas.assign(content="word count", bytes=8)])
     log = pd.DataFrame({"supervised_tokens": [1]})
-    scores = efficiency_scores(counted, {(1, "favor"): log}, {1: 1}, {(1, "favor"): 1.0}).set_index("metric")
+    scores = efficiency_scores(counted, {(1, "favor"): log}, {(1, "favor"): 1}, {(1, "favor"): 1.0}).set_index("metric")
     assert scores.loc["upload_client_bytes", "value"] == ADAPTER + 8
     assert scores.loc["upload_client_bytes", "n"] == 72
     assert scores.loc["upload_round_bytes", "value"] == 12 * (ADAPTER + 8)
+
+
+def test_factors_that_keep_their_initial_values_are_not_trained() -> None:
+    shapes = {"layers.0.q_proj.lora_A.weight": (2, 8), "layers.0.q_proj.lora_B.weight": (5, 2)}
+    assert [trained_parameters(shapes, Factors(factors)) for factors in ("AB", "A", "B")] == [26, 16, 10]
 
 
 def test_training_is_counted_from_the_log(values: pd.DataFrame) -> None:

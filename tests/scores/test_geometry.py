@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.scores.copied_voices import copied_voices, repeated
 
 from favor.scores import geometry
 from favor.scores.geometry import centroid_distance, silhouette
@@ -43,3 +45,9 @@ def test_family(three_authors, score_value) -> None:
     assert score_value(scores, "centroid_gap") == pytest.approx(made - human)
     assert score_value(scores, "silhouette") < score_value(scores, "silhouette", method="gold")
     assert set(scores.loc[scores["metric"] == "silhouette_gap", "method"]) == {"m"}
+
+
+def test_further_samples_of_a_prompt_bring_no_authors_together() -> None:
+    inputs = copied_voices()
+    once, twice = (geometry.score(each, {}) for each in (inputs, repeated(inputs, "sample")))
+    pd.testing.assert_frame_equal(once, twice)

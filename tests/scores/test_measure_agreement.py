@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.scores.copied_voices import by_method, copied_voices
+from tests.scores.copied_voices import by_method, copied_voices, repeated
 
 from favor.report.build import build_table
 from favor.report.context import Context
@@ -55,6 +55,15 @@ def test_a_blurred_space_sees_less() -> None:
     for measure in measure_agreement.MEASURES:
         sharp = cell(blurred, "detectable_share", "e", measure)
         assert not sharp > cell(blurred, "detectable_share", "f", measure)  # larger, or nothing to see at all
+
+
+def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None:
+    inputs = copied_voices(CHANCES)
+    once, twice = (measure_agreement.score(each, {"draws": 50}) for each in (inputs, repeated(inputs, "seed")))
+    for measure in measure_agreement.MEASURES:
+        assert cell(once, "detectable_difference", "e", measure) == pytest.approx(
+            cell(twice, "detectable_difference", "e", measure)
+        )
 
 
 def test_human_text_scores_as_in_the_other_families(scores) -> None:

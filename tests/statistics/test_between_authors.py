@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from favor.statistics.between_authors import author_means, between_variance, mean_slope
+from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
 from favor.statistics.bootstrap import observed, resample_counts
 
 
@@ -23,6 +23,28 @@ def test_by_hand() -> None:
     # one author alone, and one text of each: nothing to tell variance or noise by
     assert np.isnan(between_variance(values, cluster, np.array([[1.0, 0.0, 0.0]]))).all()
     assert np.isnan(between_variance(values[::2], np.arange(3), observed(3))).all()
+
+
+def test_rows_on_one_post_are_one() -> None:
+    values = np.array([[1.0], [3.0], [5.0], [7.0], [9.0]])
+    means, cluster = post_means(values, np.array([1, 0, 1, 1, 0]), np.array(["p", "p", "p", "q", "r"], dtype=object))
+    assert means.tolist() == [[3.0], [9.0], [3.0], [7.0]]  # author 0 on p and r, author 1 on p (1 and 5) and q
+    assert cluster.tolist() == [0, 0, 1, 1]
+    empty = post_means(np.zeros((0, 2)), np.zeros(0, dtype=np.int64), np.array([], dtype=object))
+    assert (empty[0].shape, empty[1].shape) == ((0, 2), (0,))
+
+
+def test_samples_of_one_prompt_are_no_further_posts() -> None:
+    generator = np.random.default_rng(8)
+    found = []
+    for _ in range(300):
+        cluster, post = np.repeat(np.arange(10), 4), np.arange(40)
+        prompt = generator.normal(0, 1.0, 10)[cluster] + generator.normal(0, 2.0, 40)
+        values = np.repeat(prompt, 5)[:, None] + generator.normal(0, 1.0, (200, 1))  # five samples of each
+        found.append(
+            between_variance(*post_means(values, np.repeat(cluster, 5), np.repeat(post, 5)), observed(10))[0, 0]
+        )
+    assert np.mean(found) == pytest.approx(1.0, abs=0.15)  # counted one by one: about 1.8
 
 
 def test_an_author_without_texts_is_left_out() -> None:

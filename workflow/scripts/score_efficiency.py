@@ -1,14 +1,13 @@
 """Score what every run sent, kept and trained, from the boundary record, the training logs and recorded wall times."""
 
-import math
-
 import pandas as pd
 
+from favor.federation.factors import Factors
 from favor.federation.tables import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import safetensors_shapes
 from favor.running.job import job
-from favor.scores.efficiency import efficiency_scores, wall_seconds
+from favor.scores.efficiency import efficiency_scores, trained_parameters, wall_seconds
 from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:
@@ -19,7 +18,11 @@ with job(snakemake) as cfg:
         frames = [read_parquet(path, TRAINING_LOG) for path in run["logs"]]
         logs[key] = pd.concat([nothing, *frames], ignore_index=True)
         seconds[key] = wall_seconds(run["benchmarks"])
-    sizes = [sum(math.prod(shape) for shape in safetensors_shapes(path).values()) for path in snakemake.input.adapters]
-    parameters = dict(zip(cfg["seeds"], sizes or [0] * len(cfg["seeds"]), strict=True))
+    shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(cfg["seeds"])
+    adapters = dict(zip(cfg["seeds"], shapes, strict=True))
+    parameters = {
+        (run["seed"], run["method"]): trained_parameters(adapters[run["seed"]], Factors(**run["trains"]))
+        for run in cfg["runs"]
+    }
     boundary = read_parquet(snakemake.input.boundary, BOUNDARY)
     write_parquet(efficiency_scores(boundary, logs, parameters, seconds), snakemake.output.scores, SCORES)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from favor.federation.factors import Factors
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
@@ -242,7 +244,7 @@ class Evaluation:
                     "method": run.method,
                     "logs": [log for log, _ in jobs],
                     "benchmarks": [benchmark for _, benchmark in jobs],
-                    "trains": plan.shared is not None or plan.personal is not None,
+                    "trains": asdict(plan.shared.trains if plan.shared and not plan.personal else Factors()),
                 }
             )
         return parameter(seeds=self.project.experiment(key).seeds, runs=runs)

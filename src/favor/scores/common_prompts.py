@@ -135,7 +135,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     one, where the negatives are equal texts.
 
     ``low`` and ``high`` (``other_prompt_low`` and so on) are the 95 % interval of a bootstrap over authors, of the mean
-    over seeds; the shares of variance have none.
+    over seeds; the shares of variance have none. They take the first of several samples of a prompt, because the model
+    behind them has one observation per author and prompt, or independent ones.
 
     Settings: ``encoders`` (None: all), ``compared_words``, and ``draws`` and ``seed`` of the bootstrap.
     """
@@ -235,7 +236,8 @@ def _score_run(
     places = np.searchsorted(inputs.clients, true.astype(str))
     keep("common_accuracy", "", mean_draws(right.astype(np.float64), places, counts), len(right))
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
-    parts = variance_components(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
+    first = (survivors["sample"] == 0).to_numpy()
+    parts = variance_components(vectors[first], true[first], survivors["prompt_id"].to_numpy(dtype=object)[first])
     shares = parts.shares if parts is not None else (float("nan"),) * 3
     for metric, share in zip(SHARES, shares, strict=True):
-        yield _row(run, encoder, metric, "", share, len(true))
+        yield _row(run, encoder, metric, "", share, int(first.sum()))

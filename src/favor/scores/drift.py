@@ -1,6 +1,7 @@
 """Drift family: how far methods move authors towards the group's mean, in an encoder's space and habit by habit.
 
-All seeds stand together (seed ``ALL_SEEDS``), and intervals are those of a bootstrap over authors.
+All seeds stand together (seed ``ALL_SEEDS``), and intervals are those of a bootstrap over authors. Outputs of one
+author on one post (samples of a prompt, seeds that drew the post) are averaged first, so that noise is that of posts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.words import output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
-from favor.statistics.between_authors import author_means, between_variance, mean_slope
+from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
 from favor.statistics.bootstrap import interval, observed, resample_counts
 
 _INFINITE = float("inf")
@@ -69,9 +70,10 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
         vectors = np.concatenate(
             [inputs.vectors(encoder, run) for run in own if len(run.survivors)] or [np.zeros((0, 1))]
         )
-        authors = np.concatenate([_places(inputs, run.survivors) for run in own])
-        variances[method] = between_variance(vectors, authors, counts).sum(axis=1)
-        numbers[method] = len(authors)
+        frame = pd.concat([run.survivors for run in own])
+        by_post = post_means(vectors, _places(inputs, frame), inputs.posts(frame))
+        variances[method] = between_variance(*by_post, counts).sum(axis=1)
+        numbers[method] = len(frame)
     for method, variance in variances.items():
         yield from _with_interval(
             method, encoder, "spread_left", "", _ratio(variance, variances["gold"]), numbers[method]
@@ -94,9 +96,10 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
             frame = run.survivors.assign(text=inputs.texts(run))
             parts.append(frame[[cut.count(text) >= length for text in frame["text"]]])
         frame = pd.concat(parts)
-        values, authors = habits_of([cut.cut(text, length) for text in frame["text"]]), _places(inputs, frame)
-        variances[method] = between_variance(values, authors, counts)
-        slopes[method], numbers[method] = mean_slope(values, authors, reference, counts), len(frame)
+        values = habits_of([cut.cut(text, length) for text in frame["text"]])
+        by_post = post_means(values, _places(inputs, frame), inputs.posts(frame))
+        variances[method] = between_variance(*by_post, counts)
+        slopes[method], numbers[method] = mean_slope(*by_post, reference, counts), len(frame)
     human = variances["gold"]
     differ = [_positive(human[:, place]) for place in range(len(HABITS))]
     for method, n in numbers.items():

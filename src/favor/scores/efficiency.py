@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.federation.factors import Factors
 from favor.scores.metric import Metric, Score, scores_frame
 
 _REFERENCE = "paper, Hyperparameters, Efficiency, and Communication Cost"
@@ -40,23 +41,28 @@ METRICS = tuple(
 def efficiency_scores(
     boundary: pd.DataFrame,
     logs: Mapping[tuple[int, str], pd.DataFrame],
-    parameters: Mapping[int, int],
+    parameters: Mapping[tuple[int, str], int],
     seconds: Mapping[tuple[int, str], float],
 ) -> pd.DataFrame:
     """Return the scores of every run (seed, method) that ``logs`` names (an empty log: a method that trains nothing).
 
-    ``boundary``: the table of that name. ``logs``: rows of ``training_log``. ``parameters``: trainable parameters by
-    seed. ``seconds``: wall time of the training jobs added up, NaN where it was not recorded.
+    ``boundary``: the table of that name. ``logs``: rows of ``training_log``. ``parameters``: how many a
+    client trains at a time. ``seconds``: wall time of the training jobs added up, NaN where it was not recorded.
     """
     scores: list[Score] = []
     for (seed, method), log in sorted(logs.items()):
         rows = boundary[(boundary["seed"] == seed) & (boundary["method"] == method)]
-        values = {**_traffic(rows), **_training(log, parameters[seed])}
+        values = {**_traffic(rows), **_training(log, parameters[seed, method])}
         values["training_seconds"] = (seconds[seed, method], len(log), "no wall time was recorded for every job")
         for metric in METRICS:
             value, n, note = values[metric.name]
             scores.append(Score(seed, method, "", metric.name, "", value, n, note if math.isnan(value) else ""))
     return scores_frame(scores)
+
+
+def trained_parameters(shapes: Mapping[str, Sequence[int]], trains: Factors) -> int:
+    """Number of parameters in those tensors of an adapter (name -> shape) that a stage trains."""
+    return sum(math.prod(shapes[name]) for name in trains.of(shapes))
 
 
 def wall_seconds(benchmarks: Sequence[str | Path]) -> float:

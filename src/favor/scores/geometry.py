@@ -48,7 +48,8 @@ def centroid_distance(vectors: np.ndarray, authors: np.ndarray) -> float:
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Score every run and control in every encoder. Setting ``encoders`` (None: all).
 
-    A gap compares a run with the human continuations of the same prompts: those whose outputs passed the filter.
+    A gap compares a run with the human continuations of the same prompts: those whose outputs passed the filter. Of
+    several samples of a prompt the first one counts, for samples lie close together whoever they are of.
     """
     checked = read_settings("geometry", settings, DEFAULTS)
     scores: list[Score] = []
@@ -59,13 +60,15 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _score_run(inputs: ScoreInputs, encoder: str, run: Run) -> Iterator[Score]:
-    vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
+    first = (run.survivors["sample"] == 0).to_numpy()
+    vectors = inputs.vectors(encoder, run)[first]
+    authors = run.survivors["client"].to_numpy(dtype=object)[first]
     values = {
         "silhouette": silhouette(vectors, authors),
         "centroid_distance": centroid_distance(vectors, authors),
     }
     if run.method not in CONTROLS:
-        human = inputs.gold_vectors(encoder, run)
+        human = inputs.gold_vectors(encoder, run)[first]
         values["silhouette_gap"] = values["silhouette"] - silhouette(human, authors)
         values["centroid_gap"] = values["centroid_distance"] - centroid_distance(human, authors)
     for metric, value in values.items():

@@ -250,6 +250,15 @@ class ScoreInputs:
             return [str(known[item]) for item in run.survivors["text_item"]]
         return _texts(self.generations, run)
 
+    def posts(self, frame: pd.DataFrame) -> np.ndarray:
+        """Document id of the post behind every row of a run's items [n]: the prompt's, or in a control the text's.
+
+        Seeds may draw one post, and a prompt may have several samples.
+        """
+        known = self.prompts.set_index("prompt_id")["document_id"]
+        found: np.ndarray = known[frame["text_item"].where(frame["text_item"] != "", frame["prompt_id"])].to_numpy()
+        return found
+
     def _embedded(self, table: pd.DataFrame, encoder: str, run: Run) -> np.ndarray:
         frame = table[(table["seed"] == run.seed) & (table["method"] == run.method)]
         frame = run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, how="left", validate="one_to_one")

@@ -16,6 +16,7 @@ from favor.foundation.seeds import numpy_generator
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
+from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import interval, observed, resample_counts
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
 
@@ -36,6 +37,7 @@ METRICS = (
         "detectable difference over that of own and shuffled text",
     ),
 )  # fmt: skip
+_Outputs = tuple[np.ndarray, np.ndarray, np.ndarray]  # author, value and post of each output of a run
 MEASURES = ("author_accuracy", "output_auc", "target_similarity")
 DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 1000, "seed": 2026, "splits": 50}
 
@@ -73,31 +75,35 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
 
     Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
-    ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. Settings:
+    ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. A human text that
+    several seeds drew counts once in the halves, the same text in both of them being no news. Settings:
     ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
     """
     checked = read_settings("measure_agreement", settings, DEFAULTS)
-    outputs: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]] = {}  # measure -> method -> (author, value)s
+    outputs: dict[str, dict[str, list[_Outputs]]] = {}  # measure -> method -> outputs by seed
     for encoder in read_encoders(inputs, checked["encoders"]):
         for run in inputs.runs:
-            authors = _places(inputs, run.survivors["client"].to_numpy(dtype=object))
+            authors, posts = (
+                _places(inputs, run.survivors["client"].to_numpy(dtype=object)),
+                inputs.posts(run.survivors),
+            )
             for measure, values in output_measures(inputs, encoder, run).items():
                 known = np.isfinite(values)
                 found = outputs.setdefault(f"{encoder}.{measure}", {}).setdefault(run.method, [])
-                found.append((authors[known], values[known]))
+                found.append((authors[known], values[known], posts[known]))
     scores = [*_agreement(inputs, outputs, checked), *_power(outputs, len(inputs.clients), checked)]
     return scores_frame(scores)
 
 
 def _agreement(
-    inputs: ScoreInputs, outputs: Mapping[str, Mapping[str, list[tuple[np.ndarray, np.ndarray]]]], checked: Mapping
+    inputs: ScoreInputs, outputs: Mapping[str, Mapping[str, list[_Outputs]]], checked: Mapping
 ) -> Iterator[Score]:
     means = {}
     for measure, by_method in outputs.items():
         rows = []
         for method, parts in by_method.items():
             if method not in CONTROLS:
-                authors, values = (np.concatenate(side) for side in zip(*parts, strict=True))
+                authors, values, _ = (np.concatenate(side) for side in zip(*parts, strict=True))
                 frame = pd.Series(values).groupby(authors).mean()
                 rows.append(frame.reindex(range(len(inputs.clients))).to_numpy())
         means[measure] = np.array(rows)
@@ -123,15 +129,14 @@ def _agreement(
                 yield from _interval("rank_correlation", first, f"~{second}", draws, number, "ranks that do not differ")
 
 
-def _power(
-    outputs: Mapping[str, Mapping[str, list[tuple[np.ndarray, np.ndarray]]]], clients: int, checked: Mapping
-) -> Iterator[Score]:
+def _power(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, checked: Mapping) -> Iterator[Score]:
     for measure, by_method in outputs.items():
         encoder, _, name = measure.partition(".")
-        authors, own = (np.concatenate(side) for side in zip(*by_method["gold"], strict=True))
-        shuffled = np.concatenate([values for _, values in by_method["shuffled"]])
+        authors, own, posts = (np.concatenate(side) for side in zip(*by_method["gold"], strict=True))
+        shuffled = np.concatenate([values for _, values, _ in by_method["shuffled"]])
+        texts, writers = post_means(own[:, None], authors, posts)
         generator = numpy_generator(checked["seed"], "split halves", measure)
-        error = split_half_error([own[authors == place] for place in range(clients)], generator, checked["splits"])
+        error = split_half_error([texts[writers == place, 0] for place in range(clients)], generator, checked["splits"])
         found = {
             "human_own": float(own.mean()) if len(own) else np.nan,
             "human_shuffled": float(shuffled.mean()) if len(shuffled) else np.nan,

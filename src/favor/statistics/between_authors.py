@@ -19,6 +19,17 @@ def author_means(values: np.ndarray, cluster: np.ndarray, authors: int) -> tuple
     return means, sizes
 
 
+def post_means(values: np.ndarray, cluster: np.ndarray, posts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (values [m, d], cluster [m]) with one row per author and post: the mean of the author's rows on it.
+
+    posts: the post behind each row [n]. Rows on one post, such as samples of one prompt or the outputs of several seeds
+    that drew it, scatter less than rows on as many posts: counted one by one they would understate the noise.
+    """
+    names, post = np.unique(posts.astype(str), return_inverse=True)
+    cells, place = np.unique(cluster * max(1, len(names)) + post, return_inverse=True)
+    return author_means(values, place, len(cells))[0], cells // max(1, len(names))
+
+
 def between_variance(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return the variance between authors: var_a(mean_a) - mean_a(s^2 / n_a), [draws, d]; it can be negative.
 
