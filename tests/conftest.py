@@ -21,7 +21,7 @@ settings.load_profile("repeatable")
 LONGEST = (
     *("test_end_to_end", "test_full_disk", "test_kills", "test_sweeps_and_cold_start", "test_determinism"),
     *("test_invalidation", "test_documented_commands", "test_released_layout", "test_widths", "test_studies"),
-    *("test_released", "test_damaged_files", "test_quantised"),
+    *("test_withdrawal", "test_released", "test_damaged_files", "test_quantised"),
 )
 
 

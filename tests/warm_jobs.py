@@ -18,7 +18,9 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -27,7 +29,6 @@ from typing import Any
 from tests.forked import end_with
 
 ROOT = Path(__file__).resolve().parents[1]
-TRACING = ROOT / "tests" / "workflow" / "tracing" / "sitecustomize.py"
 CLIENT = ROOT / "tests" / "workflow" / "warm"
 
 # What jobs import beside the project: base models of the tests are of Qwen2's kind, encoders of RoBERTa's and BERT's.
@@ -43,8 +44,8 @@ READ_AT_IMPORT = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "O
 
 
 @cache
-def warm_environment() -> dict[str, str]:
-    """Start the process; return the variables by which the jobs of a run find it."""
+def _address() -> str:
+    """Start the process; return where it listens."""
     folder = TemporaryDirectory(prefix="favor-warm-")
     atexit.register(folder.cleanup)
     address = str(Path(folder.name, "jobs"))
@@ -56,8 +57,13 @@ def warm_environment() -> dict[str, str]:
         environment = os.environ | READ_AT_IMPORT
         server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], cwd=ROOT, env=environment)
     atexit.register(server.communicate)
-    path = os.pathsep.join(filter(None, (str(CLIENT), os.environ.get("PYTHONPATH"))))
-    return {"PYTHONPATH": path, "FAVOR_WARM": address}
+    return address
+
+
+def warmed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the jobs of a run are forked; what its PYTHONPATH customises holds for them."""
+    path = os.pathsep.join(filter(None, (str(CLIENT), environment.get("PYTHONPATH"))))
+    return {**environment, "PYTHONPATH": path, "FAVOR_WARM": _address()}
 
 
 def _accept(listener: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -100,12 +106,11 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     os.environ.update(request["environment"])
     script = request["script"]
     sys.argv = sys.orig_argv = [script]
-    sys.path[:1] = [os.path.dirname(script), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    if "FAVOR_TRACE" in os.environ:
-        specification = importlib.util.spec_from_file_location("tracing", TRACING)
-        assert specification is not None
-        assert specification.loader is not None
-        specification.loader.exec_module(importlib.util.module_from_spec(specification))
+    places = [place for place in os.environ["PYTHONPATH"].split(os.pathsep) if place != str(CLIENT)]
+    sys.path[:1] = [os.path.dirname(script), *places]
+    customised = PathFinder.find_spec("sitecustomize", places)
+    if customised is not None and customised.loader is not None:
+        customised.loader.exec_module(importlib.util.module_from_spec(customised))
     main = ModuleType("__main__")
     main.__file__ = script
     sys.modules["__main__"] = main

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from tests.shortest import ARGUMENTS, TABLES, Project, finished_run  # noqa: F401 - a fixture
+from tests.warm_jobs import warmed
 
 printed: dict[int, list[str]] = {}  # by process
 readers: dict[int, Thread] = {}
@@ -35,13 +36,18 @@ def start(
     *targets: str,
     environment: dict[str, str] | None = None,
     before: Callable[[], None] | None = None,
+    warm: bool = False,
 ) -> subprocess.Popen[str]:
-    """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it."""
+    """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it.
+
+    ``warm``: its jobs are forked (:mod:`tests.warm_jobs`); others are processes that a test can kill or suspend.
+    """
+    inherited = {**os.environ, **(environment or {})}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *ARGUMENTS, *(targets or TABLES)]
     process = subprocess.Popen(
         command,
         cwd=project.folder,
-        env={**os.environ, **(environment or {})},
+        env=warmed(inherited) if warm else inherited,
         stdout=subprocess.PIPE,  # a file would fall under a limit on the size of files
         stderr=subprocess.STDOUT,
         text=True,

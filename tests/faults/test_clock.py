@@ -65,7 +65,7 @@ def test_a_clock_set_back_under_way_stops_the_run_and_the_next_one_completes(fin
     path = project.folder / "results" / PERSONAL
     ahead = time.time() + HOUR
     hook = in_jobs(tmp_path / "hook", "generate", f"import os\nos.utime({str(path)!r}, ({ahead}, {ahead}))")
-    process = start(project, f"results/{GENERATED}", environment=hook)
+    process = start(project, f"results/{GENERATED}", environment=hook, warm=True)
     output = ended(process)
     assert process.returncode == 1
     assert "has older modification time" in output

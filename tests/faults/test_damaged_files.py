@@ -60,7 +60,7 @@ def test_a_file_cut_while_the_run_goes_on_stops_the_job_that_reads_it(finished, 
         f"    os.truncate({str(path)!r}, {path.stat().st_size - 9})\n"
     )
     (project.folder / "results" / name).unlink()
-    process = start(project, f"results/{name}", environment={"PYTHONPATH": str(hook)})
+    process = start(project, f"results/{name}", environment={"PYTHONPATH": str(hook)}, warm=True)
     output = ended(process)
     assert process.returncode == 1
     (line,) = [line for line in output.splitlines() if line.startswith("error in generate: ")]

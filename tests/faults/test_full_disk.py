@@ -36,7 +36,9 @@ def check_refusal(project, output, rule, name):
 def test_a_job_that_finds_no_room(finished, project, tmp_path, what):
     rule, name = WRITING[what]
     remove(project, [name])
-    process = start(project, f"results/{name}", environment=in_jobs(tmp_path / "hook", rule, file_limit(512)))
+    process = start(
+        project, f"results/{name}", environment=in_jobs(tmp_path / "hook", rule, file_limit(512)), warm=True
+    )
     output = ended(process)
     assert process.returncode == 1
     assert "File too large" in check_refusal(project, output, rule, name)
@@ -56,7 +58,7 @@ def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what):
         while True:
             file.write(bytes(4096))
     assert full.value.errno == errno.ENOSPC
-    process = start(project, f"results/{name}")
+    process = start(project, f"results/{name}", warm=True)
     output = ended(process)
     assert process.returncode == 1
     assert "No space left on device" in check_refusal(project, output, rule, name)

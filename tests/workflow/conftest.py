@@ -13,13 +13,16 @@ from pathlib import Path
 import pytest
 
 from favor.running.source_index import modules_below
-from tests.warm_jobs import warm_environment
+from tests.warm_jobs import warmed
 from tests.warm_snakemake import run_snakemake
 
 COPIED = (
     *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
     *("requirements.lock", "LICENSE", "CITATION.cff"),
 )
+
+# Jobs that find it on their path note what they execute.
+TRACING = Path(__file__).with_name("tracing")
 
 # Does in no time what the real script does in minutes: it leaves its outputs, as files that count as whole. The real
 # script stands below "if False", so its imports still count for the code fingerprint.
@@ -62,10 +65,11 @@ class Project:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
-        environment = os.environ | (warm_environment() if self.warm else {})
+        environment = dict(os.environ)
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
-            environment |= {"FAVOR_TRACE": str(self.folder / "trace")}
+            environment |= {"FAVOR_TRACE": str(self.folder / "trace"), "PYTHONPATH": str(TRACING)}
+        environment = warmed(environment) if self.warm else environment
         done = run_snakemake(["--cores", "2", *arguments], self.folder, environment)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")

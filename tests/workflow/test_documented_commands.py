@@ -136,7 +136,9 @@ def test_commands_are_found_wherever_they_stand() -> None:
 
 
 def test_every_command_works(repository: Path, project: Project) -> None:
-    found = sorted({command for page in pages(repository) for command in commands(page.read_text())})
+    written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
+    # A dry run of the same files is one command, however many cores it names.
+    found = list({re.sub(r" --cores \d+", "", dry(command)): command for command in written}.values())
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]

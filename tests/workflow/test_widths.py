@@ -9,10 +9,9 @@ from favor.federation.packs import read_pack
 from favor.federation.stages import compose
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from tests.workflow.conftest import copy_project
+from tests.shortest import finished_run, fresh_project  # noqa: F401 - a fixture
 
-MICRO = ("--configfile", "micro.yaml", "--rerun-triggers", "mtime")
-TARGET = "results/micro/seed1/favor/generations.parquet"
+TARGET = "results/short/seed1/favor/generations.parquet"
 # There is no GPU here: the decoder raises CUDA's error for more than three rows, wherever it is called.
 WHOLE = "    _check_head(base)\n    return base\n"
 SMALL = """    _check_head(base)
@@ -29,28 +28,23 @@ SMALL = """    _check_head(base)
 """
 
 
-def test_a_small_gpu_gives_the_same_results(repository, tmp_path):
+def test_a_small_gpu_gives_the_same_results(finished, repository, tmp_path):
     """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
-    large = copy_project(repository, tmp_path / "large")
-    text = (repository / "tests" / "data" / "micro.yaml").read_text()
-    (large.folder / "micro.yaml").write_text(text)
-    large.snakemake(*MICRO, "--", TARGET)
-    assert not (large.folder / "results" / ".widths").exists()
-
-    small = copy_project(repository, tmp_path / "small")
-    (small.folder / "micro.yaml").write_text(text)
+    assert not (finished.folder / "results" / ".widths").exists()
+    small = fresh_project(repository, tmp_path / "small")
     small.edit("src/favor/lm/base.py", WHOLE, SMALL)
     for made in ("corpora", "models", "encoders"):
-        shutil.copytree(large.folder / "results" / made, small.folder / "results" / made)
-    output = small.snakemake(*MICRO, "--", TARGET).stdout
+        shutil.copytree(finished.folder / "results" / made, small.folder / "results" / made)
+    output = small.snakemake("--configfile", "shortest.yaml", "--rerun-triggers", "mtime", "--", TARGET).stdout
     assert "pretrain_base" not in output
 
     one, other = (
-        read_parquet(project.folder / TARGET, GENERATIONS).set_index("prompt_id")["text"] for project in (large, small)
+        read_parquet(project.folder / TARGET, GENERATIONS).set_index("prompt_id")["text"]
+        for project in (finished, small)
     )
     assert one.equals(other[one.index])
-    pack = "results/micro/seed1/favor/clients/last/batch0.safetensors"
-    expected, found = (read_pack(project.folder / pack)[0] for project in (large, small))
+    pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
+    expected, found = (read_pack(project.folder / pack)[0] for project in (finished, small))
     assert found.keys() == expected.keys()
     for client, parts in found.items():
         for key, value in compose(parts).items():
@@ -59,7 +53,7 @@ def test_a_small_gpu_gives_the_same_results(repository, tmp_path):
     kept = [json.loads(path.read_text()) for path in (small.folder / "results" / ".widths").glob("*.json")]
     assert {entry["job"]["stage"] for entry in kept} == {"shared", "personal", "generation"}
     assert all(entry["widths"]["divisor"] > 1 for entry in kept)
-    # Both rounds train a stack of two: the first finds out what fits, the second begins there.
+    # Both rounds train a stack of three: the first finds out what fits, the second begins there.
     first, second = (
         next((small.folder / "results/logs/train_shared").glob(f"*round{number}-batch0.log")).read_text()
         for number in (0, 1)
