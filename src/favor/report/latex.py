@@ -1,11 +1,14 @@
-"""Table cells as booktabs LaTeX. Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended)."""
+"""Table cells as booktabs LaTeX: the files of tables, and what the report prints of them.
+
+Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended).
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -20,6 +23,7 @@ from favor.report.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")
 MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
+SENTENCES = r"p{0.66\textwidth}"  # a column of sentences
 NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
 PAGE_ROWS = 50  # rows of a page that leaves room for the panels' titles, the notes and the caption
 
@@ -29,7 +33,6 @@ def latex_table(
     cells: pd.DataFrame,
     note: str = "",
     controls: bool | None = None,
-    placement: str = "htbp",
     deviations: bool = False,
     paper: bool = False,
 ) -> str:
@@ -49,10 +52,35 @@ def latex_table(
         return "\n".join(
             latex_table(
                 replace(spec, label=f"{spec.label}-{number}", panels=(panel,), every_metric=False),
-                *(cells[cells["panel"] == panel.title], note, controls, placement, deviations, paper),
+                *(cells[cells["panel"] == panel.title], note, controls, deviations, paper),
             )
             for number, panel in enumerate(spec.panels, start=1)
         )
+    return _environment(spec, table_parts(spec, cells, note, controls, deviations, paper))
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """A table in LaTeX, apart from its environment.
+
+    panels: (title as plain text, its cells, columns of a tabular, header line, further lines) per panel.
+    notes, caption: plain text.
+    """
+
+    panels: Sequence[tuple[Panel, pd.DataFrame, str, str, Sequence[str]]]
+    notes: Sequence[str]
+    caption: str
+
+
+def table_parts(
+    spec: TableSpec,
+    cells: pd.DataFrame,
+    note: str = "",
+    controls: bool | None = None,
+    deviations: bool = False,
+    paper: bool = False,
+) -> TableParts:
+    """Return what :func:`latex_table` sets, for an environment of another kind."""
     shown = (
         cells
         if (spec.controls if controls is None else controls)
@@ -81,22 +109,16 @@ def latex_table(
         difference = f" ({difference})" if difference else ""
         return _stacked([own, rf"{{\tiny paper {escape(minus(beside + difference))}}}"], "c")
 
-    return _environment(spec, shown, text, notes, caption, placement)
+    panels = [(panel, shown[shown["panel"] == panel.title]) for panel in spec.panels]
+    return TableParts([(panel, own, *_lines(spec, panel, own, text)) for panel, own in panels], notes, caption)
 
 
-def _environment(
-    spec: TableSpec,
-    cells: pd.DataFrame,
-    cell_text: Callable[[dict, Column], str],
-    notes: Sequence[str],
-    caption: str,
-    placement: str,
-) -> str:
-    width = max((_width(spec, panel, cells[cells["panel"] == panel.title]) for panel in spec.panels), default=0)
+def _environment(spec: TableSpec, parts: TableParts) -> str:
+    width = max((_width(spec, panel, cells) for panel, cells, *_ in parts.panels), default=0)
     sentences = any(column.wide for panel in spec.panels for column in panel.columns)
     kind = "table*" if sentences or width > NARROW else "table"
     begin = [
-        rf"\begin{{{kind}}}[{placement}]",
+        rf"\begin{{{kind}}}[htbp]",
         r"\centering",
         r"\scriptsize" if sentences or width > WIDE else r"\footnotesize",
         r"\setlength{\tabcolsep}{4pt}",
@@ -104,17 +126,27 @@ def _environment(
     ]
     lines = [f"% {spec.label}: needs {', '.join(PACKAGES)}", *MARKS, *begin]
     rows = 0
-    for panel in spec.panels:
-        inside = cells[cells["panel"] == panel.title]
-        rows += inside["row"].nunique()
+    for panel, cells, columns, head, body in parts.panels:
+        rows += cells["row"].nunique()
         if rows > PAGE_ROWS and panel is not spec.panels[0]:  # what is taller than a page would run off it
             lines += [rf"\end{{{kind}}}", *begin]
-            rows = inside["row"].nunique()
+            rows = cells["row"].nunique()
         if panel.title:
             lines.append(rf"\par\vspace{{5pt}}\textit{{{escape(panel.title)}}}\par\vspace{{2pt}}")
-        lines += _tabular(spec, panel, inside, cell_text)
-    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in notes]
-    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(caption)}}}", rf"\label{{tab:{spec.label}}}"]
+        lines += [
+            # Scaled only when wider than the line: most tables keep their natural size.
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}%",
+            "}",
+        ]
+    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in parts.notes]
+    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(parts.caption)}}}", rf"\label{{tab:{spec.label}}}"]
     lines.append(rf"\end{{{kind}}}")
     return "\n".join(lines) + "\n"
 
@@ -128,22 +160,19 @@ def _width(spec: TableSpec, panel: Panel, cells: pd.DataFrame) -> int:
     return columns + stubs + (12 if spec.sectioned else 0)
 
 
-def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]) -> list[str]:
+def _lines(
+    spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]
+) -> tuple[str, str, list[str]]:
+    """Return the columns of a panel's tabular, its header and its other lines; groups are set apart by a rule."""
     stubs = (["Dataset"] if spec.sectioned else []) + list(spec.stub_headers)
     headers = [escape(stub) for stub in stubs] + [_header(column) for column in panel.columns]
-    lines = [
-        # Scaled only when wider than the line: most tables keep their natural size.
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{@{{}}{'l' * len(stubs)}{''.join(map(_alignment, panel.columns))}@{{}}}}",
-        r"\toprule",
-        tabular_line(headers),
-    ]
+    lines: list[str] = []
     columns = {column.label: column for column in panel.columns}
     groups = {row.label: row.group for row in spec.rows}
     previous: tuple[str, str, bool] | None = None
     for section, row, line in rows_of_cells(cells):
         current = (section, groups.get(row, ""), is_control(row))
-        if current != previous:
+        if previous is not None and current != previous:
             lines.append(r"\midrule")
         first = previous is None or previous[0] != current[0]
         previous = current
@@ -151,7 +180,7 @@ def _tabular(spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Call
         texts += _stub(row, len(spec.stub_headers))
         texts += [cell_text(cell, columns[cell["column"]]) for cell in line]
         lines.append(tabular_line(texts))
-    return [*lines, r"\bottomrule", r"\end{tabular}%", "}"]
+    return "l" * len(stubs) + "".join(map(_alignment, panel.columns)), tabular_line(headers), lines
 
 
 def tabular_line(texts: Sequence[str]) -> str:
@@ -167,7 +196,7 @@ def _stub(row: str, count: int) -> list[str]:
 
 
 def _alignment(column: Column) -> str:
-    return r"p{0.66\textwidth}" if column.wide else "c"
+    return SENTENCES if column.wide else "c"
 
 
 def _header(column: Column) -> str:

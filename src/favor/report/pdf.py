@@ -32,8 +32,9 @@ from favor.report.content import (
     table_note,
 )
 from favor.report.escape import latex as escape
-from favor.report.latex import latex_table, tabular_line
 from favor.report.leaderboard import LEADERBOARD
+from favor.report.long_tables import PREAMBLE as TABLES
+from favor.report.long_tables import captioned_table, plain_table, report_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.environment import latex_available
@@ -44,9 +45,10 @@ SECONDS = 300  # of a pass
 PASSES = 8  # at most; a table that spans pages takes four
 LEFT = (".aux", ".toc", ".lot", ".out")  # what a pass leaves for the next
 
-_PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
+PREAMBLE = (
+    r"""\documentclass[10pt,a4paper]{article}
 \usepackage[margin=2.2cm]{geometry}
-\usepackage{booktabs,graphicx,amssymb,array,longtable,float}
+\usepackage{fix-cm,booktabs,graphicx,amssymb,array,longtable,float}
 \usepackage[expansion=false]{microtype}
 \usepackage[font=small,labelfont=bf,skip=6pt]{caption}
 \usepackage[hidelinks,pdfusetitle]{hyperref}
@@ -57,18 +59,20 @@ _PREAMBLE = r"""\documentclass[10pt,a4paper]{article}
 \renewcommand{\floatpagefraction}{.75}\setcounter{bottomnumber}{4}
 \sloppy
 """
+    + TABLES
+)
 
 
 def latex_source(report: Report) -> str:
     """Return the report's LaTeX source. Figures are expected as ``figure-0.pdf``, ``figure-1.pdf``, ... beside it."""
     files = {figure.pdf: f"figure-{number}" for number, figure in enumerate(_figures(report))}
     parts = [
-        _PREAMBLE,
+        PREAMBLE,
         rf"\title{{{escape(report.title)}}}\author{{}}\date{{}}",
         r"\begin{document}",
         rf"{{\LARGE\bfseries {escape(report.title)}\par}}",
         *_opening(report.experiments[0], files),
-        r"\tableofcontents{\small\listoftables}\clearpage",
+        r"\tableofcontents{\small\listoftables}",
         *_experiment(report.experiments[0], files),
     ]
     for experiment in report.experiments[1:]:
@@ -171,25 +175,28 @@ def _opening(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
     if experiment.figures:
         parts.append(_figure(experiment.figures[0], files[experiment.figures[0].pdf], 0.3))
     if experiment.leaderboard is not None and len(experiment.leaderboard):
-        parts.append(_small_table(experiment.leaderboard, LEADERBOARD.removesuffix(".")))
+        parts.append(captioned_table(experiment.leaderboard, LEADERBOARD.removesuffix(".")))
     return parts
 
 
 def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
     parts = []
     if len(experiment.figures) > 1:
-        parts.append(r"\subsection{Figures}")
-        parts += [_figure(figure, files[figure.pdf]) for figure in experiment.figures[1:]]
+        parts.append(r"\favorroom\subsection{Figures}")
+        *others, last = experiment.figures[1:]
+        parts += [_figure(figure, files[figure.pdf]) for figure in others]
+        # What the last one does not leave of its page, the tables take.
+        parts.append(_figure(last, files[last.pdf], place="htbp"))
     groups = by_section(experiment.tables)
     for section, tables in groups:
-        parts.append(rf"\subsection{{{escape(section)}}}")
+        parts.append(rf"\favorroom\subsection{{{escape(section)}}}")
         parts += [_table(experiment, table) for table in tables]
     parts += _numbers(experiment)
     parts += _agreement([table for _, tables in groups for table in tables])
     parts += _preparation(experiment)
     if experiment.settings:
         settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
-        parts += [r"\subsection{Resolved configuration}", _long_table(settings)]
+        parts += [r"\favorroom\subsection{Resolved configuration}", plain_table(settings)]
     return [*parts, r"\clearpage"]  # every float of an experiment stands before the next one
 
 
@@ -199,36 +206,26 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
     if not tables and not sentences:
         return []
     return [
-        r"\subsection{Data preparation}",
+        r"\favorroom\subsection{Data preparation}",
         *(escape(sentence) + r"\par" for sentence in sentences),
-        *(_small_table(frame, caption) for caption, frame in tables),
+        *(captioned_table(frame, caption) for caption, frame in tables),
     ]
 
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> str:
     where = f"The paper prints it as its {table.spec.paper}." if table.spec.paper else ""
     note = " ".join(filter(None, (table_note(experiment, table), where)))
-    source = latex_table(
-        table.spec,
-        table.cells,
-        note,
-        controls=True,
-        placement="H",
-        deviations=True,
-        paper=not experiment.is_demo,
-    )
-    # The page has one column, and a float that spans two cannot stay in its place.
-    source = source.replace("{table*}", "{table}")
-    # Labels are made unique: two experiments may print the same table.
-    return source.replace(r"\label{tab:", rf"\label{{tab:{experiment.name}:")
+    # Labels are unique: two experiments may print the same table.
+    label = f"{experiment.name}:{table.spec.label}"
+    return report_table(table.spec, table.cells, label, note, paper=not experiment.is_demo)
 
 
 def _numbers(experiment: ExperimentReport) -> list[str]:
     if not experiment.numbers:
         return []
     shown, absent = number_rows(experiment.numbers)
-    table = [escape(NUMBERS_CAPTION), _long_table(shown, (".36", ".14", ".14", ".09", ".15"))] if len(shown) else []
-    return [rf"\subsection{{{NUMBERS_TITLE}}}", *table, *([escape(absent) + r"\par"] if absent else [])]
+    table = [escape(NUMBERS_CAPTION), plain_table(shown, (".36", ".14", ".14", ".09", ".15"))] if len(shown) else []
+    return [rf"\favorroom\subsection{{{NUMBERS_TITLE}}}", *table, *([escape(absent) + r"\par"] if absent else [])]
 
 
 def _agreement(tables: Sequence[ReportTable]) -> list[str]:
@@ -244,53 +241,16 @@ def _agreement(tables: Sequence[ReportTable]) -> list[str]:
         "both print. Columns with fewer than three such rows, or without variation, are left out."
     )
     return [
-        r"\subsection{Agreement with the paper}",
+        r"\favorroom\subsection{Agreement with the paper}",
         escape(text),
-        _long_table(shown, (".3", ".34", ".07", ".1", ".08")),
+        plain_table(shown, (".3", ".34", ".07", ".1", ".08")),
     ]
 
 
-def _small_table(frame: pd.DataFrame, caption: str) -> str:
-    lines = [tabular_line([escape(str(value)) for value in row]) for row in frame.itertuples(index=False)]
-    head = " & ".join(escape(str(name)) for name in frame.columns)
-    columns = "l" + "r" * (len(frame.columns) - 1)
+def _figure(figure: Figure, file: str, height: float = 0.36, place: str = "H") -> str:
     return "\n".join(
         [
-            r"\begin{table}[H]\centering\footnotesize",
-            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}\toprule",
-            rf"{head} \\ \midrule",
-            *lines,
-            r"\bottomrule\end{tabular}",
-            rf"\caption[{{{escape(caption.partition('. ')[0])}}}]{{{escape(caption)}.}}",
-            r"\end{table}",
-        ]
-    )
-
-
-def _long_table(frame: pd.DataFrame, widths: Sequence[str] = (".46", ".48")) -> str:
-    lines = [tabular_line([_breakable(str(value)) for value in row]) for row in frame.itertuples(index=False)]
-    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{width}\linewidth}}" for width in widths)
-    return "\n".join(
-        [
-            r"{\footnotesize",
-            rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}\toprule",
-            " & ".join(escape(str(name)) for name in frame.columns) + r" \\ \midrule\endhead",
-            r"\bottomrule\endfoot",
-            *lines,
-            r"\end{longtable}}",
-        ]
-    )
-
-
-def _breakable(text: str) -> str:
-    # Dotted keys and lists may break after a dot, underscore, slash or comma.
-    return re.sub(r"(\.|\\_|/|,)(?=\S)", r"\1\\allowbreak{}", escape(text))
-
-
-def _figure(figure: Figure, file: str, height: float = 0.36) -> str:
-    return "\n".join(
-        [
-            r"\begin{figure}[H]\centering",
+            rf"\begin{{figure}}[{place}]\centering",
             rf"\includegraphics[width=\linewidth,height={height}\textheight,keepaspectratio]{{{file}}}",
             rf"\caption[{{{escape(figure.title)}}}]{{{escape(figure.title)}. {escape(figure.caption)}}}",
             r"\end{figure}",
