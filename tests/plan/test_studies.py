@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan.account import Accounts
 from favor.plan.keys import Run
 
 PLANNED = "tests/data/planned.yaml"
@@ -128,3 +129,39 @@ def test_encoders_that_are_compared_are_trained_here(plan):
 
 def set_corpus(config):
     config["corpora"]["mythos"]["path"] = config["corpus_path"]
+
+
+def test_temperatures_train_nothing_beside_the_main_experiment(plan):
+    planner = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"))
+    training = planner.training
+    for method in ("ditto", "favor"):
+        main = Run("blogtext", "2026", method)
+        assert training.adapters(main)
+        for row in (method, f"{method}_05", f"{method}_1_nucleus"):
+            run = Run("temperature", "2026", row)
+            assert training.adapters(run) == training.adapters(main)
+            assert training.behind(run) == training.behind(main)
+    own = [file for file in planner.targets.everything() if file.startswith("results/temperature/seed2026/")]
+    generated = {file.split("/")[3] for file in own if file.endswith("generations.parquet")}
+    assert generated == set(planner.config.experiments["temperature"].methods) - {"base_only", "ditto", "favor"}
+    assert not [file for file in own if "/shared/" in file or "/clients/" in file or "/server/" in file]
+    account = Accounts(planner.project, training, planner.records, planner.evaluation).of("temperature")
+    assert account.jobs == {"generate": 3 * 9}
+    assert account.passes == 0
+    boundary = planner.records.boundary_settings(Run("temperature", "2026", "favor"))["runs"]
+    rows = {run["method"]: run["traffic"] for run in boundary if run["seed"] == 2026}
+    assert rows["favor_1"] == rows["favor"]
+    assert "results/blogtext/" in rows["favor_1"][0]
+    # The figure is drawn where rows of one method differ in temperature, and nowhere else.
+    assert "temperature" in planner.evaluation.figures("temperature")
+    assert "temperature" not in planner.evaluation.figures("blogtext")
+
+
+def test_a_row_trained_otherwise_than_the_main_experiments_trains_itself(plan):
+    def change(config):
+        config["experiments"]["temperature"]["methods"]["ditto_05"]["lambda_ditto"] = 0.5
+
+    training = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"), change).training
+    run = Run("temperature", "2026", "ditto_05")
+    assert training.trainer(run) == run
+    assert training.trainer(Run("temperature", "2026", "ditto_08")) == Run("blogtext", "2026", "ditto")

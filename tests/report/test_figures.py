@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,7 @@ from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.privacy import draw_privacy
 from favor.report.figures.retention_utility import draw_retention_utility
 from favor.report.figures.signature_space_discriminability import draw_discriminability
+from favor.report.figures.temperature import draw_temperature
 from favor.report.figures.training_curves import draw_training_curves
 from favor.report.figures.voice_by_author import draw_voice_by_author
 from favor.report.figures.voice_traffic import draw_voice_traffic
@@ -124,6 +125,25 @@ def drift_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+SAMPLING = {"favor": (0.0, 1.0), "favor_05": (0.5, 1.0), "hot": (1.0, 1.0), "nucleus": (1.0, 0.9), "ditto": (0.0, 1.0)}
+SAMPLED = Methods(list(SAMPLING), bases=dict.fromkeys(("favor_05", "hot", "nucleus"), "favor"))
+
+
+def sampled_table() -> pd.DataFrame:
+    """Accuracy falls by half of the temperature, on two seeds 0.02 apart; greedy rows have no Distinct-k."""
+    rows = []
+    for row, (temperature, _) in SAMPLING.items():
+        for seed in (1, 2):
+            fallen = 0.8 - temperature / 2 + 0.02 * seed
+            rows.append((seed, row, "asce_a", "author_accuracy", "", fallen, 10, ""))
+            rows.append((seed, row, "minilm", "author_accuracy", "", 0.1, 10, ""))
+            rows.append((seed, row, "asce_a", "target_similarity", "", fallen / 2, 10, ""))
+            rows.append((seed, row, "asce_a", "generated_auc", "", float("nan"), 0, "no pairs"))
+            distinct = 1 + temperature if temperature else float("nan")
+            rows.append((seed, row, "", "distinct_samples", "", distinct, 10, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
 def privacy_table() -> pd.DataFrame:
     ends = {"": 0.0, "_low": -0.1, "_high": 0.1}
     rows = [
@@ -191,6 +211,7 @@ Draw = Callable[..., None]
 DRAWN = [
     "agreement",
     "privacy",
+    "temperature",
     "authors",
     "growth",
     "faithful",
@@ -227,6 +248,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", Methods(context.methods), *paths),
         "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
         "privacy": lambda *paths: draw_privacy(privacy_table(), Methods(["favor"]), *paths),
+        "temperature": lambda *paths: draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
         "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),
@@ -436,7 +458,7 @@ def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
     for name in FIGURES.names():
         spec = load_figure(name)
         assert asked(name) == (spec.inputs, spec.scores)
-        assert set(spec.inputs) <= set(get_args(FigureInput)) == set(TABLES)
+        assert set(spec.inputs) <= set(get_args(FigureInput)) == {*TABLES, "sampling"}  # of the configuration, no table
         assert set(spec.scores) <= set(METRIC_FAMILIES.names())
     assert figures_in_order()[0] == "result"
     check = (
@@ -501,3 +523,23 @@ def test_a_figure_says_what_it_shows(tmp_path: Path) -> None:
 def test_every_drawing_of_data_says_what_it_shows(tmp_path: Path, draw: Draw, said: str) -> None:
     draw(tmp_path / "figure.svg")
     assert said in unescape(inline_svg(tmp_path / "figure.svg", "a", "Title"))
+
+
+def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path: Path) -> None:
+    drawn = {}
+
+    def keep(figure: Any, *paths: Path, finding: str = "") -> None:
+        drawn.update(panels=figure.axes, finding=finding)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("favor.report.figures.temperature.save", keep)
+        draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, tmp_path / "t.svg")
+    accuracy, similarity, auc, distinct = drawn["panels"]
+    line, nucleus = (container.lines[0].get_xydata() for container in accuracy.containers)
+    # Seeds 1 and 2 add 0.03 on average. Ditto has one temperature, and no line.
+    assert line.round(6).tolist() == [[0.0, 0.83], [0.5, 0.58], [1.0, 0.33]]
+    assert nucleus.round(6).tolist() == [[1.0, 0.33]]
+    assert [text.get_text() for text in auc.texts] == ["No row has a value of Verif. AUC."]
+    assert distinct.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
+    assert drawn["finding"].startswith("Author accuracy: highest FAVoR (0.83), lowest")
+    assert len(similarity.containers) == 2

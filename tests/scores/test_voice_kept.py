@@ -83,6 +83,18 @@ def test_ends_that_are_not_apart_give_no_share(inputs_maker) -> None:
     assert rows["note"].str.startswith("ceiling and floor are not apart: +0.000").all()
 
 
+def test_a_share_of_an_auc_without_pairs_says_which_are_missing(inputs_maker) -> None:
+    human = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
+    topics = {"a": "Arts", "b": "Student", "c": "Science"}
+    apart = inputs_maker(train=human, gold=human, generated=human, topics=topics)
+    alone = inputs_maker(train=human, gold={client: angles[:1] for client, angles in human.items()}, generated=human)
+    for inputs, why in ((apart, "in some seed no two authors share a topic"), (alone, "no author has two human")):
+        scores = voice_kept.score(inputs, FEW)
+        rows = scores[(scores["metric"] == "kept_generated_source_auc") & (scores["variant"] == "")]
+        assert rows["value"].isna().all()
+        assert rows["note"].str.contains(why).all(), set(rows["note"])
+
+
 def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
     human = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
     inputs = inputs_maker(train=human, gold=human, generated={client: [None, None] for client in "abc"})

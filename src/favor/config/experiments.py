@@ -63,7 +63,8 @@ class Experiment(Section):
     outputs_of: str | None = key(
         None,
         "Experiment whose continuations this one evaluates: rows that both have are neither trained nor generated "
-        "again. Whatever they depend on must be equal.",
+        "again, and rows that only generate otherwise take the adapters of the same method there. Whatever outputs "
+        "depend on must be equal.",
     )
     title: str = key("Experiment", "Name printed in tables and reports.")
     corpus: str = required("Corpus of the clients.")

@@ -50,17 +50,17 @@ class Accounts:
         for run in self.training.runs(experiment):
             if self.training.home(run) != run:
                 continue
-            plan = self.project.plan(run)
-            if plan.shared is not None:
+            plan, trains = self.project.plan(run), self.training.trainer(run) == run
+            if plan.shared is not None and trains:
                 if (run.seed, plan.shared.track) not in tracks:
                     tracks.add((run.seed, plan.shared.track))
                     self._add_track(found, run, plan.shared)
                 initial.add(self.training.server_adapter(run, plan.shared, 0))
             owner = (run.seed, self.training.owner(experiment, run.method))
-            if plan.personal is not None and owner not in stages:
+            if plan.personal is not None and trains and owner not in stages:
                 stages.add(owner)
                 self._add_personal(found, run, plan, plan.personal)
-            if plan.personal is not None and plan.shared is None and not needs_shared(plan):
+            if plan.personal is not None and trains and plan.shared is None and not needs_shared(plan):
                 initial.add(self.training.initial_adapter(run, owner[1]))
             if self.evaluation.is_measured(experiment):
                 parts = len(self.training.generation_parts(experiment))

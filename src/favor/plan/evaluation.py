@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -39,11 +40,27 @@ class Evaluation:
         return sorted(families)
 
     def figures(self, experiment: str) -> list[str]:
-        """Return the figures of an experiment: those whose metric families it can compute; none where it draws none."""
-        if not self.project.config.experiments[experiment].figures:
+        """Return the figures of an experiment: those whose metric families it can compute; none where it draws none.
+
+        One over the temperature needs two rows of a method that differ in it.
+        """
+        section = self.project.config.experiments[experiment]
+        if not section.figures:
             return []
         computed = set(self.tables.computable(experiment))
-        return [figure for figure in FIGURES.names() if computed.issuperset(asked(figure)[1])]
+        points = {(section.methods[row].get("method", row), at) for row, (at, _) in self.sampling(experiment).items()}
+        varied = max(Counter(method for method, _ in points).values()) > 1
+        return [
+            figure
+            for figure in FIGURES.names()
+            if computed.issuperset(asked(figure)[1]) and (varied or "sampling" not in asked(figure)[0])
+        ]
+
+    def sampling(self, experiment: str) -> dict[str, list[float]]:
+        """Return temperature and top_p of every row."""
+        section = self.project.config.experiments[experiment]
+        rows = {row: section.row_generation(row) for row in section.methods}
+        return {row: [generation.temperature, generation.top_p] for row, generation in rows.items()}
 
     def is_measured(self, experiment: str) -> bool:
         """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
@@ -236,8 +253,8 @@ class Evaluation:
     def efficiency_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
         runs = []
-        for run in map(self.training.home, self.training.runs(key.experiment)):
-            plan, jobs = self.project.plan(run), self.training.logged_jobs(run)
+        for run in self.training.runs(key.experiment):
+            plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
             runs.append(
                 {
                     "seed": int(run.seed),
@@ -312,7 +329,7 @@ class Evaluation:
         """Return that row's first seed (the paper looks into one run)."""
         row = self._residual_row(key.experiment)
         seed = str(self.project.experiment(key).seeds[0])
-        return None if row is None else self.training.home(Run(key.experiment, seed, row))
+        return None if row is None else self.training.trainer(Run(key.experiment, seed, row))
 
     def energy_bundles(self, key: InExperiment) -> list[str]:
         """Return the personal adapters of that run."""

@@ -41,6 +41,7 @@ class Figures:
             "adapter_energy": [self.paths.adapter_energy.of(key)],
             "participation": [self.paths.participation.of(key)],
             "evidence": [self.paths.evidence.of(key)],
+            "sampling": [],
         }
 
     def inputs(self, key: OfFigure) -> dict[str, list[str]]:
@@ -59,9 +60,10 @@ class Figures:
     def _own_logs(self, key: InExperiment) -> dict[str, list[str]]:
         """Return training logs by row. A row whose personal stage is another's has those of its shared stage alone."""
         logs: dict[str, list[str]] = {row: [] for row in self.project.experiment(key).methods}
-        for run in map(self.training.home, self.training.runs(key.experiment)):
-            owns = self.training.owner(run.experiment, run.method) == run.method
-            logs[run.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
+        for row in self.training.runs(key.experiment):
+            run = self.training.trainer(row)
+            owns = self.training.owner(row.experiment, row.method) == row.method
+            logs[row.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
         return logs
 
     def settings(self, key: OfFigure) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class Figures:
             bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context["methods"]},
             style_encoder=self.project.experiment(key).style_encoder,
             logs=self._own_logs(key) if "training_logs" in asked(key.figure)[0] else {},
+            **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in asked(key.figure)[0] else {}),
         )
 
     def labels(self, key: OfFigure) -> dict[str, str]:

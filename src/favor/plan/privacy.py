@@ -55,7 +55,7 @@ class PrivacyAudit:
         return stage
 
     def _home(self, key: InRun) -> Run:
-        return self.training.home(Run(key.experiment, key.seed, key.method))
+        return self.training.trainer(Run(key.experiment, key.seed, key.method))
 
     def _plants(self, key: InRun) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
@@ -107,7 +107,7 @@ class PrivacyAudit:
         left = self._section(key).leaving
         if left is None or int(key.seed) not in self.project.config.experiments[left].seeds:
             return []
-        home = self.training.home(Run(left, key.seed, key.method))
+        home = self.training.trainer(Run(left, key.seed, key.method))
         return self._server(home, self._stage(home))[-1:]
 
     def _leavers(self, key: InExperiment) -> list[str]:

@@ -20,7 +20,7 @@ class Records:
         self.paths = project.paths
 
     def _homes(self, key: InExperiment) -> list[Run]:
-        return [self.training.home(run) for run in self.training.runs(key.experiment)]
+        return [self.training.trainer(run) for run in self.training.runs(key.experiment)]
 
     def _round_traffic(self, run: Run) -> list[str]:
         """Return what every round of a run sent."""
@@ -71,13 +71,13 @@ class Records:
     def boundary_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the boundary record looks up for each run: rounds, bundles, who gets the final adapter."""
         runs = []
-        for run in self._homes(key):
+        for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
             plan = self.project.plan(run)
             recipients = self.final_recipients(run, plan)
             runs.append(
                 {
                     "seed": int(run.seed),
-                    "method": run.method,
+                    "method": row.method,
                     "traffic": self._round_traffic(run),
                     "packs": self._kept_bundles(run),
                     "final": self.training.final_adapter(run, plan) if recipients else None,

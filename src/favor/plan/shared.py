@@ -98,6 +98,18 @@ class SharedTraining:
         there = archive is not None and run.method in self.project.config.experiments[archive].methods
         return Run(archive if archive is not None and there else run.experiment, run.seed, run.method)
 
+    def trainer(self, run: InRun) -> Run:
+        """Return the run that trains a run's adapters: its home, or the same method where ``outputs_of`` says.
+
+        So rows that only generate otherwise, at another temperature, train nothing beside those they are compared with.
+        """
+        home = self.home(run)
+        archive, plan = self.project.experiment(home).outputs_of, self.project.plan(home)
+        if archive is None or (plan.shared is None and plan.personal is None):
+            return home
+        alike = [row for row, other in self.project.plans(archive).items() if other == plan]
+        return Run(archive, run.seed, alike[0]) if alike else home
+
     def per_job(self, key: InExperiment) -> int:
         """Return how many clients one job trains."""
         size = self.project.experiment(key).federation.clients_per_job

@@ -98,7 +98,7 @@ class Targets:
         for run in self.training.runs(name):
             if measured:
                 files += [paths.prompts.of(run), self.evaluation.run_generations(run)]
-            if self.training.home(run) == run:
+            if self.training.trainer(run) == run:
                 files += self._trained(run)
         if measured:
             encoders, families = self.project.encoders_of(name), self.evaluation.families(name)

@@ -197,16 +197,16 @@ class Training(SharedTraining):
 
     def bundles(self, run: InRun) -> list[str]:
         """Return the adapter bundles of a run's clients that they generate with."""
-        return self._adapters(self.home(run))[1]
+        return self._adapters(self.trainer(run))[1]
 
     def adapters(self, run: InRun) -> list[str]:
         """Return the bundles and shared adapters that the clients of a run generate with."""
-        shared, bundles = self._adapters(self.home(run))
+        shared, bundles = self._adapters(self.trainer(run))
         return [*shared, *bundles]
 
     def behind(self, run: InRun) -> list[str]:
         """Return the files that hold parts of a run's bundles: starts of residuals, round starts of mixtures."""
-        home = self.home(run)
+        home = self.trainer(run)
         plan = self.project.plan(home)
         stage = plan.personal
         if stage is None or plan.inference != "personal":
@@ -251,7 +251,7 @@ class Training(SharedTraining):
         Empty where nothing trains.
         """
         found: dict[str, str] = {}
-        for run in map(self.home, self.runs(key.experiment)):
+        for run in map(self.trainer, self.runs(key.experiment)):
             plan = self.project.plan(run)
             if plan.shared is not None:
                 found.setdefault(run.seed, self.server_adapter(run, plan.shared, 0))
@@ -291,7 +291,7 @@ class Training(SharedTraining):
 
     def logs(self, key: InExperiment) -> list[str]:
         """Return the training logs of every run of an experiment."""
-        runs = map(self.home, self.runs(key.experiment))
+        runs = map(self.trainer, self.runs(key.experiment))
         return unique(log for run in runs for log, _ in self.logged_jobs(run))
 
     # Settings of generation and export

@@ -43,6 +43,7 @@ class FigureData:
     style_encoder: str  # key
     logs: Mapping[str, Sequence[str]]  # training logs by row
     bases: Mapping[str, str] = field(default_factory=dict)  # the method behind a row, where it has another name
+    sampling: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # temperature and top_p by row
 
     @property
     def shown(self) -> Methods:

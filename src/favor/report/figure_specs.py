@@ -30,6 +30,7 @@ FigureInput = Literal[
     "adapter_energy",
     "participation",
     "evidence",  # every pair of rows, compared
+    "sampling",  # temperature and top_p of every row; the figure is drawn where rows of one method differ in them
 ]
 
 

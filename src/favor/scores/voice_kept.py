@@ -107,8 +107,9 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
             method: {measure: np.mean(seeds, axis=0) for measure, seeds in own.items()}
             for method, own in values.items()
         }
+        without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
         for method, n in outputs.items():
-            scores += _rows(method, encoder, means, n)
+            scores += _rows(method, encoder, means, n, without)
         scores += _losses(inputs, encoder, drawn_authors(counts))
     return scores_frame(scores)
 
@@ -204,7 +205,18 @@ def _places(authors: np.ndarray, clients: Sequence[str]) -> np.ndarray:
     return np.searchsorted(clients, authors.astype(str))
 
 
-def _rows(method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray]], n: int) -> Iterator[Score]:
+def _without_pairs(inputs: ScoreInputs) -> str:
+    """Return why human text has no generated-source AUC: one of its two kinds of pairs is missing in some seed."""
+    for run in inputs.runs:
+        found = run.survivors
+        if run.method == "gold" and not (found.groupby("client").size() > 1).any():
+            return ": no author has two human continuations of one seed"
+    return ": in some seed no two authors share a topic"
+
+
+def _rows(
+    method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray]], n: int, without: str
+) -> Iterator[Score]:
     measures = (
         (*OWN_PROMPTS, *COMMON_PROMPTS) if any("common_accuracy" in own for own in means.values()) else OWN_PROMPTS
     )
@@ -218,6 +230,8 @@ def _rows(method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray
         for variant, share in shares.items():
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
+                if note and measure == "generated_source_auc" and not np.isfinite(share.ceiling):
+                    note += without
                 yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, n, note)
 
 
