@@ -11,7 +11,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.words import output_words
-from favor.studies.human_2afc_items import AuditSettings, draw_items, excerpt
+from favor.studies.human_2afc_items import AuditSettings, draw_items, excerpt, whole_sentences
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 WORDS = output_words("paper")
@@ -72,6 +72,22 @@ def test_a_short_text_is_taken_where_long_ones_run_out(
     assert all(any("…" not in text for text in profile) for profile in whole["profile_a"])
     with pytest.raises(UserError, match=r"client_00\d has 5 training texts, a profile takes 6; lower"):
         draw_items(generations, prompts, texts, replace(settings, excerpts=6))
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (None, "One two. Three four! five six seven"),
+        (7, "One two. Three four! five six seven"),
+        (6, "One two. Three four!"),
+        (4, "One two. Three four!"),
+        (3, "One two."),
+        (1, "One"),
+    ],
+)
+def test_a_candidate_is_cut_at_the_end_of_a_sentence(number: int | None, shown: str) -> None:
+    text = " One two. Three four! five six seven "
+    assert whole_sentences(text, number, output_words("paper")) == shown
 
 
 def test_an_excerpt_keeps_line_breaks() -> None:

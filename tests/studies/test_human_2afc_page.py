@@ -33,7 +33,7 @@ def test_nothing_in_the_source_tells_method_author_or_key(
     identities |= set(texts["document_id"]) | set(texts["topic"]) | {"seed", "method", "source", "right"}
     assert [name for name in sorted(identities) if re.search(rf"(?<![a-z]){name}", page, flags=re.IGNORECASE)] == []
     data = embedded(page)
-    assert set(data) == {"annotator", "format", "page", "items"}
+    assert set(data) == {"annotator", "format", "page", "items", "times"}
     assert {key for item in data["items"] for key in item} == {"item", "a", "b", "candidate"}
     assert re.fullmatch(r"[0-9a-f]{32}", data["page"])
 
@@ -41,6 +41,8 @@ def test_nothing_in_the_source_tells_method_author_or_key(
 def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items: pd.DataFrame) -> None:
     page = annotator_page(items, "annotator_1", SEED)
     assert page == annotator_page(items, "annotator_1", SEED)
+    timed = annotator_page(items, "annotator_1", SEED, times=True)
+    assert ("seconds each item is in sight" in page, "seconds each item is in sight" in timed) == (False, True)
     assert not re.search(r"https?://|src=|href=|@import|url\(", page)
     assert page.count("</script>") == 2
     known = items.set_index("item")
@@ -277,3 +279,17 @@ def test_the_expected_duration_by_hand() -> None:
     texts = {"a": ["word " * 100, "word " * 50], "b": ["word " * 100], "candidate": "word " * 50}
     assert expected_minutes([texts, texts]) == 4  # 3.5
     assert expected_minutes([]) == 1
+
+
+def test_seconds_in_sight_are_saved_where_the_page_says_so(annotator: Annotator, items: pd.DataFrame) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    annotator.path.write_text(annotator_page(items.iloc[:1], "annotator_1", SEED, times=True), encoding="utf-8")
+    annotator.open()
+    assert annotator.shown("#timed")
+    annotator.press(Keys.ENTER)
+    time.sleep(0.3)
+    annotator.press("a", "4", Keys.ENTER, Keys.ENTER)
+    (answer,) = json.loads(annotator.saved().read_text(encoding="utf-8"))["responses"]
+    assert 0.2 <= answer["seconds"] < 60
+    assert set(answer) == {"item", "choice", "confidence", "comment", "seconds"}

@@ -48,6 +48,17 @@ def test_votes_are_joined_to_the_key(items: pd.DataFrame, tmp_path: Path) -> Non
     assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].unique().tolist() == ['ü, "x"\n']
 
 
+def test_seconds_are_kept_where_a_page_records_them(items: pd.DataFrame, tmp_path: Path) -> None:
+    content = response(items, 1)
+    content["responses"][0]["seconds"] = 12.5
+    votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
+    assert votes["seconds"].dropna().tolist() == [12.5]
+    for wrong in (-1, "12", True, float("inf")):
+        content["responses"][0]["seconds"] = wrong
+        with pytest.raises(UserError, match=r"responses\[0\]\.seconds'"):
+            read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
+
+
 def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items: pd.DataFrame, tmp_path: Path) -> None:
     content = response(items, 1)
     content["responses"][0]["comment"] = "fine \ud83d"

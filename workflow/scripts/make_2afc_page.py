@@ -9,4 +9,5 @@ from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
     items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
-    write_text(annotator_page(items, annotator_name(cfg["annotator"]), cfg["seed"]), snakemake.output.page)
+    page = annotator_page(items, annotator_name(cfg["annotator"]), cfg["seed"], cfg["times"])
+    write_text(page, snakemake.output.page)

@@ -42,6 +42,14 @@ class HumanAudit(Section):
     distractor: Literal["any", "same_topic"] = key(
         "any", "The other author of an item: any author, or one of the same topic where there is one."
     )
+    candidate_words: int | None = key(
+        None,
+        "Most words shown of a candidate, cut where its last whole sentence within them ends; null shows all of it.",
+        ge=5,
+    )
+    times: bool = key(
+        False, "Whether pages record how many seconds each item was in sight, and say so; never when or where."
+    )
     seed: Seed = key(2026, "Random seed of every draw.")
     responses: str | None = key(None, "Folder of the returned response files, `*.json`; null until any are returned.")
 

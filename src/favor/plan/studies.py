@@ -144,14 +144,14 @@ class Studies:
     def audit_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the items of the audit depend on."""
         experiment, audit = self.project.experiment(key), self._audit(key)
-        own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "seed")
+        own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "candidate_words", "seed")
         limits = ("minimum_words", "minimum_distinct_bigram_ratio")
         settings = pick(audit, *own) | pick(experiment.generation, *limits) | {"words": self.project.words(key)}
         return parameter(seeds=experiment.seeds, settings=settings)
 
     def page_settings(self, key: OfAnnotator) -> dict[str, Any]:
         """Return what an annotator's page depends on."""
-        return parameter(annotator=int(key.annotator), seed=self._audit(key).seed)
+        return parameter(annotator=int(key.annotator), **pick(self._audit(key), "seed", "times"))
 
     def audit_items(self, key: InExperiment) -> str | list[str]:
         """Return the items of the audit; none without an audit."""

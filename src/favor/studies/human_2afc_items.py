@@ -6,6 +6,7 @@ the key (which profile is right, and where the candidate comes from) and quotes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,12 +22,14 @@ from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
 SIDES = ("A", "B")
+_SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)")
 
 
 @dataclass(frozen=True)
 class AuditSettings:
     """``items``: how many, of which ``human_items`` are held-out human continuations and the others are shared
     equally by ``methods``. A profile is the first ``excerpt_words`` words of each of ``excerpts`` training texts.
+    A candidate is shown up to the end of its last whole sentence within ``candidate_words`` words, or all of it.
     ``distractor``: any other author, or one of the same topic where there is one. Human continuations pass the filter
     of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``. ``words``: what counts as one.
     """
@@ -37,6 +40,7 @@ class AuditSettings:
     excerpts: int = 3
     excerpt_words: int = 60
     distractor: Literal["any", "same_topic"] = "any"
+    candidate_words: int | None = None
     seed: int = 2026
     minimum_words: int = MINIMUM_WORDS
     minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO
@@ -64,6 +68,7 @@ def draw_items(
     rows: list[dict[str, object]] = []
     taken: set[tuple[str, str]] = set()
     topics = texts.groupby("client")["topic"].first()
+    words = output_words(settings.words)
     training = texts[texts["split"] == "train"].sort_values(["client", "document_id"])
     for source, count in settings.shares.items():
         chosen = _choose(_candidates(generations, prompts, source, settings), taken, source, count, settings.seed)
@@ -79,7 +84,7 @@ def draw_items(
                     "right": side,
                     "profile_a": own if side == "A" else foreign,
                     "profile_b": foreign if side == "A" else own,
-                    "candidate": str(candidate["text"]).strip(),
+                    "candidate": whole_sentences(str(candidate["text"]), settings.candidate_words, words),
                 }
             )
     # The order says nothing about the source, so a code may count it.
@@ -145,6 +150,18 @@ def _profile(
     words = output_words(settings.words)
     drawn = sorted((str(texts[index]) for index in order), key=lambda text: words.count(text) < settings.excerpt_words)
     return [excerpt(text, settings.excerpt_words, words) for text in drawn[: settings.excerpts]]
+
+
+def whole_sentences(text: str, number: int | None, words: Words) -> str:
+    """Return ``text`` up to the end of the last sentence within ``number`` words, at a word where none ends there.
+
+    All of it where it is shorter, or where ``number`` is None. No ellipsis says whether something was left out: what
+    is cut off would tell sources apart.
+    """
+    if number is None or words.count(text) <= number:
+        return text.strip()
+    ends = [place.end() for place in _SENTENCE_END.finditer(text) if words.count(text[: place.end()]) <= number]
+    return text[: ends[-1]].strip() if ends else words.cut(text, number).strip()
 
 
 def excerpt(text: str, number: int, words: Words) -> str:

@@ -106,6 +106,11 @@ many things. Decide on your own, without searching for the texts.</p>
 change answers at any time. The texts come from real people: please do not copy or pass them on.</p>
 """
 
+TIMED = """
+<p id="timed">This page counts how many seconds each item is in sight, and saves that with your answers. It records no
+clock time, and nothing else about you or your device.</p>
+"""
+
 KEYS = """
 <p class="keys pointer-only">Keys: <kbd>A</kbd> <kbd>B</kbd> author · <kbd>1</kbd>–<kbd>5</kbd> how sure ·
 <kbd>C</kbd> comment, <kbd>Esc</kbd> out of it · <kbd>Enter</kbd> or <kbd>N</kbd> next · <kbd>P</kbd> previous</p>
@@ -139,14 +144,18 @@ def expected_minutes(items: Sequence[Mapping[str, Any]]) -> int:
     return max(1, math.ceil(words / READING_SPEED + len(items) * DECIDING / 60))
 
 
-def annotator_page(items: pd.DataFrame, annotator: str, seed: int) -> str:
-    """Return the page of ``annotator`` for the table ``human_2afc_items``, under the audit's ``seed``."""
+def annotator_page(items: pd.DataFrame, annotator: str, seed: int, times: bool = False) -> str:
+    """Return the page of ``annotator`` for the table ``human_2afc_items``, under the audit's ``seed``.
+
+    ``times``: whether the response file says how many seconds each item was in sight; the page then tells so.
+    """
     shown = page_items(items, annotator, seed)
     data = {
         "format": FORMAT,
         "page": page_digest(shown, annotator),
         "annotator": annotator,
         "items": shown,
+        "times": times,
     }
     # "<" may not stand in a script element's text: it could close it.
     embedded = json.dumps(data, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
@@ -174,7 +183,7 @@ browser.</p></noscript>
 Please leave the page open until you have saved the response file.</p>
 <section id="intro">
 <h2 tabindex="-1">Before you start</h2>
-<div class="card">{INSTRUCTIONS}</div>
+<div class="card">{INSTRUCTIONS}{TIMED if times else ""}</div>
 <p>{len(shown)} items, about {expected_minutes(shown)} minutes. Take a break whenever you like: the page waits, and
 reminds you of one after every {BREAK} items.</p>
 {PRACTICE}

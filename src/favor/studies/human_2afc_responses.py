@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
             correct = answer["choice"] == item["right"]
             votes.append({"annotator": annotator, "source": item["source"], "correct": correct, **answer})
     names = HUMAN_2AFC_VOTES.names
-    return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32"})
+    return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32", "seconds": float})
 
 
 def _content(path: Path) -> dict[str, Any]:
@@ -117,6 +118,9 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
         confidence = answer.get("confidence")
         if isinstance(confidence, bool) or confidence not in CONFIDENCES or not isinstance(confidence, int):
             raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
+        seconds = answer.get("seconds", 0)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            raise UserError(f"{where}.seconds': {seconds!r} is no duration; ask for the file as it was saved")
         if not isinstance(answer.get("comment"), str):
             raise UserError(
                 f"{where}.comment': {answer.get('comment')!r} is not text; ask for the file as it was saved"
@@ -128,4 +132,11 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
             "the annotator to finish"
         )
     kept = ("item", "choice", "confidence")
-    return [{**{key: answer[key] for key in kept}, "comment": storable(answer["comment"])} for answer in answers]
+    return [
+        {
+            **{key: answer[key] for key in kept},
+            "comment": storable(answer["comment"]),
+            "seconds": float(answer.get("seconds", math.nan)),
+        }
+        for answer in answers
+    ]

@@ -34,7 +34,8 @@ SCRIPT = r"""
   const doneCount = () => items.filter((item, place) => isDone(place)).length;
   const responses = () => items.map((item, place) => {
     const found = answerOf(place);
-    return { item: item.item, choice: found.choice, confidence: found.confidence, comment: found.comment || "" };
+    const given = { item: item.item, choice: found.choice, confidence: found.confidence, comment: found.comment || "" };
+    return data.times ? { ...given, seconds: found.seconds || 0 } : given;
   });
   const radios = (name) => [...document.querySelectorAll(`input[name=${name}]`)];
   const inTask = () => state.place >= 0 && state.place < total;
@@ -91,7 +92,23 @@ SCRIPT = r"""
     }
   };
 
+  // Seconds count while an item is shown in a window that is in sight; the clock itself is not kept.
+  let since = null;
+  const count = () => {
+    if (data.times && since !== null && inTask()) {
+      const code = items[state.place].item;
+      const before = (state.answers[code] || {}).seconds || 0;
+      const more = (performance.now() - since) / 1000;
+      state.answers[code] = { ...state.answers[code], seconds: Math.round((before + more) * 10) / 10 };
+      keep();
+    }
+    since = document.visibilityState === "visible" ? performance.now() : null;
+  };
+  document.addEventListener("visibilitychange", count);
+  window.addEventListener("pagehide", count);
+
   const go = (place) => {
+    count();
     state.place = place;
     keep();
     show(true);
@@ -187,6 +204,7 @@ SCRIPT = r"""
   });
 
   keep();
+  count();
   show(false);
 })();
 """

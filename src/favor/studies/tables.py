@@ -96,6 +96,7 @@ HUMAN_2AFC_VOTES = Table(
         Column("correct", BOOLEAN, "", "whether that is the candidate's own author"),
         Column("confidence", INT32, "", "from 1 (a guess) to 5 (certain)"),
         Column("comment", STRING, "", "annotator's own words, may be empty; not for publication"),
+        Column("seconds", FLOAT, "s", "how long the item was in sight; NaN where pages record no times"),
     ),
     ("annotator", "item"),
 )
