@@ -12,6 +12,7 @@ from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, MET
 from favor.paper.names import METHODS
 from favor.running.definitions import TEXT_ERRORS
 from favor.running.fingerprint import EXEMPT, NAMING, SourceCode
+from favor.running.source_index import modules_below
 
 # Scripts that load a plug-in by its name, and what they read of it.
 LOADED = {
@@ -29,7 +30,7 @@ LOADED = {
 
 def all_fingerprints(root):
     """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
-    source = SourceCode(root / "src")
+    source = SourceCode(root / "src", modules_below(root / "src"))
     found = {}
     for script in sorted((root / "workflow/scripts").glob("*.py")):
         modules: dict[str, str | None] = {"": None}
@@ -50,7 +51,7 @@ def before(repository):
 def changed(repository, before, tmp_path):
     """Edit a file of a copy and return the scripts whose fingerprints change."""
     for part in ("src/favor", "workflow/scripts"):
-        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
 
     def edit(file, old, new):
         path = tmp_path / file
