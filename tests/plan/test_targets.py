@@ -163,6 +163,10 @@ def test_the_cold_start(plan):
     # Three seeds, ten clients in a job: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
     assert found["train_personal"] == 3 * (2 * 5 + 3 * 2)
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
+    # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
+    own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.experiments("cold_start")]
+    assert planner.sweeps.evidence(SweepTable("cold_start", "cold-start-full")) == own
+    assert planner.sweeps.evidence(SweepTable("cold_start_nested", "cold-start-nested-k")) == []
     compared = planner.sweeps.comparisons(SweepTable("cold_start_nested", "cold-start-nested-k"))
     assert len(compared) == 5
 

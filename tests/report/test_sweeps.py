@@ -20,6 +20,7 @@ from favor.report.html import html_table
 from favor.report.identity import Methods
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
+from favor.report.marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.report.remarks import EvaluationPosts
 from favor.report.specs import POINT, Column, Panel, Row, TableSpec
 from favor.report.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
@@ -104,6 +105,28 @@ def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores: pd.Data
     # A method that a point's experiment does not run has no row there.
     fewer = build_sweep(spec, POINTS, scores, contexts(strong=("favor",)))
     assert fewer["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong"]
+
+
+def test_rows_within_a_point_are_marked_by_its_own_evidence(scores: pd.DataFrame) -> None:
+    column = Column("AUC", "generated_auc", "style", direction="up")
+    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
+    spec = TableSpec(
+        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
+        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
+    )  # fmt: skip
+
+    def differing(p: float) -> pd.DataFrame:
+        keys = {"encoder": "asce_a", "metric": "generated_auc", "delta": 0.1, "low": 0.05, "high": 0.2}
+        pairs = [("ditto", "favor", p), ("gold", "shuffled", 0.001)]
+        return pd.DataFrame([{**keys, "left_method": a, "right_method": b, "p": value} for a, b, value in pairs])
+
+    known = {name: replace(context, marks="evidence") for name, context in contexts().items()}
+    evidence = {"balanced": differing(0.01), "strong": differing(0.4)}
+    cells = build_sweep(spec, POINTS, scores, known, evidence=evidence)
+    # FAVoR is better at the first point; at the second the two are not distinguishable.
+    assert cells["mark"].tolist() == ["best", "", "", ""]
+    assert cells["marking"].tolist() == [BY_EVIDENCE, BY_EVIDENCE, EVEN, EVEN]
+    assert set(build_sweep(spec, POINTS, scores, known)["marking"]) == {UNTESTED}
 
 
 def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataFrame, tmp_path: Path) -> None:

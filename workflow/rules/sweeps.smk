@@ -25,6 +25,7 @@ rule make_sweep_table:
     input:
         scores=paths.sweep_scores,
         comparisons=sweeps.comparisons,
+        evidence=sweeps.evidence,
         prompts=sweeps.prompts,
         paper=tables.paper_values,
     output:

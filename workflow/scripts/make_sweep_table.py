@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.analysis.tables import COMPARISONS
+from favor.analysis.tables import COMPARISONS, EVIDENCE
 from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -26,6 +26,8 @@ with job(snakemake) as cfg:
     comparisons = {
         Path(path).parent.parent.name: read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons
     }
+    # .../{experiment}/evidence.parquet
+    evidence = {Path(path).parent.name: read_parquet(path, EVIDENCE) for path in snakemake.input.evidence}
     prompts: dict[str, dict[int, pd.DataFrame]] = {name: {} for name in contexts}
     for path in map(Path, snakemake.input.prompts):  # .../{experiment}/seed{seed}/prompts.parquet
         read = read_parquet(path, PROMPTS, ["client", "document_id"])
@@ -34,7 +36,7 @@ with job(snakemake) as cfg:
     spec = with_remarks_of_points(spec, points, contexts, posts)
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
-    cells = build_sweep(spec, points, scores, contexts, paper, comparisons)
+    cells = build_sweep(spec, points, scores, contexts, paper, comparisons, evidence)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(at_points(spec, points), cells), snakemake.output.tex)
     write_text(html_document(at_points(spec, points), cells), snakemake.output.html)

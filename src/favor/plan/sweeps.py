@@ -49,6 +49,12 @@ class Sweeps:
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.comparisons(Table(name, key.label))]
 
+    def evidence(self, key: SweepLabel) -> list[str]:
+        """Return every pair of rows, compared, of every experiment, where marks of a sweep's table rest on it."""
+        experiments = self.experiments(key.sweep)
+        within = self.tables.specs[key.label].ranked_within == "point"
+        return [file for name in experiments if within for file in self.tables.evidence(Table(name, key.label))]
+
     def prompts(self, key: SweepLabel) -> list[str]:
         """Return the prompts of every experiment and seed, whose posts a table counts."""
         experiments = self.experiments(key.sweep)

@@ -77,15 +77,18 @@ def build_sweep(
     contexts: Mapping[str, Context],
     paper: pd.DataFrame | None = None,
     comparisons: Mapping[str, pd.DataFrame] | None = None,
+    evidence: Mapping[str, pd.DataFrame] | None = None,
 ) -> pd.DataFrame:
     """Return the ``table_cells`` of ``spec`` over ``points``.
 
-    ``scores``: table ``sweep_scores``. ``contexts`` and ``comparisons``: by experiment. A row of a method that a
+    ``scores``: table ``sweep_scores``. ``contexts``, ``comparisons`` and ``evidence``: by experiment. Marks rest on a
+    point's own evidence, where rows are ranked within points; no test spans experiments. A row of a method that a
     point's experiment does not run is left out; a row of comparisons stays, as a dash with the reason.
     """
     filled = []
     for point in points:
         own = scores[scores["point"] == point.label].drop(columns=["point", "experiment"])
         context, compared = contexts[point.experiment], (comparisons or {}).get(point.experiment)
-        filled += rows_of(at_points(spec, [point]), own, context, compared)
+        differing = (evidence or {}).get(point.experiment)
+        filled += rows_of(at_points(spec, [point]), own, context, compared, differing)
     return fill(spec, filled, contexts[points[0].experiment], paper)
