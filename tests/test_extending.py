@@ -10,6 +10,9 @@ import sys
 import pytest
 import yaml
 
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.foundation.parquet import write_parquet
+from tests.studies.conftest import made_texts
 from tests.workflow.conftest import copy_project, use_planned_configuration
 
 PLACES = {
@@ -93,6 +96,16 @@ def test_what_is_added_is_planned(extended):
         "word_counts.csv",
     ):
         assert f"results/demo/{file}" in output, file
+
+
+def test_the_target_is_made(extended):
+    elsewhere, texts = extended.folder / "elsewhere" / "demo", made_texts()
+    write_parquet(texts, elsewhere / "clients" / "texts.parquet", CLIENT_TEXTS)
+    made = ("--config", "results=elsewhere", "--allowed-rules", "count_words", "--")
+    extended.snakemake(*made, "elsewhere/demo/word_counts.csv")
+    lines = (elsewhere / "word_counts.csv").read_text().splitlines()
+    assert lines[0] == "client,allocated_words"
+    assert sum(int(line.split(",")[1]) for line in lines[1:]) == texts["allocated_words"].sum() > 0
 
 
 def test_the_study_prints_every_metric(extended):
