@@ -15,9 +15,8 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from runpy import run_path
 from tempfile import TemporaryDirectory
-
-from tests.forked import end_with
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -82,4 +81,4 @@ if __name__ == "__main__":
     assert "favor" not in sys.modules
     gc.freeze()
     _serve()
-    end_with(main)
+    run_path(str(ROOT / "src/favor/running/fork_server.py"))["end_with"](main)

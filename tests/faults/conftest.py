@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from tests.shortest import ARGUMENTS, TABLES, Project, finished_run  # noqa: F401 - a fixture
-from tests.warm_jobs import warmed
+from tests.workflow.conftest import fork_server
 
 printed: dict[int, list[str]] = {}  # by process
 readers: dict[int, Thread] = {}
@@ -40,14 +40,13 @@ def start(
 ) -> subprocess.Popen[str]:
     """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it.
 
-    ``warm``: its jobs are forked (:mod:`tests.warm_jobs`); others are processes that a test can kill or suspend.
+    ``warm``: its jobs are forked from the process that serves all tests.
     """
-    inherited = {**os.environ, **(environment or {})}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *ARGUMENTS, *(targets or TABLES)]
     process = subprocess.Popen(
         command,
         cwd=project.folder,
-        env=warmed(inherited) if warm else inherited,
+        env={**os.environ, **(environment or {}), **(fork_server() if warm else {})},
         stdout=subprocess.PIPE,  # a file would fall under a limit on the size of files
         stderr=subprocess.STDOUT,
         text=True,
@@ -82,7 +81,9 @@ def jobs_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     found = []
     for child in children:
         try:
-            if any(".snakemake/scripts/" in argument for argument in child.cmdline()):
+            command = " ".join(child.cmdline())
+            forked = "fork_server.py" in command and not child.name().startswith("python")  # named as its rule
+            if forked or ".snakemake/scripts/" in command:
                 found.append(child)
         except psutil.NoSuchProcess:
             continue

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import secrets
 import shutil
 import subprocess
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from favor.running import forked
 from favor.running.source_index import modules_below
-from tests.warm_jobs import warmed
 from tests.warm_snakemake import run_snakemake
+
+# What libraries read when they are imported, and the workflow sets (favor.running.environment).
+READ_AT_IMPORT = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "OMP_WAIT_POLICY": "passive"}
 
 COPIED = (
     *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
@@ -50,12 +56,23 @@ if False:
 """
 
 
+@cache
+def fork_server() -> dict[str, str]:
+    """Start a process that the jobs of all runs are forked from; return the variable by which runs find it."""
+    name = f"favor-{secrets.token_hex(16)}"
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in READ_AT_IMPORT.items():
+            patch.setenv(variable, value)
+        atexit.register(forked.start(name).communicate)  # it ends where its input does
+    return {forked.SERVER: name}
+
+
 @dataclass(frozen=True)
 class Project:
     """A copy of the project in ``folder``; ``originals`` holds the texts of edited files.
 
-    ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`). ``warm``: their libraries are imported
-    once for all of them (:mod:`tests.warm_jobs`).
+    ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`). ``warm``: they are forked from one
+    process for all runs (:mod:`favor.running.forked`).
     """
 
     folder: Path
@@ -65,11 +82,10 @@ class Project:
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
-        environment = dict(os.environ)
+        environment = os.environ | (fork_server() if self.warm else {})
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
             environment |= {"FAVOR_TRACE": str(self.folder / "trace"), "PYTHONPATH": str(TRACING)}
-        environment = warmed(environment) if self.warm else environment
         done = run_snakemake(["--cores", "2", *arguments], self.folder, environment)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")

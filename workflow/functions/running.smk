@@ -2,8 +2,7 @@
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
 from favor.running.announcing import announce_changes, check_targets
-from favor.running.job_lines import one_line_per_job
-from favor.running import provenance
+from favor.running import forked, job_lines, provenance
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
@@ -47,7 +46,8 @@ if workflow.is_main_process:
     announce_changes(workflow, changes, planning)
     check_targets(workflow, targets, stop)
     if not (planning or workflow.output_settings.verbose):
-        one_line_per_job(results / "benchmarks", project.track_titles())
+        job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
+    forked.fork_local_jobs(workflow, planner.config.fork_jobs)
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

@@ -68,6 +68,11 @@ class Configuration(Section):
         "Of which seeds the clients' final adapters are kept once everything that reads them is made: generating or "
         "exporting again trains those of the others again.",
     )
+    fork_jobs: bool = key(
+        True,
+        "Forks jobs on this machine from one process that has their libraries imported, which saves each some seconds. "
+        "Jobs that take a GPU, and those of conda environments and containers, start on their own.",
+    )
     corpora: dict[Name, Corpus] = key({}, "Raw corpora by name.")
     base_models: dict[Name, LanguageModel] = key({}, "Base language models by name.")
     encoders: dict[Name, Encoder] = key({}, "Text encoders by name.")

@@ -65,7 +65,8 @@ def provenance_page(found: Mapping[str, Any]) -> str:
     ]
     head = ("Stage", "Jobs", "Time in all", "Longest job", "Peak memory (MB)")
     total = lasting(sum(stage["seconds"] for stage in found["stages"]))
-    caption = f"Time and peak memory of the jobs behind these results, as last run: {total} of jobs in all."
+    caption = f"Time and peak memory of the jobs behind these results, as last run: {total} of jobs in all. "
+    caption += "Memory counts libraries that jobs share in each of them."
     return page(
         "Provenance",
         "<h1>Provenance</h1><p>What made these results, when and where. It names a machine and a command line: look "

@@ -15,7 +15,9 @@ import sys
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 
-FOLDER, MARK, IMPORTED = os.environ.get("FAVOR_TRACE"), f"{os.sep}src{os.sep}favor{os.sep}", "<module>"
+MARK, IMPORTED = f"{os.sep}src{os.sep}favor{os.sep}", "<module>"
+JOB = any(f"{os.sep}.snakemake{os.sep}scripts{os.sep}" in argument for argument in sys.orig_argv)
+FOLDER = os.environ.get("FAVOR_TRACE") if JOB else None
 seen = set()
 
 

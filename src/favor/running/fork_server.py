@@ -1,0 +1,146 @@
+"""Forks jobs from a process that has their libraries imported. Run as a script; favor.running.forked asks it.
+
+Nothing of the package is imported before the fork, so a job runs the code of its own checkout. A job starts with the
+folder, environment, standard files and arguments that the request names, imports "sitecustomize" again, as Python does
+at its start, and ends with the exit status that Python would give. Linux only.
+
+Argument: the name of the socket (of Linux's abstract ones, which no file stands for) that it listens at once the
+libraries are imported. It serves its own user, and ends when its standard input does; jobs under way go on then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+import threadpoolctl
+
+# What jobs import beside the package; models pretrained here are of Qwen2's kind, encoders of RoBERTa's and BERT's.
+LIBRARIES = (
+    *("pandas", "pyarrow.dataset", "pyarrow.parquet", "scipy.stats", "sklearn.metrics", "regex"),
+    *("matplotlib.pyplot", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"),
+    *("torch", "torch._dynamo", "safetensors.torch", "tokenizers", "accelerate", "snakemake.script"),
+    *("transformers.models.auto.tokenization_auto", "transformers.models.qwen2.modeling_qwen2"),
+    *("transformers.models.roberta.modeling_roberta", "transformers.models.bert.modeling_bert"),
+)
+HEADER = 8  # bytes of a request's length
+
+
+def serve(name: str) -> tuple[dict[str, Any], list[int]]:
+    """Fork for every request; return, in the process that is to run the job, the request and its standard files."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen(64)
+        interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for Snakemake and its jobs
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            if sys.stdin in select.select([listener, sys.stdin], [], [])[0]:
+                sys.exit()
+            client, _ = listener.accept()
+            if user(client) == os.getuid() and not os.fork():
+                break
+            client.close()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    header, files, _, _ = socket.recv_fds(client, HEADER, 3)
+    size = int.from_bytes(header)
+    with client.makefile("rb") as reader:
+        content = reader.read(size)
+    if not size or len(content) < size:
+        os._exit(1)  # Snakemake was killed while it asked
+    job = os.fork()
+    if job:
+        watch(job, client)
+    client.close()
+    signal.signal(signal.SIGINT, interrupt)
+    return json.loads(content), files
+
+
+def user(client: socket.socket) -> int:
+    """Return the user at the other end of a socket."""
+    return int(struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
+
+
+def watch(job: int, client: socket.socket) -> NoReturn:
+    """Tell the client the job's process, wait until it ends, tell its status, and end.
+
+    The process is left to be measured until the client is through.
+    """
+    with suppress(ConnectionError):  # Snakemake was killed; its jobs go on
+        client.sendall(f"{job}\n".encode())
+        ended = os.waitid(os.P_PID, job, os.WEXITED | os.WNOWAIT)
+        assert ended is not None
+        status = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        client.sendall(f"{status}\n".encode())
+        client.recv(1)
+    os._exit(0)
+
+
+def become(request: dict[str, Any], files: list[int]) -> Callable[[], None]:
+    """Turn this process into the job; return what runs its script."""
+    for target, source in enumerate(files):
+        os.dup2(source, target)
+        os.close(source)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    tempfile.tempdir = None
+    script = request["script"]
+    Path("/proc/self/comm").write_text(request["rule"])  # what "top" shows
+    sys.argv = [script]
+    sys.orig_argv = [sys.executable, script]
+    sys.path[:0] = [os.path.dirname(script), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    # Linear algebra took its number of threads from the environment when it was loaded.
+    threadpoolctl.threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
+    sys.modules.pop("sitecustomize", None)
+    if importlib.util.find_spec("sitecustomize"):
+        importlib.import_module("sitecustomize")
+    main = ModuleType("__main__")
+    main.__file__ = script
+    sys.modules["__main__"] = main
+    code = compile(Path(script).read_bytes(), script, "exec")
+    return lambda: exec(code, vars(main))
+
+
+def end_with(run: Callable[[], object]) -> NoReturn:
+    """Run a program's work and end as Python does, without taking apart the libraries that came with the fork."""
+    status = 0
+    try:
+        run()
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    # The names that weights of all architectures had: built once per process, for 0.3 s.
+    importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("")
+    assert "favor" not in sys.modules
+    gc.freeze()
+    requested = serve(sys.argv[1])
+    end_with(lambda: become(*requested)())

@@ -1,0 +1,115 @@
+"""Local jobs start by a fork of a process that has their libraries imported, which saves each some seconds.
+
+Snakemake starts a Python for every script, which imports torch, transformers and the like again. Its call that runs a
+script is replaced here: the job is forked by :mod:`favor.running.fork_server`, and the same thread waits for it and
+measures it by its process, as it would measure one of its own. A job that cannot be forked starts as ever.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from snakemake.benchmark import benchmarked
+from snakemake.script import PythonScript
+
+from favor.running.devices import visible_devices
+
+# Names the socket of a server that serves several runs; empty, there is none and none is started.
+SERVER = "FAVOR_FORK_SERVER"
+_SCRIPT = Path(__file__).with_name("fork_server.py")
+_FEWEST = 10  # jobs for which a server pays
+_THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
+
+
+class ForkServer:
+    """The process that jobs are forked from: the one at ``name``, or one that is started where a run has enough jobs.
+
+    It ends with this process, which holds the other end of its standard input.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self._name, self._lock = name, Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def connect(self, jobs: int) -> socket.socket | None:
+        """Return a connection; None while the server imports its libraries, and where there is none.
+
+        ``jobs``: how many the run has to do yet.
+        """
+        with self._lock:
+            if self._name is None and jobs >= _FEWEST:
+                self._name = f"favor-{secrets.token_hex(16)}"
+                self._process = start(self._name)
+        if not self._name:
+            return None
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(f"\0{self._name}")
+        except ConnectionRefusedError:
+            connection.close()
+            return None
+        return connection
+
+
+def start(name: str) -> subprocess.Popen[bytes]:
+    """Start a server that listens at ``name`` until its standard input is closed."""
+    # One thread, and no module found beside the script (-P).
+    environment = os.environ | {f"{library}_NUM_THREADS": "1" for library in _THREADS}
+    return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
+
+
+def fork_local_jobs(workflow: Any, wanted: bool = True) -> None:
+    """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
+
+    Not those that take a GPU: which one it is must be known before torch is imported.
+    """
+    execute, server = PythonScript.execute_script, ForkServer(os.environ.get(SERVER))
+    if not wanted or sys.platform != "linux":
+        return  # elsewhere a fork of a process with threads is not safe
+
+    def fork_or_execute(self: Any, fname: str, edit: bool = False) -> None:
+        elsewhere = self.conda_env or self.container_img or self.env_modules
+        on_gpu = self.resources.get("gpu", 0) and visible_devices()
+        alone = elsewhere or on_gpu or not workflow.local_exec
+        connection = None if alone else server.connect(len(list(workflow.dag.needrun_jobs())))
+        if connection is None or not _run(self, os.path.abspath(fname), connection):
+            execute(self, fname, edit)
+
+    PythonScript.execute_script = fork_or_execute
+
+
+def _run(script: Any, path: str, connection: socket.socket) -> bool:
+    """Have a script run and return True, or False where no process could be forked for it.
+
+    Raises ``CalledProcessError`` where the script fails, as Snakemake does.
+    """
+    content = json.dumps(
+        {"script": path, "rule": script.rulename, "folder": os.getcwd(), "environment": _environment(script)}
+    ).encode()
+    with connection, connection.makefile("r") as answers:
+        socket.send_fds(connection, [len(content).to_bytes(8)], [0, 1, 2])
+        connection.sendall(content)
+        process = int(answers.readline() or 0)
+        if not process:
+            return False
+        with benchmarked(False if script.bench_record is None else process, script.bench_record):
+            status = int(answers.readline() or 1)
+    if status:
+        raise subprocess.CalledProcessError(status, f"{sys.executable} {path}")
+    return True
+
+
+def _environment(script: Any) -> dict[str, str]:
+    """The environment that ``snakemake.shell.shell`` gives a script."""
+    threads = {f"{library}_NUM_THREADS": str(script.threads) for library in _THREADS}
+    folder = script.resources.get("tmpdir")
+    temporary = dict.fromkeys(("TMPDIR", "TMP", "TEMPDIR", "TEMP"), folder) if folder else {}
+    return os.environ | threads | {"VECLIB_MAXIMUM_THREADS": str(script.threads)} | temporary
