@@ -51,7 +51,7 @@ PREAMBLE = (
 \usepackage{fix-cm,booktabs,graphicx,amssymb,array,longtable,float}
 \usepackage[expansion=false]{microtype}
 \usepackage[font=small,labelfont=bf,skip=6pt]{caption}
-\usepackage[hidelinks,pdfusetitle]{hyperref}
+\usepackage[hidelinks,pdfusetitle,pdflang=en,pdfsubject={Federated personalised text generation, measured}]{hyperref}
 \renewcommand{\familydefault}{\sfdefault}
 \pdfinfoomitdate=1 \pdfsuppressptexinfo=-1 \pdftrailerid{}
 \setlength{\parindent}{0pt}\setlength{\parskip}{5pt plus 1pt}

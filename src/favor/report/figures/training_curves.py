@@ -80,6 +80,6 @@ FIGURE = FigureSpec(
     caption="Mean over clients and seeds. Methods whose stages are equal share one line, named once. Clients with less "
     "text take fewer steps, so the last steps of the personal stage are a mean over few clients.",
     inputs=("training_logs",),
-    place=6,
+    place=90,
     draw=lambda data, *paths: draw_training_curves(data.training_logs(), data.shown, *paths),
 )
