@@ -78,7 +78,7 @@ def test_a_short_text_is_taken_where_long_ones_run_out(
     ("number", "shown"),
     [
         (None, "One two. Three four! five six seven"),
-        (7, "One two. Three four! five six seven"),
+        (20, "One two. Three four!"),
         (6, "One two. Three four!"),
         (4, "One two. Three four!"),
         (3, "One two."),

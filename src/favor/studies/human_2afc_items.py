@@ -155,10 +155,10 @@ def _profile(
 def whole_sentences(text: str, number: int | None, words: Words) -> str:
     """Return ``text`` up to the end of the last sentence within ``number`` words, at a word where none ends there.
 
-    All of it where it is shorter, or where ``number`` is None. No ellipsis says whether something was left out: what
-    is cut off would tell sources apart.
+    All of it where ``number`` is None. A shorter text loses its broken end too, and no ellipsis says what was left
+    out: either would tell sources apart.
     """
-    if number is None or words.count(text) <= number:
+    if number is None:
         return text.strip()
     ends = [place.end() for place in _SENTENCE_END.finditer(text) if words.count(text[: place.end()]) <= number]
     return text[: ends[-1]].strip() if ends else words.cut(text, number).strip()
