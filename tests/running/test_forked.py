@@ -22,8 +22,11 @@ from favor.running import forked
 def server():
     """The name of a server that is ready."""
     name = f"favor-{secrets.token_hex(16)}"
+    # Jobs take what Ctrl-C does from whoever started the server, and a shell has it ignored in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = forked.start(name)
-    end = time.monotonic() + 300
+    signal.signal(signal.SIGINT, before)
+    end = time.monotonic() + 600
     while (connection := forked.ForkServer(name).connect(0)) is None:
         assert process.poll() is None
         assert time.monotonic() < end
@@ -109,7 +112,7 @@ def test_a_job_s_memory_and_time_are_measured_as_its_own(run):
         "while time.process_time() < end: pass\ntime.sleep(0.6)", record)  # fmt: skip
     assert record.max_uss > 400
     assert record.max_rss < 2000
-    assert record.cpu_time > 1
+    assert record.cpu_time > 0.3  # seen twice a second, in the first seconds
     own = BenchmarkRecord()
     run("import time\ntime.sleep(0.7)", own)
     assert own.max_uss < 100  # what the server imported is shared
@@ -119,7 +122,11 @@ def test_a_job_s_memory_and_time_are_measured_as_its_own(run):
 def test_a_job_goes_on_after_its_caller(server, repository, tmp_path):
     """As the jobs of a Snakemake that is killed do; the watching process does not stay behind."""
     script = tmp_path / "script.py"
-    script.write_text("import time, pathlib\ntime.sleep(1)\npathlib.Path('made').touch()")
+    script.write_text(
+        "import time\nfrom pathlib import Path\n"
+        "while not Path('go').exists():\n    time.sleep(0.02)\n"
+        "Path('made').touch()"
+    )
     code = (
         "import sys\nfrom types import SimpleNamespace\nfrom favor.running import forked\n"
         "script = SimpleNamespace(rulename='slow', threads=1, resources={}, bench_record=None)\n"
@@ -138,6 +145,7 @@ def test_a_job_goes_on_after_its_caller(server, repository, tmp_path):
     watcher = job.parent()
     caller.kill()
     caller.wait()
+    (tmp_path / "go").touch()
     psutil.wait_procs([job, watcher], timeout=60)
     assert (tmp_path / "made").exists()
     assert not watcher.is_running()
