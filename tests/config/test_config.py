@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import os
 import re
 import typing
 from pathlib import Path
@@ -215,6 +216,14 @@ def test_a_missing_corpus_file_is_named(tmp_path):
     config = changed("corpora.demo.demo", None)
     config["corpus_path"] = str(tmp_path / "missing.csv")
     with pytest.raises(UserError, match=r"missing\.csv does not exist"):
+        resolved(config)
+
+
+def test_a_corpus_that_is_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "posts.csv")  # to open it would wait for a writer
+    config = changed("corpora.demo.demo", None)
+    config["corpus_path"] = str(tmp_path / "posts.csv")
+    with pytest.raises(UserError, match=r"posts\.csv is a pipe or a device; save it as a file"):
         resolved(config)
 
 

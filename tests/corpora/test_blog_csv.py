@@ -67,6 +67,19 @@ def test_missing_column(tmp_path: Path, column: str) -> None:
     assert "id,gender,age,topic,sign,date,text" in message
 
 
+@pytest.mark.parametrize(
+    ("sign", "remedy"),
+    [
+        (";", "by semicolons: save it with commas"),
+        ("\t", "by tabs: name it .tsv"),
+        ("|", "by bars: save it with commas"),
+    ],
+)
+def test_another_separator_is_named(tmp_path: Path, sign: str, remedy: str) -> None:
+    message = refused(tmp_path / "b.csv", GOOD.replace(",", sign))
+    assert message.endswith(f"Its columns may be separated {remedy}")
+
+
 def test_columns_that_are_there_or_read_twice_and_roles_that_are_none(tmp_path: Path) -> None:
     path = tmp_path / "b.csv"
     assert "2 columns are named 'text'" in refused(path, GOOD.replace("gender", "text", 1))

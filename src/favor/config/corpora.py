@@ -198,6 +198,11 @@ class Corpus(Section):
             refuse(f"{where}.columns", f"'{names[both[0]]}' is both {both[0]} and {both[1]}; name a column for each")
 
     def check_path(self, where: str) -> None:
-        """Check that the raw corpus exists. Raises ``UserError`` that names the key."""
-        if self.demo is None and self.path is not None and not Path(self.path).exists():
+        """Check that the raw corpus exists and can be read twice. Raises ``UserError`` that names the key."""
+        if self.demo is not None or self.path is None:
+            return
+        path = Path(self.path)
+        if not path.exists():
             refuse(f"{where}.path", f"{printable(self.path)} does not exist; correct the path")
+        if not (path.is_file() or path.is_dir()):
+            refuse(f"{where}.path", f"{printable(self.path)} is a pipe or a device; save it as a file")

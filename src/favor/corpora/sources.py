@@ -55,7 +55,7 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
     except DAMAGED as error:
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
-        raise UserError(f"{path}: cannot be read ({error}); fix the file or its permissions") from None
+        raise UserError(f"{path}: cannot be read ({error}); give one file, which you may read") from None
 
 
 def _open(path: Path) -> BinaryIO:
