@@ -34,6 +34,17 @@ def test_a_companion_without_gates_is_added(base, lora, random_state, random_pie
         assert not torch.equal(tensor, own[name])
 
 
+def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state, random_pieces):
+    tasks = [
+        ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
+        for k in range(3)
+    ]
+    stacked, alone = train(base, lora, tasks, SETTINGS), train(base, lora, tasks, SETTINGS, clients_per_stack=1)
+    for left, right in zip(stacked, alone, strict=True):
+        for name in left.state:
+            torch.testing.assert_close(left.state[name], right.state[name], rtol=1e-4, atol=2e-5)
+
+
 def double(state):
     return {name: 2 * tensor if ".lora_B." in name else tensor for name, tensor in state.items()}
 
