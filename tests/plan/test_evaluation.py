@@ -25,6 +25,21 @@ def test_families_are_those_of_tables_and_figures(plan):
     assert bare.shown() == []
 
 
+def test_figures_can_be_named(plan):
+    def chosen(value):
+        return plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=[], figures=value)).evaluation
+
+    every = chosen(True)
+    assert len(every.figures("demo")) > 10
+    assert chosen(["all"]).figures("demo") == every.figures("demo")
+    one = chosen(["voice_traffic"])
+    assert one.figures("demo") == ["voice_traffic"]
+    assert one.families("demo") == ["efficiency", "voice_kept"]
+    assert one.shown() == ["demo"]
+    with pytest.raises(UserError, match=r"'experiments.demo.figures'.*voice_traffic"):
+        chosen(["voice_trafic"])
+
+
 def test_a_sweep_measures_its_points(plan):
     planner = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml"))
     assert not planner.config.experiments["third"].tables

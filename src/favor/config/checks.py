@@ -22,7 +22,7 @@ from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_leaving, check_outputs_of
 from favor.config.training import PROJECTIONS, Federation
-from favor.foundation.registry import ENCODER_KINDS, METHODS, METRIC_FAMILIES, TABLES
+from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
 
 EMBEDDED_MINILM = "embedded-minilm"
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
@@ -237,6 +237,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         absent = _absent(experiment, config)
         experiment.studies.privacy.check(f"{where}.studies.privacy", list(experiment.methods), absent)
     _check_tables(experiment.tables, f"{where}.tables")
+    for figure in experiment.figures:
+        check_known(figure, ["all", *FIGURES.names()], f"{where}.figures")
     if experiment.prompting.model is not None:
         check_known(experiment.prompting.model, config.base_models, f"{where}.prompting.model")
     if evaluation.transfer is not None:

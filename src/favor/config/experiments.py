@@ -48,6 +48,11 @@ class ColdStart(Section):
     )
 
 
+def _figure_names(value: Any) -> Any:
+    return {True: ["all"], False: []}[value] if isinstance(value, bool) else value
+
+
+Figures = Annotated[list[str], DISTINCT, BeforeValidator(_figure_names, json_schema_input_type=bool | list[str])]
 # A row without hyper-parameters may be written as "favor:".
 Row = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
 
@@ -112,8 +117,10 @@ class Experiment(Section):
     evaluation: Evaluation = section(Evaluation, "What outputs are measured with.")
     studies: Studies = section(Studies, "Studies beside the main tables (docs/studies.md).")
     tables: Annotated[list[str], DISTINCT] = key(["main_federated_results"], "Tables to print, by label.")
-    figures: bool = key(
-        True, "Draws the experiment's figures. An experiment without tables and figures has no section in the report."
+    figures: Figures = key(
+        ["all"],
+        "Figures to draw, by name; true draws all, false none. An experiment without tables and figures has no section "
+        "in the report.",
     )
 
     @property

@@ -35,24 +35,24 @@ class Evaluation:
         section = self.project.config.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
-        if section.figures:
-            families.update(BESIDE_FIGURES, *(asked(figure)[1] for figure in self.figures(experiment)))
+        families.update(*(asked(figure)[1] for figure in self.figures(experiment)))
+        if "all" in section.figures:
+            families.update(BESIDE_FIGURES)
         return sorted(families)
 
     def figures(self, experiment: str) -> list[str]:
-        """Return the figures of an experiment: those whose metric families it can compute; none where it draws none.
+        """Return the figures that an experiment draws, of which it can compute the metric families.
 
         One over the temperature needs two rows of a method that differ in it.
         """
         section = self.project.config.experiments[experiment]
-        if not section.figures:
-            return []
-        computed = set(self.tables.computable(experiment))
+        chosen = [figure for figure in FIGURES.names() if figure in section.figures or "all" in section.figures]
+        computed = set(self.tables.computable(experiment)) if chosen else set()
         points = {(section.methods[row].get("method", row), at) for row, (at, _) in self.sampling(experiment).items()}
         varied = max(Counter(method for method, _ in points).values()) > 1
         return [
             figure
-            for figure in FIGURES.names()
+            for figure in chosen
             if computed.issuperset(asked(figure)[1]) and (varied or "sampling" not in asked(figure)[0])
         ]
 

@@ -14,6 +14,7 @@ from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import TABLE_KINDS, Tables
 from favor.plan.training import Training
+from favor.report.figure_specs import asked
 from favor.running.environment import latex_available
 
 
@@ -189,6 +190,7 @@ class Publication:
         experiment, config, paths = self.project.config.experiments[name], self.project.config, self.paths
         labels = [label for label in experiment.tables if label in NUMBER_TABLES]
         gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
+        drawn = any("coordinate_effects" in asked(figure)[0] for figure in self.evaluation.figures(name))
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         participations = experiment.federation.rounds * experiment.federation.clients_per_round
@@ -198,7 +200,7 @@ class Publication:
                 self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated
             ],
             "allocation": self.project.allocation(Table(name, "")),
-            "effects": [paths.coordinate_effects.of(experiment=name)] if experiment.figures else [],
+            "effects": [paths.coordinate_effects.of(experiment=name)] if drawn else [],
             "judges": [paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
             "participations": participations / experiment.clients,
             "encoders": {role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
