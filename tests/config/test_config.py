@@ -309,7 +309,7 @@ def test_the_audits_defaults_are_the_packages_own():
     assert {key: value for key, value in keys.items() if key in own} == {
         key: value for key, value in own.items() if key in keys
     }
-    assert keys.keys() - own.keys() == {"annotators", "responses", "times"}  # of pages and answers: nothing is drawn by them
+    assert keys.keys() - own.keys() == {"annotators", "responses", "times"}  # no draw reads them
 
 
 def cold(**changes):
