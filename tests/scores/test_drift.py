@@ -45,6 +45,20 @@ def test_an_interval_holds_its_value(scores) -> None:
         assert low < by_method(scores, metric)["0.5"] < high
 
 
+def test_a_draw_of_authors_who_differ_by_rounding_alone_has_no_share() -> None:
+    human = np.array([2.0, *[1.0] * 99, 1e-16])
+    found = drift._ratio(np.full(101, 3.0), human)
+    assert found[:100].tolist() == [1.5, *[3.0] * 99]
+    assert np.isnan(found[100])
+    assert np.isnan(drift._ratio(human, human * ([1.0] + [1e-16] * 100))).all()
+
+
+def test_habits_that_few_authors_have_do_not_inflate_the_interval(scores) -> None:
+    for end in ("low", "high"):
+        ends = np.array(list(by_method(scores, "habit_variance_left", end).values()))
+        assert (np.abs(ends) < 100).all()
+
+
 @pytest.mark.parametrize("again", ["seed", "sample"])
 def test_a_post_counts_once_however_many_seeds_and_samples_it_has(scores, again) -> None:
     whole = drift.score(repeated(copied_voices(one_voice=True), again), {"draws": 200})

@@ -21,6 +21,7 @@ from favor.statistics.between_authors import author_means, between_variance, mea
 from favor.statistics.bootstrap import interval, observed, resample_counts
 
 _INFINITE = float("inf")
+_ROUNDING = 1e-6  # of the observed variance: less than that is what rounding leaves where the drawn authors are alike
 METRICS = (
     Metric(
         "spread_left", "Spread left", -_INFINITE, _INFINITE, "none",
@@ -103,12 +104,15 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     human = variances["gold"]
     differ = [_positive(human[:, place]) for place in range(len(HABITS))]
     for method, n in numbers.items():
-        left = np.where(
-            differ, np.divide(variances[method], human, where=human > 0, out=np.full_like(human, np.nan)), np.nan
-        )
-        kept = np.where(differ, slopes[method], np.nan)
-        for metric, values in (("habit_variance_left", left), ("habit_slope", kept)):
-            mean = values[:, differ].mean(axis=1) if any(differ) else np.full(len(values), np.nan)
+        ratios = [_ratio(variances[method][:, place], human[:, place]) for place in range(len(HABITS))]
+        left, kept = np.stack(ratios, axis=1), np.where(differ, slopes[method], np.nan)
+        # The mean ratio of the data, written as a ratio of means: a draw in which people hardly differ in one habit
+        # would make that habit's ratio, and with it the mean of ratios, as large as one likes.
+        scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variances[method], human)]
+        for metric, mean, values in (
+            ("habit_variance_left", _ratio(*scaled), left),
+            ("habit_slope", kept[:, differ].mean(axis=1) if any(differ) else kept[:, 0], kept),
+        ):
             yield from _with_interval(method, "", metric, "", mean, n)
             for place, habit in enumerate(HABITS):
                 yield from _with_interval(method, "", metric, habit, values[:, place], n)
@@ -116,13 +120,14 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
 
 def _positive(variance: np.ndarray) -> bool:
     known = variance[1:][np.isfinite(variance[1:])]
-    return bool(len(known) and variance[0] > 0 and interval(known)[0] > 0)
+    return bool(len(known) and variance[0] > 0 and interval(known)[0] > _ROUNDING * variance[0])
 
 
 def _ratio(variance: np.ndarray, human: np.ndarray) -> np.ndarray:
+    missing = np.full(len(variance), np.nan)
     if not _positive(human):
-        return np.full(len(variance), np.nan)
-    return np.divide(variance, human, where=human > 0, out=np.full(len(variance), np.nan))
+        return missing
+    return np.divide(variance, human, where=human > _ROUNDING * human[0], out=missing)
 
 
 def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
