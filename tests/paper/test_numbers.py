@@ -134,6 +134,17 @@ def test_rows_of_the_report(numbers: dict[str, dict]) -> None:
     assert number_rows([numbers["author_accuracy_gain"]])[1] == ""
 
 
+def test_large_and_tiny_numbers_can_be_read() -> None:
+    size = {"what": "Adapter, bytes", "where": "Efficiency", "value": 318376.0, "paper": 119801528.0, "decimals": 0}
+    tiny = {**size, "value": 0.000217, "paper": 8.03, "decimals": 2}
+    shown = number_rows([size, tiny, {**tiny, "value": 8.0301}])[0][["Ours", "Paper", "Difference"]]
+    assert shown.to_numpy().tolist() == [
+        ["318,376", "119,801,528", "−119,483,152"],
+        ["0.00022", "8.03", "−8.03"],
+        ["8.03", "8.03", "+0.00"],
+    ]
+
+
 def test_measured_numbers_by_hand() -> None:
     allocation = pd.DataFrame({"target_words": [1, 2, 3, 4], "allocated_words": [5, 5, 5, 5]})
     effects = pd.DataFrame({"space": ["style"], "author_effect": [0.4], "topic_effect": [0.1]})

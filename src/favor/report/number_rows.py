@@ -26,15 +26,23 @@ def number_rows(entries: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, str
         rows.append(
             {
                 "Number": entry["what"],
-                "Ours": minus(f"{printed(entry['value'], places)}{ours and f' ({ours})'}"),
-                "Paper": "–" if paper is None else minus(f"{printed(paper, places)}{beside and f' ({beside})'}"),
-                "Difference": "–" if paper is None else minus(printed(entry["value"] - paper, places, signed=True)),
+                "Ours": minus(f"{_grouped(entry['value'], places)}{ours and f' ({ours})'}"),
+                "Paper": "–" if paper is None else minus(f"{_grouped(paper, places)}{beside and f' ({beside})'}"),
+                "Difference": "–" if paper is None else minus(_grouped(entry["value"] - paper, places, signed=True)),
                 "Where": entry["where"],
             }
         )
     absent = len(entries) - len(rows)
     sentence = f"{absent} further numbers have no value in this experiment; numbers.json gives the reason of each."
     return pd.DataFrame(rows, columns=["Number", "Ours", "Paper", "Difference", "Where"]), sentence if absent else ""
+
+
+def _grouped(value: float, decimals: int, signed: bool = False) -> str:
+    """Return ``value`` as tables print it, with commas between thousands; two digits of one (no difference) too small for it."""
+    text = printed(value, decimals, signed)
+    if value and not float(text) and not signed:
+        return f"{value:.2g}"
+    return re.sub(r"(?<=\d)(?=(?:\d{3})+(?:\.|$))", ",", text) if abs(value) >= 10_000 else text
 
 
 def number_macros(written: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
