@@ -143,9 +143,12 @@ def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, lea
     (deltas,) = learned.uploads
     rest = {client: delta for client, delta in deltas.items() if client != "client_001"}
     mean = {key: first[key] + sum(delta[key] for delta in rest.values()) / len(rest) for key in first}
-    run = Trajectory(learned.server, learned.uploads, {}, LORA, mean, ["client_001"])
+    # One who left without ever having been sampled counts once, among those who took no part.
+    run = Trajectory(learned.server, learned.uploads, {}, LORA, mean, ["client_001", *ABSENT])
     table = losses(base, run, fresh)
     assert set(table.loc[table["adapter"] == "remade", "client"]) == {"client_001", *ABSENT}
+    assert not table.duplicated(["adapter", "round", "holder", "client", "kind", "text"]).any()
+    assert (table["adapter"] == "remade").sum() == 4  # two texts each
     before, after = (leaver_scores(table, view)[0].set_index("client")["score"] for view in ("before", "after"))
     ahead = before["client_001"] - before["client_004"]
     assert ahead > 0.1

@@ -117,7 +117,8 @@ def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(
     assert len(uploads) == 2
     rounds = {"personal": 0, "remade": 1, "server": 1, "upload": 0}
     assert losses.groupby("adapter")["round"].max().to_dict() == rounds
-    assert set(losses.loc[losses["adapter"] == "remade", "client"]) == {"client_001"}  # who left
+    # Who left, and who was never sampled.
+    assert set(losses.loc[losses["adapter"] == "remade", "client"]) == {"client_001", "client_002"}
     assert set(losses.loc[losses["kind"] == "trained", "client"]) == uploads
     canaries = read_parquet(read / "canaries.parquet", PRIVACY_CANARIES)
     assert set(canaries["client"]) == uploads

@@ -112,7 +112,7 @@ def read_losses(
         states = {holder: run.personal[holder]}
         frames.append(_read(base, run.personal_lora, PERSONAL, 0, states, {holder: wanted}, share))
     if run.remade is not None:
-        wanted = _of(fresh, [*run.left, *absent], "fresh")
+        wanted = _of(fresh, [*(client for client in run.left if client in last), *absent], "fresh")
         states = {"": from_arrays(run.remade)}
         frames.append(_read(base, lora, REMADE, len(run.server) - 1, states, {"": wanted}, share))
     return pd.concat(frames, ignore_index=True)
