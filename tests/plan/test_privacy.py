@@ -22,9 +22,17 @@ def audited(section=AUDITED, **changes):
     return change
 
 
-def test_uploads_are_kept_for_an_audit(plan):
-    assert plan(change=audited()).config.keep_uploads
-    assert not plan(change=lambda config: config.update(keep_uploads=False)).config.keep_uploads
+def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan):
+    run, planner = Run("micro", "1", "favor"), plan(change=audited())
+    # A file that is temporary in one plan and kept in the next would be made again, with all the training behind it.
+    assert not planner.config.keep_uploads
+    assert all("/audited/" in path for path in [*planner.privacy.uploads(run), *planner.privacy.canary_uploads(run)])
+
+    def kept(config):
+        audited()(config)
+        config["keep_uploads"] = True
+
+    assert all("/uploads/" in path for path in plan(change=kept).privacy.uploads(run))
 
 
 def test_an_audit_reads_every_round_and_personal_adapters(plan):
@@ -36,7 +44,7 @@ def test_an_audit_reads_every_round_and_personal_adapters(plan):
         *(f"round{number}/adapter.safetensors" for number in (1, 2)),
     ]
     assert [path.split("/shared/")[1] for path in planner.privacy.uploads(run)] == [
-        f"{track}/uploads/round{number}/batch0.safetensors" for number in range(2)
+        f"{track}/audited/round{number}/batch0.safetensors" for number in range(2)
     ]
     assert any("/favor/clients/" in path for path in planner.privacy.personal(run))
     assert planner.privacy.personal(Run("micro", "1", "fedavg")) == []
@@ -50,7 +58,9 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan):
     assert all(f"/shared/{track}-canary/" in path for path in paths)
     job, planted = (Batch("micro", "1", name, "0", "0") for name in (track, f"{track}-canary"))
     assert planner.training.shared_clients(job) == planner.training.shared_clients(planted)
-    assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [paths[2]]
+    assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [
+        paths[2].replace("/audited/", "/uploads/")
+    ]
     settings = planner.training.shared_settings(planted)
     plain = planner.training.shared_settings(job)
     # What the audited track itself reads is what it was without an audit, so it stays as it is.
@@ -84,11 +94,12 @@ def test_the_plan_of_a_run_counts_the_further_track(plan):
         parts = (planner.project, planner.training, planner.records, planner.evaluation)
         return Accounts(*parts).of("micro")
 
-    one, none = account(audited({"methods": ["fedavg", "favor"]})), account(audited({"canaries": None}))
+    one, none = (account(audited({"methods": ["fedavg", "favor"], **more})) for more in ({}, {"canaries": None}))
     # Two tracks of two rounds, in one job each.
     assert one.jobs["train_shared"] == none.jobs["train_shared"] + 2 * 2
     assert one.jobs["aggregate"] == none.jobs["aggregate"] + 2 * 2
-    assert one.stored["uploads"] == none.stored["uploads"] + 2 * 2 * 2
+    assert one.stored["uploads"] == none.stored["uploads"] + 2 * 2 * 2 == 2 * none.stored["uploads"]
+    assert (one.jobs["keep_upload"], none.jobs["keep_upload"]) == (8, 4)
 
 
 def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan):

@@ -2,6 +2,24 @@
 # planted is trained and aggregated by the rules of federation.smk.
 
 
+# Uploads go once they are aggregated; the audit's copies stay, so that a changed audit trains nothing again.
+rule keep_upload:
+    input:
+        paths.upload,
+    output:
+        paths.audited_upload,
+    log:
+        paths.log("keep_upload"),
+    benchmark:
+        paths.benchmark("keep_upload")
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("keep_upload"),
+    shell:
+        "cp {input:q} {output:q} 2> {log:q}"
+
+
 rule measure_privacy:
     input:
         server=privacy.server,

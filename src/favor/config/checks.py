@@ -52,8 +52,6 @@ def complete_and_check(config: Configuration) -> None:
         _check_experiment(f"experiments.{name}", experiment, config)
     for name, experiment in config.experiments.items():
         _check_cold_start(f"experiments.{name}.cold_start", experiment, config.experiments)
-    if any(experiment.studies.privacy is not None for experiment in config.experiments.values()):
-        fill(config, keep_uploads=True)  # an audit that is changed would train again to see what is gone
     for name, sweep in config.sweeps.items():
         for point in sweep.points:
             check_known(point.experiment, config.experiments, f"sweeps.{name}.points")

@@ -60,8 +60,8 @@ class Configuration(Section):
     )
     keep_uploads: bool = key(
         False,
-        "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs). Always so "
-        "where an experiment has `studies.privacy`.",
+        "Keeps what clients uploaded after it is aggregated (12 x 114 MiB per round in the paper's runs). A privacy "
+        "audit keeps copies of those that it reads.",
     )
     keep_adapters: Literal["all", "first_seed", "none"] = key(
         "all",

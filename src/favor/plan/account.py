@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
 from favor.plan.evaluation import Evaluation
@@ -79,12 +80,24 @@ class Accounts:
         found.stored["shared adapters"] += len(initial)
         return found
 
+    @cached_property
+    def _audited_tracks(self) -> set[tuple[str, str]]:
+        """The (experiment, track) whose uploads a privacy audit reads."""
+        found = set()
+        for name, experiment in self.project.config.experiments.items():
+            if experiment.studies.privacy is not None:
+                for row in self.training.audited_rows(name):
+                    run = self.training.trainer(Run(name, str(experiment.seeds[0]), row))
+                    stage = self.project.plan(run).shared
+                    assert stage is not None
+                    found |= {(run.experiment, stage.track), (run.experiment, with_canaries(stage).track)}
+        return found
+
     def _add_track(self, found: Account, run: Run, stage: SharedStage) -> None:
         schedule = self.training.rounds(run.experiment, run.seed, stage.sampling)
         participations = sum(map(len, schedule))
-        found.jobs["train_shared"] += sum(
-            len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule))
-        )
+        jobs = sum(len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule)))
+        found.jobs["train_shared"] += jobs
         found.jobs["aggregate_with_memory" if stage.server.remembers else "aggregate"] += len(schedule)
         found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
         found.stored["shared adapters"] += len(schedule)
@@ -96,6 +109,9 @@ class Accounts:
         if self.project.config.keep_uploads:
             found.stored["uploads"] += participations
         else:
+            if (run.experiment, stage.track) in self._audited_tracks:
+                found.stored["uploads"] += participations
+                found.jobs["keep_upload"] += jobs
             # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
             members = stage.server.kind == "members"
             found.temporary += participations if members else max(map(len, schedule))

@@ -67,6 +67,7 @@ JOBS = {
     "initialise_server": f"{_SEED}-{{origin}}",
     "draw_random_adapter": _SEED,
     "train_shared": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
+    "keep_upload": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
     "sum_uploads": f"{_SEED}-{{track}}-round{{round}}",
     "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
     "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
@@ -138,6 +139,7 @@ class Paths:
         self.random_adapter = at("{experiment}/seed{seed}/server/random/adapter.safetensors")
         track = "{experiment}/seed{seed}/shared/{track}"
         self.upload = at(f"{track}/uploads/round{{round}}/batch{{batch}}.safetensors")
+        self.audited_upload = at(f"{track}/audited/round{{round}}/batch{{batch}}.safetensors")
         self.upload_sum = at(f"{track}/uploads/round{{round}}/sum.safetensors")
         self.endpoints = at(f"{track}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors")
         self.shared_log = at(f"{track}/clients/round{{round}}/batch{{batch}}.log.parquet")

@@ -66,8 +66,13 @@ class PrivacyAudit:
         return [self.training.server_adapter(run, stage, number) for number in range(rounds + 1)]
 
     def _uploads(self, run: Run, stage: SharedStage) -> list[list[str]]:
-        rounds = self.project.experiment(run).federation.rounds
-        return [self.training.round_uploads(run, stage, number) for number in range(rounds)]
+        """Return the uploads by round: copies, where uploads go once they are aggregated.
+
+        Without them, an audit that is changed would train again to see what is gone.
+        """
+        file = self.paths.upload if self.project.config.keep_uploads else self.paths.audited_upload
+        rounds = range(self.project.experiment(run).federation.rounds)
+        return [[file.of(job) for job in self.training.round_jobs(run, stage, number)] for number in rounds]
 
     # What is read of a run
 
