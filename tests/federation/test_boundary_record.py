@@ -27,7 +27,7 @@ def scored(frame):
     """The efficiency scores of a run with this boundary record, by metric."""
     (run,) = frame[["seed", "method"]].drop_duplicates().itertuples(index=False, name=None)
     log = pd.DataFrame({"supervised_tokens": []})
-    return efficiency_scores(frame, {run: log}, {run[0]: 0}, {run: 0.0}).set_index("metric")["value"]
+    return efficiency_scores(frame, {run: log}, {run: 0}, {run: 0.0}).set_index("metric")["value"]
 
 
 def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path):
