@@ -127,7 +127,8 @@ def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(
     assert track.name.removesuffix("-canary") in {path.name for path in (folder / "micro/seed1/shared").iterdir()}
     # The secrets change what is trained, and nothing of the run that is audited.
     for place in ("micro", "probes"):
-        assert len(list((folder / place).glob("seed1/shared/*/uploads/round0/*.safetensors"))) >= 1
+        assert len(list((folder / place).glob("seed1/shared/*/audited/round0/*.safetensors"))) == 1
+        assert not list((folder / place).glob("seed1/shared/*/uploads/round0/*.safetensors"))
     assert len(read_parquet(read / "canary_clients.parquet", PRIVACY_CANARY_CLIENTS)) == 4
     assert read_parquet(read / "links.parquet", PRIVACY_LINKS).empty  # one round
 
@@ -153,7 +154,8 @@ def test_what_a_change_reruns(run):
     assert jobs == {"measure_privacy": 1, "score_privacy": 1, "make_table": 3}
     # Secrets planted otherwise train their own track again, and no other.
     jobs = changed("repeats: [1, 2]", "repeats: [2, 1]")
-    assert jobs == {"train_shared": 1, "aggregate": 1, "measure_privacy": 1, "score_privacy": 1, "make_table": 3}
+    training = {"train_shared": 1, "keep_upload": 1, "aggregate": 1}
+    assert jobs == {**training, "measure_privacy": 1, "score_privacy": 1, "make_table": 3}
 
 
 def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):
