@@ -65,7 +65,7 @@ def test_a_post_counts_once_however_many_seeds_and_samples_it_has(scores, again)
     for metric in ("spread_left", "habit_variance_left", "habit_slope"):
         for end in ("", "low", "high"):
             expected = by_method(scores, metric, end)
-            expected.pop("shuffled")  # dealt anew under every seed
+            expected.pop("shuffled")  # every seed deals the texts out again
             found = by_method(whole, metric, end)
             assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 

@@ -38,7 +38,10 @@ def number_rows(entries: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, str
 
 
 def _grouped(value: float, decimals: int, signed: bool = False) -> str:
-    """Return ``value`` as tables print it, with commas between thousands; 0.00 is two digits, a difference not."""
+    """Return ``value`` as tables print it, with commas between thousands.
+
+    A value, but not a difference, that would be printed as 0.00 has two significant digits.
+    """
     text = printed(value, decimals, signed)
     if value and not float(text) and not signed:
         return f"{value:.2g}"

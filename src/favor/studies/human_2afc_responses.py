@@ -120,7 +120,9 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
             raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
         seconds = answer.get("seconds", 0)
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-            raise UserError(f"{where}.seconds': {seconds!r} is no duration; ask for the file as it was saved")
+            raise UserError(
+                f"{where}.seconds': {seconds!r} is not a number of seconds; ask for the file as it was saved"
+            )
         if not isinstance(answer.get("comment"), str):
             raise UserError(
                 f"{where}.comment': {answer.get('comment')!r} is not text; ask for the file as it was saved"
