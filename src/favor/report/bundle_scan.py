@@ -8,6 +8,7 @@ Findings name file and kind, and quote nothing.
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import io
 import itertools
@@ -27,7 +28,7 @@ import yaml
 
 from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
 from favor.foundation.words import compared_words
-from favor.report.bundle_decoding import decoded, holds_an_archive, written_out
+from favor.report.bundle_decoding import decoded, holds_an_archive, is_an_archive, written_out
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.escape import unlatex
 from favor.scores.tables import SCORES, SWEEP_SCORES
@@ -38,10 +39,18 @@ SHINGLE = 8  # consecutive words that count as a quotation
 WORDS_IN_SHINGLE = 4  # different words with letters among them; runs of figures and repetitions are not a quotation
 LETTERS = 20  # letters without spaces that a run must have to be looked for by its letters
 SHORTEST_IDENTIFIER = 4  # characters; shorter ones occur by chance everywhere
+SHORTEST_JOINED = 7  # characters of an identifier with letters that is found however it is parted
+MOST_PARTS = 4  # parts that such an identifier may be in
 
-_INVISIBLE = regex.compile(r"\p{Cf}+")
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]+")
 _NO_LETTER = regex.compile(r"\P{L}+")
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")  # 0.1234 and 12,345 are numbers, not identifiers with a point
+# 0.1234 and 12,345 are numbers, not identifiers with a point; other commas are those of a list.
+_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d+\.\d+(?!\.?\d|\.[a-z])|[^\W_]+")
+_WORD_AND_NUMBER = re.compile(r"[^\W\d_]{2,}(\d{6,})|(\d{6,})[^\W\d_]{2,}")
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_DIGITS = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+# Letters of other scripts that look like Latin ones, in lower case: identifiers and texts are compared without them.
+_LOOKALIKES = str.maketrans("авекмнорстухіјѕԁһαβεζηικμνορτυχ", "abekmhopctyxijsdhabezhikmnoptyx")
 _PICTURE = re.compile(r"data:image/png;base64,\s*((?:[A-Za-z0-9+/]{4}|\s)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)")
 _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|media|namespace|page|property|supports"
 _JSON_LD = "context|graph|json|language|type|vocab"
@@ -55,6 +64,8 @@ _HANDLES = {
 # regular expression of JavaScript is none.
 _PLACES = (
     re.compile(r"(?<![\w:/.<>*)\]}~+-])/(?!/)[\w.+-]{2,}/[\w.+-]{2,}"),
+    re.compile(r":/(?:home|Users|root|mnt|media|data|scratch|srv|tmp|var|opt)/[\w.+-]{2,}"),
+    re.compile(r"\b(?:s3|gs|abfss?|hdfs|sftp|ssh|smb|nfs)://[\w.-]+"),
     re.compile(r"(?<![\w~}])~[\w.-]*/[\w.-]+"),
     re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{1,2}[\w .-]+[\\/]{1,2}[\w.-]+"),
     re.compile(r"file:/+[\w.~%-]"),
@@ -91,17 +102,17 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
     searched: dict[tuple[str, str], None] = {}
     identifiers = _identifiers(private.authors, private.exempt)
     for name, content in files.items():
-        found |= {Finding(name, f"{what} in the file's name") for what in _named(name, identifiers, private.places)}
+        for view in _deciphered([name]):
+            found |= {Finding(name, f"{what} in the file's name") for what in _named(view, identifiers, private.places)}
+            searched[name, view] = None
         views = _views(name, content)
         if isinstance(views, str):
             found.add(Finding(name, views))
             continue
         if any(map(holds_an_archive, views)):
             found.add(Finding(name, "an archive or another file in base64"))
-        views = list(itertools.chain.from_iterable((view, *written_out(view)) for view in views))
-        views += itertools.chain.from_iterable(map(decoded, views))
-        searched |= dict.fromkeys((name, view) for view in views)
-        for view in dict.fromkeys(views):
+        for view in _deciphered(views):
+            searched[name, view] = None
             found |= {Finding(name, what) for what in _named(view, identifiers, private.places)}
             for run in _runs(view):
                 owners.setdefault(hash(run), set()).add(name)
@@ -110,6 +121,16 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
         names = letters.files(text).union(*(owners.get(hash(run), ()) for run in _runs(text)))
         found |= {Finding(name, f"{SHINGLE} consecutive words of {whose}") for name in names}
     return sorted(found, key=lambda finding: (finding.file, finding.what))
+
+
+def _deciphered(views: Sequence[str]) -> list[str]:
+    """Return texts with the other ways of writing in them undone, and again in what stood there as digits."""
+    seen: dict[str, None] = {}
+    for _ in range(2):
+        views = list(itertools.chain.from_iterable((view, *written_out(view)) for view in views))
+        seen |= dict.fromkeys(views)
+        views = list(itertools.chain.from_iterable(map(decoded, views)))
+    return list(seen | dict.fromkeys(views))
 
 
 def unsearchable(authors: Sequence[str]) -> int:
@@ -126,9 +147,13 @@ def _views(name: str, content: bytes) -> list[str] | str:
         return _parquet_views(content)
     if suffix not in TEXT_SUFFIXES:
         return f"a file of a kind that cannot be searched ({suffix})"
+    if is_an_archive(content):
+        return "an archive or another file that cannot be searched"
     try:
         raw = content.decode("utf-8")
     except UnicodeDecodeError:
+        return "bytes that are no text"
+    if "\0" in raw:
         return "bytes that are no text"
     raw, embedded = _without_pictures(raw)
     if embedded:
@@ -195,27 +220,32 @@ def _parquet_views(content: bytes) -> list[str] | str:
 
 
 def _strings(raw: str, load: Callable[[str], Iterable[Any]]) -> list[str] | None:
-    """All strings of a structured file, as its reader gets them; None where it cannot be read."""
+    """All strings of a structured file, as its reader gets them, and its values alone; None where it cannot be read."""
     found: list[str] = []
+    names: list[str] = []
     try:
-        waiting = list(load(raw))
+        waiting = list(load(raw))[::-1]
     except (ValueError, yaml.YAMLError):
         return None
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
-            waiting += [*value.keys(), *value.values()]
+            names += map(str, value)
+            waiting += reversed(list(value.values()))
         elif isinstance(value, list):
-            waiting += value
+            waiting += reversed(value)
         elif isinstance(value, str):
             found.append(value)
-    return ["\n".join(found)] if found else []
+    return ["\n".join(part) for part in (names, found) if part]
 
 
 def _plain(text: str) -> str:
-    """Text as it is compared: one encoding of accents and widths, one letter case, nothing invisible."""
+    """Text as it is compared: one encoding of accents, widths, digits and look-alikes, one case, nothing invisible."""
     seen = _INVISIBLE.sub("", text)
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    if plain.isascii():
+        return plain
+    return re.sub(r"\d", lambda found: str(unicodedata.digit(found[0])), plain).translate(_LOOKALIKES)
 
 
 def _tokens(text: str) -> list[str]:
@@ -223,28 +253,69 @@ def _tokens(text: str) -> list[str]:
     return [re.sub(r"\.0+$", "", token) for token in _TOKEN.findall(_plain(text))]
 
 
-def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
-    """Identifiers as word sequences, by their first word."""
+@dataclass(frozen=True)
+class _Identifiers:
+    """What identifies the authors: sequences of words by their first word, words run together, and both as digits."""
+
+    sequences: Mapping[str, set[tuple[str, ...]]]
+    joined: frozenset[str]
+    digits: frozenset[str]
+
+
+def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> _Identifiers:
     spared = {_plain(word) for word in exempt}
-    found: dict[str, set[tuple[str, ...]]] = {}
+    sequences: dict[str, set[tuple[str, ...]]] = {}
+    joined, digits = set(), set()
     for author in authors:
         words = tuple(_tokens(author))
         if words and len(author) >= SHORTEST_IDENTIFIER and _plain(author) not in spared:
-            found.setdefault(words[0], set()).add(words)
-    return found
+            sequences.setdefault(words[0], set()).add(words)
+            whole = "".join(words)
+            # Numbers that stand beside one another are an identifier by chance too often.
+            if len(whole) >= SHORTEST_JOINED and not whole.isdigit():
+                joined.add(whole)
+            digits |= _as_digits(author)
+    return _Identifiers(sequences, frozenset(joined), frozenset(digits))
 
 
-def _named(text: str, identifiers: Mapping[str, set[tuple[str, ...]]], places: Sequence[str]) -> Iterator[str]:
+def _as_digits(author: str) -> set[str]:
+    """Return an identifier in hexadecimal and base64, and its digests, which whoever knows the identifier can make."""
+    content = author.encode()
+    encoded = {base64.b64encode(content).decode(), base64.urlsafe_b64encode(content).decode(), content.hex()}
+    digests = {hashlib.new(kind, content).hexdigest() for kind in ("md5", "sha1", "sha256")}
+    return {each for each in encoded | {text.rstrip("=") for text in encoded} if len(each) >= SHORTEST_JOINED} | digests
+
+
+def _named(text: str, identifiers: _Identifiers, places: Sequence[str]) -> Iterator[str]:
     words = _tokens(text)
-    for position, word in enumerate(words):
-        for sequence in identifiers.get(word, ()):
-            if tuple(words[position : position + len(sequence)]) == sequence:
-                yield "an author's identifier"
+    if _has_identifier(text, words, identifiers):
+        yield "an author's identifier"
+    seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     for kind, pattern in _HANDLES.items():
-        if pattern.search(text):
+        if pattern.search(seen):
             yield kind
     if any(place in text for place in places) or any(pattern.search(text) for pattern in _PLACES):
         yield "a folder of a machine"
+
+
+def _has_identifier(text: str, words: Sequence[str], identifiers: _Identifiers) -> bool:
+    for position, word in enumerate(words):
+        for sequence in identifiers.sequences.get(word, ()):
+            if tuple(words[position : position + len(sequence)]) == sequence:
+                return True
+        glued = _WORD_AND_NUMBER.fullmatch(word)
+        if glued and (glued[1] or glued[2],) in identifiers.sequences.get(glued[1] or glued[2], ()):
+            return True
+    if identifiers.joined:
+        parts = _tokens(_CAMEL_CASE.sub(" ", text))
+        for position in range(len(parts)):
+            whole = ""
+            for part in parts[position : position + MOST_PARTS]:
+                whole += part
+                if whole in identifiers.joined:
+                    return True
+    digits = (found[0] for found in _DIGITS.finditer(text))
+    return any(each in identifiers.digits or each.lower() in identifiers.digits for each in digits)
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
