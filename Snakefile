@@ -1,8 +1,18 @@
 """FAVoR Workflow: federated personalised text generation, measured, from raw posts to the paper's tables."""
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.0")
+
+
+# Jobs and the files below import the package from the checkout, which an address (github(), snakedeploy) does not bring.
+if not Path(str(workflow.current_basedir), "src").is_dir():
+    raise WorkflowError(
+        f"{workflow.current_basedir}: this workflow needs the files of a clone. "
+        "Clone the project and give the clone's workflow/Snakefile as 'snakefile' of the module."
+    )
 
 
 report: "workflow/report/workflow.rst"

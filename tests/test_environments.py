@@ -70,3 +70,12 @@ def test_one_version_everywhere(repository):
         version,
         "Unreleased",
     )
+
+
+def test_one_address_everywhere(repository):
+    """The public address is in no file until there is one, and then in all that take it (CONTRIBUTING.md)."""
+    urls = tomllib.loads((repository / "pyproject.toml").read_text())["project"].get("urls", {})
+    cited = yaml.safe_load((repository / "CITATION.cff").read_text()).get("repository-code")
+    cloned = re.search(r"^git clone (\S+) favor-workflow", (repository / "README.md").read_text(), re.MULTILINE)[1]
+    assert urls.get("Repository") == cited
+    assert cloned == (cited or "ADDRESS")

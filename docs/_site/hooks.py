@@ -1,6 +1,6 @@
 """What the documentation site holds beside the pages of docs/: pages of other folders, and pages made from the code.
 
-MkDocs calls ``on_files`` and ``on_page_markdown`` (https://www.mkdocs.org/user-guide/plugins/#events).
+MkDocs calls ``on_config``, ``on_files`` and ``on_page_markdown`` (https://www.mkdocs.org/user-guide/plugins/#events).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import ast
 import posixpath
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,13 @@ PUBLIC = (
     "favor.lm.lora",
 )
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Link to the project's public address, where ``pyproject.toml`` names one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config.repo_url = project.get("urls", {}).get("Repository")
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -42,3 +45,16 @@ def test_both_entries_and_a_module_plan_the_same_jobs(project):
     through_module = jobs(project.snakemake("-n", "--snakefile", "other.smk").stdout)
     assert through_module["train_shared"] == root["train_shared"]
     assert set(through_module) < set(root)
+
+
+def test_a_module_at_an_address_is_refused_in_one_line(project):
+    handler = partial(SimpleHTTPRequestHandler, directory=project.folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/workflow/Snakefile"
+        (project.folder / "remote.smk").write_text(MODULE.replace("workflow/Snakefile", address))
+        done = project.snakemake("-n", "--snakefile", "remote.smk", check=False)
+        server.shutdown()
+    assert done.returncode != 0
+    assert "needs the files of a clone. Clone the project and give the clone's workflow/Snakefile" in done.stdout
+    assert "Traceback" not in done.stdout
