@@ -12,7 +12,7 @@ from favor.report.context import Context
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.studies.human_2afc import METRICS, audit_scores, missing_scores
+from favor.studies.human_2afc import CHECKS_PASSED, METRICS, NO_RESPONSES, audit_scores, missing_scores
 
 SOURCES = ("ditto", "favor", "gold")
 CONTEXT = Context("trial", ("fedavg", "ditto", "favor"), "Blogs", "BlogText", seeds=(2026, 2027, 2028))
@@ -45,6 +45,32 @@ def papers_votes() -> pd.DataFrame:
 def values(votes: pd.DataFrame, annotators: int = 3) -> dict[tuple[str, str], float]:
     scores = audit_scores(votes, SOURCES, annotators)
     return {(row.method, row.metric): row.value for row in scores.itertuples()}
+
+
+def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> None:
+    votes = papers_votes()
+    checks = pd.DataFrame(
+        [
+            {"annotator": name, "item": f"check{number}", "source": "attention_check", "choice": "A",
+             "correct": number < right, "confidence": 5, "comment": ""}
+            for name, right in (("annotator_1", 4), ("annotator_2", 3), ("annotator_3", 4))
+            for number in range(4)
+        ]
+    )  # fmt: skip
+    scores = audit_scores(pd.concat([votes, checks], ignore_index=True), SOURCES, 3)
+    passed = scores[scores["metric"] == CHECKS_PASSED]
+    assert passed[["variant", "value", "n"]].to_numpy().tolist() == [
+        ["annotator_1", 4.0, 4],
+        ["annotator_2", 3.0, 4],
+        ["annotator_3", 4.0, 4],
+    ]
+    others = scores[scores["metric"] != CHECKS_PASSED].reset_index(drop=True)
+    pd.testing.assert_frame_equal(others, audit_scores(votes, SOURCES, 3))
+    cells = build_table(printed_spec("human-2afc-agreement"), scores, CONTEXT)
+    assert set(cells["reason"]) == {
+        "",
+        "attention checks passed: annotator_1 4 of 4, annotator_2 3 of 4, annotator_3 4 of 4",
+    }
 
 
 def test_the_papers_counts_give_the_papers_figures() -> None:
@@ -125,11 +151,11 @@ def test_kappa_of_one_sided_votes_has_a_reason() -> None:
 
 def test_without_responses_every_cell_is_a_dash_with_its_reason() -> None:
     scores = audit_scores(papers_votes().iloc[:0], SOURCES, 3)
-    assert len(scores) == len(METRICS) * 4
+    assert len(scores) == (len(METRICS) - 1) * 4  # attention checks are scored where there are any
     for label in ("human_2afc_audit", "human-2afc-agreement"):
         cells = build_table(printed_spec(label), scores, CONTEXT)
         assert set(cells["text"]) == {"–"}
-        assert set(cells["reason"]) == {"no response files yet"}
+        assert set(cells["reason"]) == {NO_RESPONSES}
         assert cells["row"].drop_duplicates().tolist() == ["Ditto", "FAVoR", "Human ref.", "Overall"]
 
 

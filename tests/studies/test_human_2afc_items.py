@@ -11,7 +11,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.words import output_words
-from favor.studies.human_2afc_items import AuditSettings, draw_items, excerpt, whole_sentences
+from favor.studies.human_2afc_items import CHECK, AuditSettings, draw_items, excerpt, whole_sentences
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 WORDS = output_words("paper")
@@ -63,6 +63,26 @@ def test_profiles_are_training_texts_of_both_authors(items: pd.DataFrame, texts:
             assert len(set(row[side])) == 3
             assert set(row[side]) <= shown[client]
             assert all(len(text.split()) == 21 for text in row[side])  # the ellipsis counts
+
+
+def test_attention_checks_repeat_an_excerpt_of_the_right_author(
+    items: pd.DataFrame, generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
+) -> None:
+    drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=4))
+    checks, others = drawn[drawn["source"] == CHECK], drawn[drawn["source"] != CHECK]
+    assert len(checks) == 4
+    assert checks["right"].value_counts().to_dict() == {"A": 2, "B": 2}
+    assert checks["client"].is_unique
+    for row in checks.to_dict("records"):
+        own, other = ("profile_a", "profile_b") if row["right"] == "A" else ("profile_b", "profile_a")
+        assert row["candidate"] in {text.removesuffix(" …") for text in row[own]}
+        assert row["candidate"] not in {text.removesuffix(" …") for text in row[other]}
+        assert row["distractor"] != row["client"]
+    # The audit's own items are those of an audit without checks; only their codes are dealt again.
+    own = [name for name in drawn.columns if name != "item"]
+    key = ["source", "seed", "client", "prompt_id"]
+    left, right = (part[own].sort_values(key, ignore_index=True) for part in (others, items))
+    pd.testing.assert_frame_equal(left, right)
 
 
 def test_a_short_text_is_taken_where_long_ones_run_out(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from favor.studies import human_2afc_page
+from favor.studies.human_2afc_items import CHECK, AuditSettings, draw_items
 from favor.studies.human_2afc_page import annotator_page, expected_minutes
 from favor.studies.human_2afc_responses import read_votes
 
@@ -36,6 +38,17 @@ def test_nothing_in_the_source_tells_method_author_or_key(
     assert set(data) == {"annotator", "format", "page", "items", "times"}
     assert {key for item in data["items"] for key in item} == {"item", "a", "b", "candidate"}
     assert re.fullmatch(r"[0-9a-f]{32}", data["page"])
+
+
+def test_attention_checks_are_announced_and_look_like_any_item(
+    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
+) -> None:
+    drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=2))
+    page = annotator_page(drawn, "annotator_1", SEED)
+    assert "2 of the items check whether you are still with us" in page
+    assert "still with us" not in annotator_page(drawn[drawn["source"] != CHECK], "annotator_1", SEED)
+    assert not re.search(r"attention|source|client|\bright\b", page, flags=re.IGNORECASE)
+    assert {key for item in embedded(page)["items"] for key in item} == {"item", "a", "b", "candidate"}
 
 
 def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items: pd.DataFrame) -> None:

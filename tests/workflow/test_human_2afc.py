@@ -14,6 +14,7 @@ from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.cell_table import TABLE_CELLS
+from favor.studies.human_2afc import NO_RESPONSES
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs
@@ -90,7 +91,7 @@ def audit(repository, tmp_path_factory):
 
 
 def test_from_pages_to_the_table(audit):
-    assert set(audit.cells("human_2afc_audit")["reason"]) == {"no response files yet"}
+    assert set(audit.cells("human_2afc_audit")["reason"]) == {NO_RESPONSES}
     assert audit.planned() == {}
     # The first file that comes back reruns the scores and both tables, and nothing else.
     audit.answer(1, "annotator_1 (2).json")

@@ -47,6 +47,11 @@ class HumanAudit(Section):
         "Most words shown of a candidate, cut where its last whole sentence within them ends; null shows all of it.",
         ge=5,
     )
+    attention_checks: int = key(
+        0,
+        "Further items whose candidate is one of the excerpts, word for word. Annotators are told; no score has them.",
+        ge=0,
+    )
     times: bool = key(
         False, "Whether pages record how many seconds each item was in sight, and say so; never when or where."
     )

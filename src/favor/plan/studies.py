@@ -145,8 +145,11 @@ class Studies:
         """Return what the items of the audit depend on."""
         experiment, audit = self.project.experiment(key), self._audit(key)
         own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "candidate_words", "seed")
+        checks = ("attention_checks",) if audit.attention_checks else ()
         limits = ("minimum_words", "minimum_distinct_bigram_ratio")
-        settings = pick(audit, *own) | pick(experiment.generation, *limits) | {"words": self.project.words(key)}
+        settings = (
+            pick(audit, *own, *checks) | pick(experiment.generation, *limits) | {"words": self.project.words(key)}
+        )
         return parameter(seeds=experiment.seeds, settings=settings)
 
     def page_settings(self, key: OfAnnotator) -> dict[str, Any]:

@@ -41,7 +41,8 @@ def row_values(scores: pd.DataFrame, metric: str, variant: str = "") -> np.ndarr
 def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[..., Derived]:
     """Return what computes a column of the human audit, which pools all seeds: the one score of the row's method.
 
-    Beside the overall count of annotators a reason says how many of those asked have not answered.
+    Beside the overall count of annotators a reason says how many of those asked have answered, and how many attention
+    checks each has passed.
     """
 
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
@@ -51,9 +52,16 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
         value, count, note = found[["value", "n", "note"]].iloc[0]
         if note:
             return missing(str(note))
-        late = metric == "audit_annotators" and value < count
+        remarks = []
+        if metric == "audit_annotators":
+            remarks += [f"{value:.0f} of {count} annotators have answered"] * bool(value < count)
+            passed = scores[(scores["metric"] == "attention_checks_passed") & (scores["method"] == row.method)]
+            each = [
+                f"{name} {right:.0f} of {asked}" for name, right, asked in passed[["variant", "value", "n"]].to_numpy()
+            ]
+            remarks += [f"attention checks passed: {', '.join(each)}"] * bool(each)
         text = f"{value:.{decimals}%}" if percent else f"{value:.{decimals}f}"
-        return Derived(text, float(value), f"{value:.0f} of {count} annotators have answered" if late else "")
+        return Derived(text, float(value), "; ".join(remarks))
 
     return derive
 

@@ -13,10 +13,11 @@ import pandas as pd
 
 from favor.scores.metric import Metric, Score, scores_frame
 from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
-from favor.studies.human_2afc_items import SIDES
+from favor.studies.human_2afc_items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
 INFINITY = float("inf")
+CHECKS_PASSED = "attention_checks_passed"  # by annotator, and only where an audit has attention checks
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("audit_annotators", "Annotators", 0.0, INFINITY, "none", _REFERENCE),
@@ -29,7 +30,12 @@ METRICS = (
     Metric("tied_items", "Ties", 0.0, INFINITY, "none", _REFERENCE),
     Metric("first_profile_votes", "Votes for A", 0.0, INFINITY, "none", _REFERENCE),
     Metric("pairwise_agreement", "Agreement", 0.0, 1.0, "higher", _REFERENCE),
+    Metric(CHECKS_PASSED, "Checks passed", 0.0, INFINITY, "none", "items whose candidate is one of the excerpts"),
     Metric("fleiss_kappa", "Fleiss' kappa", -1.0, 1.0, "higher", "Fleiss 1971; categories: profile A, profile B"),
+)
+NO_RESPONSES = (
+    "no response files yet; give annotators the pages in studies/human_2afc, and name the folder of the files that "
+    "they save in studies.human_2afc.responses"
 )
 ALONE = "agreement needs two annotators"
 
@@ -39,11 +45,16 @@ def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int) -
 
     ``votes``: table ``human_2afc_votes``; ``sources``: method keys of the candidates; ``annotators``: how many were
     asked (the n of ``audit_annotators``). A majority is correct where more than half of an item's votes are; a tie is
-    not. Without votes every value is missing, with the reason.
+    not. Attention checks count for nothing else: ``attention_checks_passed`` says by annotator (its variant) how many
+    were passed, of how many (its n). Without votes every value is missing, with the reason.
     """
     if votes.empty:
-        return missing_scores(sources, "no response files yet")
-    scores: list[Score] = []
+        return missing_scores(sources, NO_RESPONSES)
+    checks, votes = votes[votes["source"] == CHECK], votes[votes["source"] != CHECK]
+    scores = [
+        Score(0, "", "", CHECKS_PASSED, str(annotator), float(own["correct"].sum()), len(own), "")
+        for annotator, own in checks.groupby("annotator")
+    ]
     for source in (*sources, ""):
         rows = votes if source == "" else votes[votes["source"] == source]
         for metric, value, n, note in _values(rows, annotators):
@@ -57,6 +68,7 @@ def missing_scores(sources: Sequence[str], reason: str) -> pd.DataFrame:
         Score(0, source, "", metric.name, "", float("nan"), 0, reason)
         for source in (*sources, "")
         for metric in METRICS
+        if metric.name != CHECKS_PASSED
     )
 
 

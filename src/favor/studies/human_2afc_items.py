@@ -21,6 +21,7 @@ from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WOR
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
+CHECK = "attention_check"  # the source of items whose candidate is one of the excerpts beside it
 SIDES = ("A", "B")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)")
 
@@ -30,6 +31,7 @@ class AuditSettings:
     """``items``: how many, of which ``human_items`` are held-out human continuations and the others are shared
     equally by ``methods``. A profile is the first ``excerpt_words`` words of each of ``excerpts`` training texts.
     A candidate is shown up to the end of its last whole sentence within ``candidate_words`` words, or all of it.
+    ``attention_checks``: further items whose candidate is one of the right author's excerpts, word for word.
     ``distractor``: any other author, or one of the same topic where there is one. Human continuations pass the filter
     of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``. ``words``: what counts as one.
     """
@@ -41,6 +43,7 @@ class AuditSettings:
     excerpt_words: int = 60
     distractor: Literal["any", "same_topic"] = "any"
     candidate_words: int | None = None
+    attention_checks: int = 0
     seed: int = 2026
     minimum_words: int = MINIMUM_WORDS
     minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO
@@ -87,11 +90,35 @@ def draw_items(
                     "candidate": whole_sentences(str(candidate["text"]), settings.candidate_words, words),
                 }
             )
+    rows += _checks(training, topics, settings)
     # The order says nothing about the source, so a code may count it.
     order = numpy_generator(settings.seed, "2afc codes").permutation(len(rows))
     codes = {int(row): f"item_{place:03d}" for place, row in enumerate(order, start=1)}
     frame = pd.DataFrame([{"item": codes[number], **row} for number, row in enumerate(rows)])
     return frame.astype({"seed": "int32"})[HUMAN_2AFC_ITEMS.names]
+
+
+def _checks(training: pd.DataFrame, topics: pd.Series, settings: AuditSettings) -> list[dict[str, object]]:
+    """Return the attention checks: authors in turn, half of them on side A; they have no seed and no prompt."""
+    rows: list[dict[str, object]] = []
+    order = numpy_generator(settings.seed, "2afc attention checks").permutation(sorted(topics.index))
+    for number, side in enumerate(_sides(CHECK, settings.attention_checks, settings.seed)):
+        client = str(order[number % len(order)])
+        place = (CHECK, 0, client, str(number))
+        other = _distractor(client, topics, settings, place)
+        own, foreign = (_profile(author, training, settings, place) for author in (client, other))
+        repeated = own[int(numpy_generator(settings.seed, "2afc repeated excerpt", *place).integers(len(own)))]
+        rows.append(
+            {
+                **dict(zip(("source", "seed", "client", "prompt_id"), (CHECK, 0, client, ""), strict=True)),
+                "distractor": other,
+                "right": side,
+                "profile_a": own if side == "A" else foreign,
+                "profile_b": foreign if side == "A" else own,
+                "candidate": repeated.removesuffix(" …"),
+            }
+        )
+    return rows
 
 
 def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: AuditSettings) -> pd.DataFrame:

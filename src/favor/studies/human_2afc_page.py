@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from favor.studies.human_2afc_items import CHECK
 from favor.studies.human_2afc_responses import CONFIDENCES, FORMAT, page_digest, page_items
 from favor.studies.human_2afc_script import SCRIPT
 
@@ -111,6 +112,12 @@ TIMED = """
 clock time, and nothing else about you or your device.</p>
 """
 
+CHECKED = """
+<p id="checked">{count} of the items {check} whether you are still with us: there the candidate is one of the excerpts,
+word for word. Choose the author whose excerpt it is. These items do not count for the result; we report how many of
+them every annotator solved.</p>
+"""
+
 KEYS = """
 <p class="keys pointer-only">Keys: <kbd>A</kbd> <kbd>B</kbd> author · <kbd>1</kbd>–<kbd>5</kbd> how sure ·
 <kbd>C</kbd> comment, <kbd>Esc</kbd> out of it · <kbd>Enter</kbd> or <kbd>N</kbd> next · <kbd>P</kbd> previous</p>
@@ -159,6 +166,8 @@ def annotator_page(items: pd.DataFrame, annotator: str, seed: int, times: bool =
     }
     # "<" may not stand in a script element's text: it could close it.
     embedded = json.dumps(data, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
+    checks = int((items["source"] == CHECK).sum())
+    checked = CHECKED.format(count=checks, check="checks" if checks == 1 else "check") if checks else ""
     policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -183,7 +192,7 @@ browser.</p></noscript>
 Please leave the page open until you have saved the response file.</p>
 <section id="intro">
 <h2 tabindex="-1">Before you start</h2>
-<div class="card">{INSTRUCTIONS}{TIMED if times else ""}</div>
+<div class="card">{INSTRUCTIONS}{checked}{TIMED if times else ""}</div>
 <p>{len(shown)} items, about {expected_minutes(shown)} minutes. Take a break whenever you like: the page waits, and
 reminds you of one after every {BREAK} items.</p>
 {PRACTICE}
