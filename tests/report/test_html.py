@@ -14,11 +14,13 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table
-from favor.report.content import DEMO_STATEMENT, Report
+from favor.report.content import DEMO_STATEMENT, Report, ReportTable
 from favor.report.context import Context
 from favor.report.html import html_document, html_table
 from favor.report.labels import printed_spec
 from favor.report.page import inline_svg, write_html_report
+from favor.report.pdf import latex_source
+from favor.studies.human_2afc import NO_RESPONSES, missing_scores
 
 VOID = {"meta", "br"}
 
@@ -118,6 +120,20 @@ def test_report_is_well_formed_and_self_contained(tmp_path: Path, report: Report
     # FAVoR's level is 0.40; of the collaborative baselines FedDPA's 0.32 is the best
     assert '<tr><th scope="row">Author Acc.: FAVoR minus the best collaborative baseline</th><td>0.080 (FedDPA)' in text
     assert "further numbers have no value in this experiment" in words
+
+
+def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path: Path, report: Report) -> None:
+    spec = printed_spec("human_2afc_audit")
+    scores = missing_scores(["ditto", "favor"], NO_RESPONSES)
+    empty = ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
+    experiment = replace(report.experiments[0], tables=[*report.experiments[0].tables, empty])
+    write_html_report(tmp_path / "report.html", replace(report, experiments=[experiment]))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    source = latex_source(replace(report, experiments=[experiment]))
+    assert page.count(f"<p>Nothing to show: {NO_RESPONSES}.</p>") == 1
+    assert "Nothing to show: no response files yet; give annotators the pages" in source
+    assert "Vote accuracy is over" not in page + source  # its caption
+    assert "Main federated" in page  # tables with numbers stay
 
 
 def test_same_report_same_bytes(tmp_path: Path, report: Report) -> None:

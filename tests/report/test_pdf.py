@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.content import Report
 from favor.report.pdf import compile_latex, write_pdf_report
+from favor.report.text_font import write_text_font
 from favor.running.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
@@ -27,6 +30,40 @@ def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
     assert content == (tmp_path / "two.pdf").read_bytes()
     assert str(tmp_path).encode() not in content
     assert list(tmp_path.glob(f".*{PARTIAL}")) == []
+
+
+@needs_latex
+def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
+    if shutil.which("pdffonts") is None:
+        pytest.skip("pdffonts is not installed")
+    write_pdf_report(tmp_path / "report.pdf", report)
+    command = ["pdffonts", tmp_path / "report.pdf"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[2:]
+    fonts = {line.split()[0].partition("+")[2] for line in lines}
+    # Beside it only what formulas and code are set in.
+    assert {name for name in fonts if not re.match(r"(CMSY|CMMI|CMR|CMTT|CMEX|MSAM|MSBM)\d", name)} <= {
+        "DejaVuSans",
+        "DejaVuSans-Bold",
+        "DejaVuSans-Oblique",
+        "DejaVuSans-BoldOblique",
+    }
+    assert "DejaVuSans" in fonts
+    assert not any("Type 3" in line for line in lines)  # bitmaps
+
+
+def test_metrics_hold_the_widths_of_the_font(tmp_path: Path) -> None:
+    """Read back as TFtoPL does; DejaVu Sans has 2048 units per em (its own hmtx table)."""
+    write_text_font(tmp_path)
+    content = (tmp_path / "favor-regular.tfm").read_bytes()
+    words, header, first, last, widths = struct.unpack(">5H", content[:10])
+    assert (4 * words, first, last) == (len(content), 0, 255)
+    table = 24 + 4 * header + 4 * 256
+    for character, units in (("o", 1253), ("A", 1401), ("M", 1767), ("i", 569)):
+        index = content[24 + 4 * header + 4 * ord(character)]
+        assert 0 < index < widths
+        (width,) = struct.unpack(">i", content[table + 4 * index : table + 4 * index + 4])
+        assert width / 2**20 == pytest.approx(units / 2048, abs=1e-6)
+    assert content[24 + 4 * header + 4 * 23] == 0  # the compound word mark, which DejaVu Sans lacks
 
 
 @needs_latex

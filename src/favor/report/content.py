@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from favor.report.cells import DASH
 from favor.report.specs import Section, TableSpec
 
 # DECISIONS: to be printed beside our own tables.
@@ -36,15 +37,20 @@ OWN_STATEMENT = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: title, caption, its files (``pdf`` for LaTeX, ``svg`` for HTML), and the tables that it draws.
+    """A figure: title, caption and its files.
 
-    ``data``: paths from the report's folder.
+    svg, pdf: the drawing, for HTML and for LaTeX.
+    drawn: the numbers that are drawn, as CSV; "" for a figure without numbers.
+    data: the tables that they come from.
+
+    ``drawn`` and ``data`` are paths from the report's folder.
     """
 
     title: str
     caption: str
     svg: Path
     pdf: Path
+    drawn: str = ""
     data: Sequence[str] = ()
 
 
@@ -160,6 +166,14 @@ def setting_text(value: object) -> str:
 def statement(experiment: ExperimentReport) -> str:
     """Return the sentence that says whose numbers these are."""
     return DEMO_STATEMENT if experiment.is_demo else OWN_STATEMENT
+
+
+def nothing_to_show(table: ReportTable) -> str:
+    """Return a line that stands in the place of a table of dashes alone, and says why; "" for any other table."""
+    if len(table.cells) and not (table.cells["text"] == DASH).all():
+        return ""
+    reasons = "; ".join(reason for reason in table.cells["reason"].unique() if reason) or "no row of it was run"
+    return f"Nothing to show: {reasons}."
 
 
 def table_note(experiment: ExperimentReport, table: ReportTable) -> str:

@@ -1,6 +1,7 @@
 """The PDF report: LaTeX source from the same content as the HTML page, set by pdfLaTeX in a temporary folder.
 
-Uses only Debian's texlive-latex-base and texlive-latex-recommended. Same content, same bytes: no dates, no
+Uses only Debian's texlive-latex-base and texlive-latex-recommended. Text has the font of the figures, which comes with
+matplotlib. Same content, same bytes: no dates, no
 identifiers, no paths.
 """
 
@@ -28,6 +29,7 @@ from favor.report.content import (
     by_section,
     digest,
     flat_settings,
+    nothing_to_show,
     statement,
     table_note,
 )
@@ -37,6 +39,8 @@ from favor.report.long_tables import PREAMBLE as TABLES
 from favor.report.long_tables import captioned_table, plain_table, report_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
+from favor.report.text_font import PREAMBLE as TEXT_FONT
+from favor.report.text_font import write_text_font
 from favor.running.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
@@ -52,7 +56,9 @@ PREAMBLE = (
 \usepackage[expansion=false]{microtype}
 \usepackage[font=small,labelfont=bf,skip=6pt]{caption}
 \usepackage[hidelinks,pdfusetitle,pdflang=en,pdfsubject={Federated personalised text generation, measured}]{hyperref}
-\renewcommand{\familydefault}{\sfdefault}
+"""
+    + TEXT_FONT
+    + r"""\renewcommand{\familydefault}{\sfdefault}
 \pdfinfoomitdate=1 \pdfsuppressptexinfo=-1 \pdftrailerid{}
 \setlength{\parindent}{0pt}\setlength{\parskip}{5pt plus 1pt}
 \setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.95}\renewcommand{\bottomfraction}{.8}\renewcommand{\textfraction}{.04}
@@ -115,6 +121,8 @@ def write_pdf_report(path: str | Path, report: Report) -> None:
 def compile_latex(source: Path) -> Path:
     """Run pdfLaTeX on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line.
 
+    The font of :data:`PREAMBLE` is put beside it.
+
     It runs until what a pass leaves for the next no longer changes. latexmk goes by the times of these files, and on a
     busy machine it stopped a pass early: equal reports then had different tables of contents.
     """
@@ -122,6 +130,7 @@ def compile_latex(source: Path) -> Path:
     clock = {"SOURCE_DATE_EPOCH": EPOCH, "FORCE_SOURCE_DATE": "1", "TZ": "UTC", "max_print_line": "1000"}
     # shell escape stays off whatever the machine's TeX configuration says.
     environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
+    write_text_font(source.parent)
     left: dict[str, bytes] = {}
     for _ in range(PASSES):
         before = left
@@ -213,6 +222,8 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 
 
 def _table(experiment: ExperimentReport, table: ReportTable) -> str:
+    if missing := nothing_to_show(table):
+        return rf"\textbf{{{escape(table.spec.title)}.}} {escape(missing)}\par"
     where = f"The paper prints it as its {table.spec.paper}." if table.spec.paper else ""
     note = " ".join(filter(None, (table_note(experiment, table), where)))
     # Labels are unique: two experiments may print the same table.
