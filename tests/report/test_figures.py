@@ -207,6 +207,8 @@ def loss_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
+# What figures may ask for that is no table of every experiment: settings, manifests, a log.
+NO_TABLES = ("sampling", "encoder_manifests", "pretraining")
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
@@ -237,7 +239,11 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
         "pipeline": draw_pipeline,
         "allocation": lambda *paths: draw_allocation(allocation, *paths),
         "curves": lambda *paths: draw_training_curves(
-            {"favor": training_log(), "fedavg": training_log(1)}, two, *paths
+            {"favor": training_log(), "fedavg": training_log(1)},
+            two,
+            *paths,
+            pretraining=pd.DataFrame({"done": range(1, 251), "loss": 1.0}),
+            encoders={"ASCE-A": [3.0, 2.0]},
         ),
         "retention": lambda *paths: draw_retention_utility(scores, "asce_a", Methods(context.methods), *paths),
         "map": generation_map,
@@ -259,12 +265,49 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
 def test_same_data_same_bytes(tmp_path: Path, draw: Draw) -> None:
     for name in ("one", "two"):
         draw(tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf")
+    if draw not in (draw_workflow, draw_pipeline):
+        for name in ("one", "two"):
+            draw(tmp_path / f"{name}.csv")
+        assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+        assert len(pd.read_csv(tmp_path / "one.csv"))
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
     drawing = (tmp_path / "one.svg").read_text(encoding="utf-8")
     assert ElementTree.fromstring(drawing).tag.endswith("svg")
     assert not re.search(r"20\d\d-\d\d-\d\d", drawing)
     assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
+
+
+def csv_of(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path: Path) -> None:
+    """The CSV has what the test's tables say, under the names that the drawing prints."""
+    path = tmp_path / "drawn.csv"
+    draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, path)
+    rows = csv_of(path).query("metric == 'author_accuracy' and method == 'hot'")
+    # 0.8 - 1.0 / 2 on two seeds, 0.02 and 0.04 above it: mean 0.33, deviation 0.02 / sqrt(2)
+    assert rows[["temperature", "nucleus", "mean", "std"]].to_numpy().tolist() == [[1.0, False, 0.33, 0.0141421]]
+    draw_last_participation(participation_table(), Methods(["fedavg", "favor"]), path)
+    drawn = csv_of(path)
+    assert list(drawn["last_round"]) == ["never", "1", "3", "all"]
+    assert list(drawn["accuracy"]) == [0.1, 0.2, 0.4, 0.233333]  # 2, 4 and 8 of 20, 14 of 60
+    assert set(drawn["name"]) == {"FAVoR"}
+    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), path)
+    assert list(csv_of(path)["similarity_lost"]) == [0.05, 0.2, 0.0, 0.0]
+    assert "client" not in path.read_text()
+    generation_map(path)
+    assert csv_of(path).groupby("method")["spread"].first().round(2).to_dict() == {
+        "favor": 1.0,
+        "fedavg": pytest.approx(0.25, abs=0.1),
+        "gold": 1.0,
+    }
+
+
+def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"own\.csv: the figure does not say what it draws"):
+        draw_pipeline(tmp_path / "own.csv")
 
 
 def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
@@ -275,6 +318,20 @@ def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
     with drawing(2, 2) as (_, (axis,)):
         assert not axis.set_title(name).get_parse_math()
         assert not axis.legend([axis.plot([0], [0])[0]], [name]).get_texts()[0].get_parse_math()
+
+
+def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path: Path) -> None:
+    logs, shown, path = {"favor": training_log()}, Methods(["favor"]), tmp_path / "curves.csv"
+    draw_training_curves(logs, shown, path)
+    assert set(csv_of(path)["panel"]) == {"Shared stage", "Personal stage", "Style alignment"}
+    steps = pd.DataFrame({"done": [10 * step for step in range(1, 251)], "loss": [float(step) for step in range(250)]})
+    draw_training_curves(logs, shown, path, tmp_path / "a.svg", pretraining=steps, encoders={"ASCE-A": [3.0, 2.0]})
+    drawn = csv_of(path).groupby("panel")
+    # 250 steps make 84 points of three, the last of one: 0, 1, 2 end at the third step, 249 stands alone.
+    base = drawn.get_group("Base model")
+    assert base[["place", "value"]].iloc[[0, -1]].to_numpy().tolist() == [[30.0, 1.0], [2500.0, 249.0]]
+    assert len(base) == 84
+    assert drawn.get_group("Style encoder ASCE-A")[["place", "value"]].to_numpy().tolist() == [[1.0, 3.0], [2.0, 2.0]]
 
 
 def test_empty_logs_are_named(tmp_path: Path) -> None:
@@ -458,7 +515,7 @@ def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
     for name in FIGURES.names():
         spec = load_figure(name)
         assert asked(name) == (spec.inputs, spec.scores)
-        assert set(spec.inputs) <= set(get_args(FigureInput)) == {*TABLES, "sampling"}  # of the configuration, no table
+        assert set(spec.inputs) <= set(get_args(FigureInput)) == {*TABLES, *NO_TABLES}
         assert set(spec.scores) <= set(METRIC_FAMILIES.names())
     assert figures_in_order()[0] == "result"
     check = (
@@ -528,7 +585,7 @@ def test_every_drawing_of_data_says_what_it_shows(tmp_path: Path, draw: Draw, sa
 def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path: Path) -> None:
     drawn = {}
 
-    def keep(figure: Any, *paths: Path, finding: str = "") -> None:
+    def keep(figure: Any, *paths: Path, finding: str = "", data: Any = None) -> None:
         drawn.update(panels=figure.axes, finding=finding)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -32,6 +32,7 @@ rule pretrain_base:
         **paths.weights(paths.base_folder),
     log:
         paths.log("pretrain_base"),
+        losses=paths.pretraining_losses,
     benchmark:
         paths.benchmark("pretrain_base")
     conda:

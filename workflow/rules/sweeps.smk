@@ -57,7 +57,7 @@ rule draw_sweep:
     input:
         scores=paths.sweep_scores,
     output:
-        expand(paths.sweep_figure, kind=("svg", "pdf"), allow_missing=True),
+        expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
     log:
         paths.log("draw_sweep"),
     benchmark:

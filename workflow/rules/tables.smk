@@ -96,6 +96,7 @@ rule draw_figure:
             labels=figures.labels,
         ),
         pdf=paths.figure.where(kind="pdf"),
+        drawn=paths.figure.where(kind="csv"),
     log:
         paths.log("draw_figure"),
     benchmark:

@@ -9,7 +9,7 @@ from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import InExperiment, OfFigure
-from favor.plan.project import Project, alternatives, parameter
+from favor.plan.project import Project, alternatives, parameter, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
 from favor.report.figure_specs import asked, title_of
@@ -32,6 +32,9 @@ class Figures:
         """Return what a figure may ask for (:data:`favor.report.figure_specs.FigureInput`), as files."""
         return {
             "training_logs": self.training.logs(key),
+            # Not an input: results from before losses were kept have no such file, and are drawn without it.
+            "pretraining": [],
+            "encoder_manifests": list(self._trained_encoders(key).values()),
             "allocation": [self.project.allocation(key)],
             "source_embeddings": [self.evaluation.style_sources(key)],
             "gold_embeddings": [self.evaluation.style_golds(key)],
@@ -66,15 +69,29 @@ class Figures:
             logs[row.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
         return logs
 
+    def _trained_encoders(self, key: InExperiment) -> dict[str, str]:
+        """Return the manifests of the experiment's encoders that were trained here, by encoder."""
+        encoders = self.project.config.encoders
+        used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
+        return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
+
     def settings(self, key: OfFigure) -> dict[str, Any]:
         """Return what a figure knows of its experiment beside what it asks for."""
-        context = self.tables.context(key.experiment)
+        context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
+        base = self.project.experiment(key).base_model
+        pretrained = self.project.config.base_models[base].pretrain is not None
         return parameter(
             **{name: context[name] for name in ("methods", "display", "references")},
             bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context["methods"]},
             style_encoder=self.project.experiment(key).style_encoder,
-            logs=self._own_logs(key) if "training_logs" in asked(key.figure)[0] else {},
-            **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in asked(key.figure)[0] else {}),
+            logs=self._own_logs(key) if "training_logs" in inputs else {},
+            **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),
+            **({"encoders": list(self._trained_encoders(key))} if "encoder_manifests" in inputs else {}),
+            **(
+                {"pretraining": self.paths.pretraining_losses.of(model=base)}
+                if "pretraining" in inputs and pretrained
+                else {}
+            ),
         )
 
     def labels(self, key: OfFigure) -> dict[str, str]:
@@ -90,7 +107,7 @@ class Figures:
         return list(map(FIGURES.entry, FIGURES.names()))
 
     def files(self, kind: str) -> list[str]:
-        """Return the figures of every experiment that has any, as ``kind``: "svg" or "pdf"."""
+        """Return the figures of every experiment that has any, as ``kind``: "svg", "pdf" or "csv"."""
         return [
             self.paths.figure.of(experiment=name, figure=figure, kind=kind)
             for name in self.project.config.experiments

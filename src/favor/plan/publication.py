@@ -214,7 +214,7 @@ class Publication:
     def public_files(self, key: object = None) -> list[str]:
         """Return what a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
         files = [self.paths.report.of(kind="html"), self.paths.numbers.of()]
-        files += [*self.figures.overviews("svg"), *self.figures.files("svg")]
+        files += [*self.figures.overviews("svg"), *self.figures.files("svg"), *self.figures.files("csv")]
         for name, experiment in self.project.config.experiments.items():
             for label in experiment.tables:
                 if self.tables.specs[label].publishable:
@@ -222,7 +222,7 @@ class Publication:
                     files += self.tables.comparisons(Table(name, label))
             files += [self.paths.scores.of(experiment=name, family=family) for family in self.evaluation.families(name)]
             files.append(self.paths.settings.of(experiment=name))
-        files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg")]
+        files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg"), *self.sweeps.figures("csv")]
         for name, sweep in self.project.config.sweeps.items():
             files.append(self.paths.sweep_scores.of(sweep=name))
             for label in sweep.tables:

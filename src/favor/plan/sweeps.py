@@ -90,7 +90,7 @@ class Sweeps:
         ]
 
     def figures(self, kind: str) -> list[str]:
-        """Return the figures of all sweeps that have one, as ``kind``: "svg" or "pdf"."""
+        """Return the figures of all sweeps that have one, as ``kind``: "svg", "pdf" or "csv"."""
         sweeps = self.project.config.sweeps
         return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
 

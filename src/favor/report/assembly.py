@@ -173,7 +173,15 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
             values["axis"]: ", ".join(f"{point.label} ({point.experiment})" for point in points),
         },
         tables=tables,
-        figures=[Figure(values["title"], SWEEP_CAPTION, *_files(folder / "figures", "points"))]
+        figures=[
+            Figure(
+                values["title"],
+                SWEEP_CAPTION,
+                *_files(folder / "figures", "points"),
+                f"sweeps/{name}/figures/points.csv",
+                (f"sweeps/{name}/scores.parquet",),
+            )
+        ]
         if values["figure"]
         else [],
         is_demo=values["demo"],
@@ -198,7 +206,8 @@ def _drawn(results: Path, experiment: str, name: str) -> Figure:
     tables = [f"scores/{family}.parquet" for family in figure.scores]
     tables += [_WHOLE[table] for table in figure.inputs if table in _WHOLE]
     data = tuple(f"{experiment}/{table}" for table in tables)
-    return Figure(figure.title, figure.caption, *_files(results / experiment / "figures", name), data)
+    files = _files(results / experiment / "figures", name)
+    return Figure(figure.title, figure.caption, *files, f"{experiment}/figures/{name}.csv", data)
 
 
 def _files(folder: Path, figure: str) -> tuple[Path, Path]:

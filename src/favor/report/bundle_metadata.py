@@ -35,6 +35,7 @@ _FORMATS = {
     ".parquet": "application/vnd.apache.parquet",
     ".html": "text/html",
     ".svg": "image/svg+xml",
+    ".csv": "text/csv",
     ".tex": "application/x-tex",
     ".json": "application/json",
     ".yaml": "application/yaml",

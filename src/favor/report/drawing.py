@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import pandas as pd
 from matplotlib import pyplot
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from favor.foundation.files import atomic_path
+from favor.foundation.errors import UserError
+from favor.foundation.files import atomic_path, write_text
 
 matplotlib.use("Agg")
 
@@ -91,14 +93,22 @@ def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], siz
         )
 
 
-def save(figure: Figure, *paths: str | Path, finding: str = "") -> None:
-    """Write ``figure`` to each of ``paths`` (.svg, .pdf, .png), without dates or names of the machine.
+def save(figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFrame | None = None) -> None:
+    """Write ``figure`` to each of ``paths`` (.svg, .pdf, .png, .csv), without dates or names of the machine.
 
-    ``finding``: what the figure shows, in a sentence for those who do not see it; the SVG keeps it.
+    finding: what the figure shows, in a sentence for those who do not see it; the SVG keeps it.
+    data: the numbers that are drawn, the content of the .csv file: six significant digits, empty where there is none.
+
+    Raises ``UserError`` where a .csv file is asked for without ``data``.
     Call it inside the :func:`drawing` block that made the figure: font and hash settings are read on writing.
     """
     for path in paths:
         suffix = Path(path).suffix.removeprefix(".")
+        if suffix == "csv":
+            if data is None:
+                raise UserError(f"{path}: the figure does not say what it draws; give save() its numbers as data=")
+            write_text(data.to_csv(index=False, float_format="%.6g", lineterminator="\n"), path)
+            continue
         metadata = {
             "svg": {"Date": None, "Creator": None, **({"Title": finding} if finding else {})},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
@@ -11,10 +12,13 @@ from favor.analysis.tables import ADAPTER_ENERGY, COORDINATE_EFFECTS, EVIDENCE, 
 from favor.corpora.tables import ALLOCATION
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS, TRAINING_LOG
+from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tables import Table
+from favor.paper.names import encoder_name
 from favor.report.figure_specs import FigureInput
 from favor.report.identity import Methods
+from favor.running.losses import LOSSES
 from favor.scores.inputs import RUN_KEYS
 from favor.scores.tables import SCORES
 
@@ -44,6 +48,8 @@ class FigureData:
     logs: Mapping[str, Sequence[str]]  # training logs by row
     bases: Mapping[str, str] = field(default_factory=dict)  # the method behind a row, where it has another name
     sampling: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # temperature and top_p by row
+    encoders: Sequence[str] = ()  # those that were trained here, in the order of their manifests
+    pretraining: str = ""  # losses of the base model, where it was pretrained; the file may be missing
 
     @property
     def shown(self) -> Methods:
@@ -65,6 +71,18 @@ class FigureData:
             method: pd.concat([read_parquet(path, TRAINING_LOG) for path in self.logs[method]], ignore_index=True)
             for method in self.methods
             if self.logs[method]
+        }
+
+    def pretraining_losses(self) -> pd.DataFrame:
+        """Return the table ``losses`` of the base model's pretraining, empty where no run kept it."""
+        return read_parquet(self.pretraining, LOSSES) if Path(self.pretraining).is_file() else LOSSES.empty()
+
+    def encoder_losses(self) -> dict[str, list[float]]:
+        """Return the mean training loss of every epoch, by the printed name of the encoder that was trained."""
+        manifests = (read_json(path)["manifest"] for path in self.files["encoder_manifests"])
+        return {
+            encoder_name(encoder): [epoch["training_loss"] for epoch in manifest["epochs"]]
+            for encoder, manifest in zip(self.encoders, manifests, strict=True)
         }
 
     def surviving_embeddings(self) -> pd.DataFrame:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # What a figure may ask for, of its experiment; favor.report.figure_data says which tables these are.
 FigureInput = Literal[
     "training_logs",
+    "pretraining",  # the loss of every step of the base model, where a run kept it
+    "encoder_manifests",  # of the encoders that were trained here
     "allocation",
     "source_embeddings",  # the clients' human texts in the style encoder's space
     "gold_embeddings",  # their own continuations of the prompts

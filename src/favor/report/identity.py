@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pandas as pd
+
 from favor.paper.names import METHODS, method_name
 from favor.report.cells import printed
 from favor.report.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
@@ -135,6 +137,12 @@ class Methods:
             for word, row in (("highest", high), ("lowest", low))
         ]
         return f"{what}: {', '.join(ends)}."
+
+    def named(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Return ``values`` with the printed name of each row beside its key, the column or index level ``method``."""
+        flat = values.reset_index() if "method" in values.index.names else values.reset_index(drop=True)
+        names = [self.name(row) for row in flat["method"]]
+        return pd.concat([flat[["method"]].assign(name=names), flat.drop(columns="method")], axis=1)
 
     def label_rows(self, axis: Any, rows: Sequence[str]) -> None:
         """Write names beside the heights 0, 1, ... of ``axis``, each in its row's colour."""

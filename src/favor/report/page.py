@@ -22,6 +22,7 @@ from favor.report.content import (
     by_section,
     digest,
     flat_settings,
+    nothing_to_show,
     statement,
     table_note,
 )
@@ -157,6 +158,8 @@ def _preparation(experiment: ExperimentReport) -> list[str]:
 def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
     identifier = f"table-{html_text(experiment.name)}-{table.spec.label}"
     title = _heading(4, identifier, table.spec.title)
+    if missing := nothing_to_show(table):
+        return [title, _paragraph(missing)]
     where = f"The paper prints this table as its {table.spec.paper}." if table.spec.paper else ""
     shown = html_table(table.spec, table.cells, table_note(experiment, table))
     parts = [title, f'<div id="of-{identifier}">{shown}</div>', _files(experiment, table, identifier)]
@@ -219,15 +222,20 @@ def _facts(facts: Sequence[tuple[str, str]], kind: str = "facts") -> str:
 
 
 def _figure(figure: Figure, identifier: str) -> str:
-    drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}")
+    numbers = f"The numbers drawn are in {figure.drawn}." if figure.drawn else ""
+    drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}", numbers)
     caption = f"<strong>{html_text(figure.title)}.</strong> {html_text(figure.caption)}"
     links = [f'<a href="{html_text(path)}">{html_text(Path(path).stem)}</a>' for path in figure.data]
-    caption += f'<span class="data"> Data: {" · ".join(links)} (Parquet).</span>' * bool(links)
+    files = [f'Numbers drawn: <a href="{html_text(figure.drawn)}">CSV</a>.'] * bool(figure.drawn)
+    files += [f"From {' · '.join(links)} (Parquet)."] * bool(links)
+    caption += f'<span class="data"> {" ".join(files)}</span>' * bool(files)
     return f'<figure><div class="drawing" tabindex="0">{drawing}</div><figcaption>{caption}</figcaption></figure>'
 
 
-def inline_svg(path: Path, identifier: str, title: str) -> str:
+def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> str:
     """Return the SVG file as an element to stand inside a page: ids made unique, title and finding readable aloud.
+
+    ``ending``: what is read aloud after the finding.
 
     Raises ``UserError`` where the file is missing, not SVG, or holds a script.
     """
@@ -239,7 +247,7 @@ def inline_svg(path: Path, identifier: str, title: str) -> str:
     if start < 0 or re.search(r"<script|\son\w+=|javascript:", source, flags=re.IGNORECASE):
         raise UserError(f"{path}: not a plain SVG drawing; delete it and run again")
     finding = re.search(r"<dc:title>(.*?)</dc:title>", source)
-    spoken = " ".join([title, *([unescape(finding[1])] if finding else [])])
+    spoken = " ".join(filter(None, [title, unescape(finding[1]) if finding else "", ending]))
     element = re.sub(r"<metadata>.*?</metadata>", "", source[start:], flags=re.DOTALL).strip()
     prefix = re.sub(r"\W", "-", identifier) + "-"
     element = re.sub(r'\bid="', f'id="{prefix}', element)

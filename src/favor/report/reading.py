@@ -135,6 +135,6 @@ tbody tr:hover > * { background: var(--card); }
 .files { font-size: .85rem; margin: .2rem 0 .6rem; color: var(--soft); }
 .permalink { margin-left: .4rem; text-decoration: none; font-weight: 400; color: var(--soft); }
 [hidden] { display: none !important; }
-.data { white-space: nowrap; }
+.data { overflow-wrap: anywhere; }
 @media print { .aids, .data, .files, .permalink { display: none; } }
 """

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 from favor.running.occupancy import at_work
+from favor.running.progress import Progress
 
 # What the machine refuses and its user can fix; any other error of the system is a defect and keeps its traceback.
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -90,7 +91,7 @@ def job(snakemake: Any) -> Iterator[Any]:
     tee = _Tee(terminal, Path(str(snakemake.log[0])))
     sys.stderr = tee  # type: ignore[assignment]
     try:
-        with at_work(snakemake.rule):
+        with at_work(snakemake.rule), _kept_losses(snakemake):
             yield _configuration(snakemake)
     except KeyboardInterrupt:
         print(f"{snakemake.rule}: interrupted; the same command goes on", file=sys.stderr, flush=True)
@@ -108,6 +109,27 @@ def job(snakemake: Any) -> Iterator[Any]:
     finally:
         sys.stderr = terminal
         tee.close()
+
+
+@contextmanager
+def _kept_losses(snakemake: Any) -> Iterator[None]:
+    """Write the loss of every step to the rule's log of that name, if it has one, when the work is done."""
+    path = getattr(snakemake.log, "losses", None)
+    if path is None:
+        yield
+        return
+    Progress.losses = []
+    try:
+        yield
+        # Imported here: reading tables costs half a second, and no other job needs it.
+        import pandas as pd
+
+        from favor.foundation.parquet import write_parquet
+        from favor.running.losses import LOSSES
+
+        write_parquet(pd.DataFrame(Progress.losses, columns=LOSSES.names), path, LOSSES)
+    finally:
+        Progress.losses = None
 
 
 def _compute_as_configured(snakemake: Any) -> None:

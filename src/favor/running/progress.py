@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import ClassVar
 
 
 class Progress:
@@ -12,6 +13,9 @@ class Progress:
     Lines go to standard error, at most one every ``every`` seconds and one at the end; a job's log receives the
     same lines (:mod:`favor.running.job`). ``figures`` given to :meth:`update` (such as the loss) are shown.
     """
+
+    # (units done, loss) of every update that says a loss, while a job keeps them (favor.running.job).
+    losses: ClassVar[list[tuple[int, float]] | None] = None
 
     def __init__(self, label: str, total: int, unit: str = "steps", every: float = 5.0) -> None:
         self.label, self.total, self.unit, self.every = label, total, unit, every
@@ -24,6 +28,8 @@ class Progress:
         self.done += amount
         self.tokens += tokens
         self._figures.update(figures)
+        if Progress.losses is not None and "loss" in figures:
+            Progress.losses.append((self.done, figures["loss"]))
         now = time.monotonic()
         if now - self._last >= self.every:
             self._last = now

@@ -34,7 +34,8 @@ def draw_allocation(allocation: pd.DataFrame, *paths: str | Path) -> None:
             f"{len(order)} clients learn from {allocated.min():,} to {allocated.max():,} word units each; "
             f"{(allocated < target).sum()} of them from less than their target."
         )
-        save(figure, *paths, finding=said)
+        columns = ["client", "available_words", "target_words", "allocated_words"]
+        save(figure, *paths, finding=said, data=order[columns])
 
 
 FIGURE = FigureSpec(

@@ -27,11 +27,12 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         return float(means.get((metric, variant, method), np.nan))
 
     shown = [method for method in methods.rows if np.isfinite(value("common_similarity", "", method))][::-1]
+    columns = ["method", "one_prompt", "two_prompts", *SHARES]
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
         if not shown:
             for axis in axes:
                 say(axis, "No two authors have outputs on a common prompt\nthat passed the filter.")
-            save(figure, *paths)
+            save(figure, *paths, data=methods.named(pd.DataFrame(columns=columns)))
             return
         places = np.arange(len(shown))
         same = [value("common_similarity", "", method) for method in shown]
@@ -54,7 +55,15 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
             axis.set_ylim(-0.6, len(shown) - 0.4)
             axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7)
         alike = dict(zip(shown, same, strict=True))
-        save(figure, *paths, finding=methods.extremes("Cosine between authors on one prompt", alike))
+        own = value("own_prompt_similarity", "", "gold")
+        shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
+        data = pd.DataFrame(dict(zip(columns, (shown, same, other, *shares), strict=True)))
+        save(
+            figure,
+            *paths,
+            finding=methods.extremes("Cosine between authors on one prompt", alike),
+            data=methods.named(data.assign(people_own_prompts=own)[::-1]),
+        )
 
 
 FIGURE = FigureSpec(

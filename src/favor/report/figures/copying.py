@@ -53,7 +53,15 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             )
             for variant, (text, _) in TEXTS.items()
         )
-        save(figure, *paths, finding=" ".join(filter(None, said)))
+        data = pd.DataFrame(
+            [
+                (metric, method, *(value(metric, variant, method) for variant in TEXTS))
+                for metric in PANELS
+                for method in (*shown[::-1], "gold")
+            ],
+            columns=["metric", "method", "own_text", "other_clients_texts"],
+        )
+        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
 
 
 FIGURE = FigureSpec(

@@ -11,6 +11,7 @@ from favor.report.figure_specs import FigureSpec
 from favor.report.identity import Methods
 
 AXES = {"x": "kept_generated_auc", "y": "kept_author_accuracy"}
+_NAMES = {"kept_generated_auc": "verification_auc", "kept_author_accuracy": "author_accuracy"}
 
 
 def draw_distinct_faithful(
@@ -57,7 +58,9 @@ def draw_distinct_faithful(
         accuracy = values[AXES["y"], _VARIANTS[0]].reindex(shown).to_dict()
         auc = values[AXES["x"], _VARIANTS[0]].reindex(shown).to_dict()
         said = (methods.extremes("Verification AUC", auc), methods.extremes("Author accuracy", accuracy))
-        save(figure, *paths, finding=" ".join(filter(None, said)))
+        flat = values.reindex(shown).rename_axis(index="method")
+        flat.columns = pd.Index([f"{_NAMES[metric]}{variant.removeprefix('score')}" for metric, variant in wanted])
+        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(flat))
 
 
 _VARIANTS = ("score", "score_low", "score_high")

@@ -42,7 +42,9 @@ def draw_diversity_growth(
             figure.draw_without_rendering()
             label_beside(axis, labels)
         last = {method: float(curves[method].iloc[-1]) for method in shown}
-        save(figure, *paths, finding=methods.extremes("Vendi score of all authors", last))
+        drawn = curves[curves.index.get_level_values(0).isin(shown)].rename("vendi_score")
+        finding = methods.extremes("Vendi score of all authors", last)
+        save(figure, *paths, finding=finding, data=methods.named(drawn.to_frame()))
 
 
 FIGURE = FigureSpec(

@@ -48,7 +48,7 @@ def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
         parts = set(energy["part"])
         most = {title: (part, means[part].idxmax()) for part, title in PANELS if part in parts}
         said = [f"{title}: most of the energy in {place[1]} ({means[place]:.0%})" for title, place in most.items()]
-        save(figure, *paths, finding=f"{'; '.join(said)}." if said else "")
+        save(figure, *paths, finding=f"{'; '.join(said)}." if said else "", data=energy)
 
 
 def _heat_map(axis: Any, shares: np.ndarray, largest: float) -> Any:

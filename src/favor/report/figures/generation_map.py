@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,8 @@ def draw_generation_map(
         axes[0].margins(0.08)
         figure.supxlabel(f"The two directions hold {share:.0%} of the variance of the authors' training texts.", size=8)
         methods_alone = {name: value for name, value in spreads.items() if name != OWN}
-        save(figure, *paths, finding=methods.extremes("Spread of the authors' centres", methods_alone))
+        finding = methods.extremes("Spread of the authors' centres", methods_alone)
+        save(figure, *paths, finding=finding, data=methods.named(_data(panels, home, mean, plane, spreads)))
 
 
 def _panel(
@@ -102,6 +103,23 @@ def _panel(
     ratio = spread(np.stack([centres[name] for name in both])) / spread(np.stack([own[name] for name in both]))
     axis.text(0.03, 0.03, f"spread {ratio:.2f}", transform=axis.transAxes, size=7.5)
     return ratio
+
+
+def _data(
+    panels: Sequence[tuple[str, pd.DataFrame]],
+    home: Mapping[str, np.ndarray],
+    mean: np.ndarray,
+    plane: np.ndarray,
+    spreads: Mapping[str, float],
+) -> pd.DataFrame:
+    """Return the centres of every panel, author by author (unnamed), and its spread."""
+    records = [
+        (name, *((home[client] - mean) @ plane.T), *((centre - mean) @ plane.T), spreads[name])
+        for name, outputs in panels
+        if not outputs.empty
+        for client, centre in _centres(outputs).items()
+    ]
+    return pd.DataFrame(records, columns=["method", "texts_x", "texts_y", "outputs_x", "outputs_y", "spread"])
 
 
 def _rows(frame: pd.DataFrame) -> np.ndarray:

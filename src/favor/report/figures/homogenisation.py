@@ -52,7 +52,10 @@ def draw_homogenisation(
         left.grid(axis="x")
         _habits(right, kept)
         left_over = ladder[""].to_dict() if len(ladder) else {}
-        save(figure, *paths, finding=methods.extremes("Share of the spread between authors that is left", left_over))
+        finding = methods.extremes("Share of the spread between authors that is left", left_over)
+        spreads = ladder.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"})
+        data = spreads.join(kept.add_prefix("habit_")).rename_axis(index="method", columns=None)
+        save(figure, *paths, finding=finding, data=methods.named(data))
 
 
 def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  # matplotlib's axis

@@ -12,6 +12,8 @@ from favor.report.drawing import drawing, save, say
 from favor.report.figure_specs import FigureSpec
 from favor.report.identity import Methods
 
+BARS = ["method", "last_round", "outputs", "accuracy", "low", "high"]
+
 
 def draw_last_participation(
     participation: pd.DataFrame,
@@ -23,6 +25,7 @@ def draw_last_participation(
     pooled = participation.groupby(["method", "last_round"], as_index=False)[counts].sum()
     rounds = sorted(pooled["last_round"].unique())
     shown = [name for name in methods.rows if name in set(pooled["method"])]
+    bars: list[tuple[str, str, int, float, float, float]] = []
     with drawing(7.2, 3.6) as (figure, axes):
         axis = axes[0]
         if not shown:
@@ -34,15 +37,18 @@ def draw_last_participation(
             offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
             hits = list(zip(rows["correct"], rows["outputs"], strict=True))
             at = [places[value] + offset for value in rows["last_round"]]
+            lasts = ["never" if value < 0 else str(value + 1) for value in rows["last_round"]]
             if hits:
                 hits.append((rows["correct"].sum(), rows["outputs"].sum()))
                 at.append(len(rounds) + offset)
-            for place, (correct, outputs) in zip(at, hits, strict=True):
+                lasts.append("all")
+            for place, last, (correct, outputs) in zip(at, lasts, hits, strict=True):
                 low, high = binomtest(int(correct), int(outputs)).proportion_ci(method="wilson")
                 share = correct / outputs
                 error = [[max(0.0, share - low)], [max(0.0, high - share)]]
-                bars = {"linestyle": "none", "elinewidth": 0.7, "capsize": 1.5}
-                axis.errorbar(place, share, yerr=error, **bars, **identity.points)
+                style = {"linestyle": "none", "elinewidth": 0.7, "capsize": 1.5}
+                axis.errorbar(place, share, yerr=error, **style, **identity.points)
+                bars.append((name, last, outputs, share, low, high))
         handles = [Line2D([], [], linestyle="none", **identity.points) for identity in drawn.values()]
         clients = dict(pooled[pooled["method"].isin(shown[:1])].set_index("last_round")["clients"])
         labels = [f"{'never' if value < 0 else value + 1}\n{clients.get(value, 0)}" for value in rounds]
@@ -63,7 +69,8 @@ def draw_last_participation(
         )
         said = methods.extremes("Accuracy over all rounds", accuracy)
         by_rounds = f"All rows together, by the last round: {', '.join(ends)}." if shown else ""
-        save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))))
+        data = methods.named(pd.DataFrame(bars, columns=BARS))
+        save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))), data=data)
 
 
 FIGURE = FigureSpec(

@@ -44,7 +44,12 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
                     axis.text(column, row, text, ha="center", va="center", size=7, color=color)
             axis.set_xticks(range(len(names)), labels, rotation=45, ha="right", size=7.5)
             axis.set_yticks(range(len(names)), labels, size=7.5)
-        save(figure, *paths, finding=_finding(pairs, dict(zip(names, labels, strict=True))))
+        called = dict(zip(names, labels, strict=True))
+        data = pd.DataFrame(
+            [(called[left], called[right], value) for left, right, value in pairs],
+            columns=["measure", "other_measure", "rank_correlation"],
+        )
+        save(figure, *paths, finding=_finding(pairs, called), data=data)
 
 
 def _finding(pairs: Sequence[tuple[str, str, float]], labels: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from favor.report.figure_specs import FigureSpec
 from favor.report.identity import Methods
 from favor.report.privacy import ATTACKS, VIEWS, methods_of, score_of
 
+AUC_COLUMNS = ["panel", "method", "attack", "view", "value", "low", "high"]
 # Of what an attacker has: uploads, what secure aggregation leaves, what is published.
 _COLORS = {"upload": VERMILION, "mean": ORANGE, "final": BLUE}
 
@@ -33,8 +34,8 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             attacks.axvline(0.5, color=GREY, linewidth=0.8, linestyle="--")
             attacks.set_yticks([-place for place in range(len(found))], [label for label, *_ in found], size=7.5)
             attacks.set(xlim=(0, 1.03), xlabel="AUC (0.5: chance)", title=methods.name(audited[0]))
-        drawn = _draw_secrets(secrets, scores, audited[0]) if audited else False
-        if not drawn:
+        drawn = _draw_secrets(secrets, scores, audited[0]) if audited else pd.DataFrame()
+        if drawn.empty:
             say(secrets, "No secrets were planted.")
         said = []
         if found:
@@ -43,7 +44,12 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             said.append(
                 f"Strongest attack on {methods.name(audited[0])}: {attack}, AUC {value:.2f} [{low:.2f}, {high:.2f}]."
             )
-        save(figure, *paths, finding=" ".join(said))
+        rows = [("auc", audited[0], *label.split("\n", 1), *ends) for label, *ends in found]
+        attacked = pd.DataFrame(rows, columns=AUC_COLUMNS)
+        planted = drawn.assign(panel="exposure", method=audited[0] if audited else "")
+        parts = [part for part in (attacked, planted) if len(part)]
+        data = pd.concat(parts, ignore_index=True) if parts else attacked
+        save(figure, *paths, finding=" ".join(said), data=methods.named(data))
 
 
 def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, float]]:
@@ -59,20 +65,24 @@ def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, fl
     return found
 
 
-def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> bool:
-    """Draw the exposure over the repeats by view; return whether there is any."""
+def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Draw the exposure over the repeats by view; return columns view, repeats, value, low, high of what is drawn."""
     own = scores[(scores["method"] == method) & (scores["metric"] == "canary_exposure") & scores["value"].notna()]
     parts = own["variant"].str.extract(r"^(initial|upload|mean|final)_(\d+)(?:_(low|high))?$")
     own = own.assign(view=parts[0], repeats=parts[1].astype(float), end=parts[2].fillna("")).dropna(subset="view")
+    shown = []
     for view, color in _COLORS.items():
         table = own[own["view"] == view].pivot_table(index="repeats", columns="end", values="value")
+        shown.append(
+            table.rename(columns={"": "value"}).rename_axis(columns=None).reset_index().assign(view=VIEWS[view])
+        )
         if "" in table:
             axis.plot(table.index, table[""], "o-", color=color, label=VIEWS[view])
             if {"low", "high"} <= set(table):
                 axis.fill_between(table.index, table["low"], table["high"], color=color, alpha=0.12, linewidth=0)
     most = scores[(scores["method"] == method) & scores["variant"].str.endswith("_most")]["value"].max()
     if not len(own):
-        return False
+        return pd.DataFrame()
     axis.axhline(1.44, color=GREY, linewidth=0.8, linestyle="--")
     if most == most:
         axis.axhline(most, color=GREY, linewidth=0.8)
@@ -84,7 +94,7 @@ def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> bool:
         ylim=(0, 1.35 * most if most == most else None),
     )
     axis.legend(loc="upper left")
-    return True
+    return pd.concat(shown, ignore_index=True)
 
 
 FIGURE = FigureSpec(

@@ -63,7 +63,13 @@ def draw_result(
         spreads = found[""].reindex(order).to_dict() if len(found) else {}
         said = methods.extremes("Share of the spread between authors that is left", spreads)
         rest = f"{methods.name(first)} differs from {apart} of {len(rivals)} rivals in author accuracy (Holm, 5 %)."
-        save(figure, *paths, finding=" ".join(filter(None, (said, rest if len(rivals) else ""))))
+        data = (
+            pd.DataFrame(index=pd.Index(order, name="method"))
+            .join(found.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"}))
+            .join(rivals.rename(columns={"delta": f"{first}_minus_row", "p": "p_of_difference"}))
+        )
+        finding = " ".join(filter(None, (said, rest if len(rivals) else "")))
+        save(figure, *paths, finding=finding, data=methods.named(data))
 
 
 def _interval(axis: Any, place: int, ends: Sequence[float], identity: Identity) -> None:

@@ -64,7 +64,10 @@ def draw_retention_utility(
             methods.extremes(_LABELS.get(name, name), found["mean"].reindex(shown).to_dict())
             for name, found in ((retention, up), (utility, across))
         )
-        save(figure, *paths, finding=" ".join(filter(None, said)))
+        controls = [control for control in ("gold", "shuffled") if control in up.index]
+        data = up.add_prefix(f"{retention}_").join(across.add_prefix(f"{utility}_")).reindex([*shown, *controls])
+        finding = " ".join(filter(None, said))
+        save(figure, *paths, finding=finding, data=methods.named(data.rename_axis(index="method")))
 
 
 _LABELS = {

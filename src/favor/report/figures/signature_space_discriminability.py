@@ -46,7 +46,7 @@ def draw_discriminability(effects: pd.DataFrame, *paths: str | Path) -> None:
             bar.ax.set_yticklabels(("topic", "equal", "author"))
             bar.outline.set_visible(False)
         finding = f"Topic effect over author effect. {'; '.join(said)}." if said else ""
-        save(figure, *paths, finding=finding)
+        save(figure, *paths, finding=finding, data=effects)
 
 
 def _panel(axis: Any, rows: pd.DataFrame, end: float) -> tuple[Any, float]:

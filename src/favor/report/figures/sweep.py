@@ -53,6 +53,7 @@ def draw_sweep(
     beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
     height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
     said: list[str] = []
+    drawn: list[pd.DataFrame] = []
     with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
             name, _, variant = metric.partition(":")
@@ -75,6 +76,8 @@ def draw_sweep(
                     capsize=2,
                     label=methods.name(method) if panel is axes[0] else None,
                 )
+            over_seeds = own[own["method"].isin(shown)].groupby(["method", "point"])["value"].agg(["mean", "std"])
+            drawn.append(over_seeds.reset_index().assign(metric=metric))
             said += _finding(label, own[own["method"].isin(shown)], methods)
             panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels])
             panel.set(ylabel=label, xlabel=axis)
@@ -86,7 +89,7 @@ def draw_sweep(
             figure.legend(loc="outside upper center", ncols=beside)
         else:
             say(axes[0], "No method ran at two points.")
-        save(figure, *paths, finding=" ".join(said))
+        save(figure, *paths, finding=" ".join(said), data=methods.named(pd.concat(drawn, ignore_index=True)))
 
 
 def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:

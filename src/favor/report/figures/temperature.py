@@ -47,6 +47,7 @@ def draw_temperature(
         named[base] = base if base == row else named.get(base, row)
     found = methods.identities(list(named.values()))
     said: list[str] = []
+    drawn: list[pd.DataFrame] = []
     with drawing(7.4, 5.4, rows=2, columns=2) as (figure, axes):
         for panel, (metric, label, spaced) in zip(axes, PANELS, strict=True):
             own = scores[
@@ -56,6 +57,7 @@ def draw_temperature(
             ]
             over_seeds = own.groupby("method")["value"].agg(["mean", "std"]).reset_index()
             values = rows.merge(over_seeds, on="method").dropna(subset="mean")
+            drawn.append(values.assign(metric=metric))
             if values.empty:
                 say(panel, f"No row has a value of {label}.")
             for base, row in named.items():
@@ -80,7 +82,9 @@ def draw_temperature(
             panel.grid(axis="y")
         if named:
             figure.legend(loc="outside upper center", ncols=len(named))
-        save(figure, *paths, finding=" ".join(filter(None, said)))
+        columns = ["method", "metric", "temperature", "nucleus", "mean", "std"]
+        data = pd.concat(drawn, ignore_index=True)[columns]
+        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
 
 
 FIGURE = FigureSpec(

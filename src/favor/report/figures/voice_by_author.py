@@ -44,7 +44,11 @@ def draw_voice_by_author(
         axis.grid()
         if shown:
             figure.legend(loc="outside upper left", ncols=2)
-        save(figure, *paths, finding=methods.extremes("Mean similarity lost", lost[shown].mean().to_dict()))
+        # In the order of their distance: the authors stay without names.
+        points = lost[shown].join(distance.rename("distance")).sort_values("distance", kind="stable")
+        data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="similarity_lost")
+        finding = methods.extremes("Mean similarity lost", lost[shown].mean().to_dict())
+        save(figure, *paths, finding=finding, data=methods.named(data.dropna()))
 
 
 FIGURE = FigureSpec(

@@ -50,7 +50,9 @@ def draw_voice_traffic(
         axis.grid()
         figure.draw_without_rendering()
         label_beside(axis, labels)
-        save(figure, *paths, finding=methods.extremes("Voice kept", values[""].reindex(shown).to_dict()))
+        finding = methods.extremes("Voice kept", values[""].reindex(shown).to_dict())
+        data = values.reindex(shown).rename(columns={"": "voice_kept", "sent": "uploaded_mib"})
+        save(figure, *paths, finding=finding, data=methods.named(data.rename_axis(index="method", columns=None)))
 
 
 FIGURE = FigureSpec(
