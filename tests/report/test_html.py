@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -237,6 +240,21 @@ def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
     run("document.querySelector('.files a[download]').click()")
     assert run("return document.querySelector('.files a[download]').href").startswith("data:text/csv")
     assert browser.get_log("browser") == []
+
+
+def test_what_is_folded_is_printed(tmp_path: Path, report: Report, browser: Any) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed")
+    write_html_report(tmp_path / "report.html", report)
+    browser.get((tmp_path / "report.html").as_uri())
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    (tmp_path / "printed.pdf").write_bytes(printed)
+    command = ["pdftotext", "-layout", tmp_path / "printed.pdf", "-"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "training.learning_rate" in text  # the resolved configuration
+    assert "Spearman" in text  # the order of rows against the paper's
+    assert "Search tables" not in text
+    assert "Numbers drawn" not in text
 
 
 def test_paper_print_and_phone(tmp_path: Path, report: Report, browser: Any) -> None:

@@ -51,6 +51,19 @@ def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
     assert not any("Type 3" in line for line in lines)  # bitmaps
 
 
+@needs_latex
+def test_the_document_says_what_it_is(tmp_path: Path, report: Report) -> None:
+    if shutil.which("pdfinfo") is None:
+        pytest.skip("pdfinfo is not installed")
+    write_pdf_report(tmp_path / "report.pdf", report)
+    command = ["pdfinfo", tmp_path / "report.pdf"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    found = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    assert found["Title"] == "FAVoR Workflow"
+    assert found["Author"] == "FAVoR Workflow"
+    assert found["Subject"] == "Federated personalised text generation, measured"
+
+
 def test_metrics_hold_the_widths_of_the_font(tmp_path: Path) -> None:
     """Read back as TFtoPL does; DejaVu Sans has 2048 units per em (its own hmtx table)."""
     write_text_font(tmp_path)

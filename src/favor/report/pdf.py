@@ -45,6 +45,7 @@ from favor.running.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
 EPOCH = "1767225600"
+AUTHOR = "FAVoR Workflow"  # of the document: what wrote it, not who ran it
 SECONDS = 300  # of a pass
 PASSES = 8  # at most; a table that spans pages takes four
 LEFT = (".aux", ".toc", ".lot", ".out")  # what a pass leaves for the next
@@ -74,7 +75,7 @@ def latex_source(report: Report) -> str:
     files = {figure.pdf: f"figure-{number}" for number, figure in enumerate(_figures(report))}
     parts = [
         PREAMBLE,
-        rf"\title{{{escape(report.title)}}}\author{{}}\date{{}}",
+        rf"\title{{{escape(report.title)}}}\author{{{escape(AUTHOR)}}}\date{{}}",
         r"\begin{document}",
         rf"{{\LARGE\bfseries {escape(report.title)}\par}}",
         *_opening(report.experiments[0], files),

@@ -32,7 +32,7 @@ nav ul { list-style: none; padding: 0; margin: 0; font-size: .92rem; }
 .first > * { min-width: 0; }
 .first th, .first td { padding: .22rem .45rem; font-size: .86rem; }
 .first th[scope=row] { white-space: nowrap; }
-.first caption { max-width: 100%; }
+.first caption { max-width: min(100%, 92vw); }
 .first thead th { white-space: normal; }
 dl.opening { display: flex; flex-wrap: wrap; gap: .2rem .5rem; max-width: none; }
 h1 + h2 { margin-top: .5rem; border-top: 0; padding-top: 0; }
