@@ -81,6 +81,14 @@ def test_factors_that_keep_their_initial_values_are_not_trained() -> None:
     assert [trained_parameters(shapes, Factors(factors)) for factors in ("AB", "A", "B")] == [26, 16, 10]
 
 
+def test_a_gate_is_trained_with_the_adapter() -> None:
+    shapes = {"layers.0.q_proj.lora_A.weight": (2, 8), "layers.0.q_proj.lora_B.weight": (5, 2)}
+    shapes |= {"layers.0.down_proj.lora_A.weight": (2, 6), "layers.0.down_proj.lora_B.weight": (3, 2)}
+    # 16 + 10 + 12 + 6 of the factors; a vector of 8 and one of 6; one weight.
+    found = [trained_parameters(shapes, Factors(), kind) for kind in ("", "sum", "similarity", "token", "learned")]
+    assert found == [44, 44, 44, 58, 45]
+
+
 def test_training_is_counted_from_the_log(values: pd.DataFrame) -> None:
     assert values.loc[("favor", "optimiser_steps"), "value"] == 3
     assert values.loc[("favor", "supervised_tokens"), "value"] == 157

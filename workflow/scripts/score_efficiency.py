@@ -21,7 +21,9 @@ with job(snakemake) as cfg:
     shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(cfg["seeds"])
     adapters = dict(zip(cfg["seeds"], shapes, strict=True))
     parameters = {
-        (run["seed"], run["method"]): trained_parameters(adapters[run["seed"]], Factors(**run["trains"]))
+        (run["seed"], run["method"]): trained_parameters(
+            adapters[run["seed"]], Factors(**run["trains"]), run["mixture"]
+        )
         for run in cfg["runs"]
     }
     boundary = read_parquet(snakemake.input.boundary, BOUNDARY)

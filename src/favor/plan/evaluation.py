@@ -255,6 +255,7 @@ class Evaluation:
         runs = []
         for run in self.training.runs(key.experiment):
             plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
+            stage = plan.personal or plan.shared
             runs.append(
                 {
                     "seed": int(run.seed),
@@ -262,6 +263,7 @@ class Evaluation:
                     "logs": [log for log, _ in jobs],
                     "benchmarks": [benchmark for _, benchmark in jobs],
                     "trains": asdict(plan.shared.trains if plan.shared and not plan.personal else Factors()),
+                    "mixture": stage.mixture.kind if stage and stage.mixture else "",
                 }
             )
         return parameter(seeds=self.project.experiment(key).seeds, runs=runs)

@@ -60,9 +60,14 @@ def efficiency_scores(
     return scores_frame(scores)
 
 
-def trained_parameters(shapes: Mapping[str, Sequence[int]], trains: Factors) -> int:
-    """Number of parameters in those tensors of an adapter (name -> shape) that a stage trains."""
-    return sum(math.prod(shapes[name]) for name in trains.of(shapes))
+def trained_parameters(shapes: Mapping[str, Sequence[int]], trains: Factors, mixture: str = "") -> int:
+    """Number of parameters in those tensors of an adapter (name -> shape) that a stage trains, and in its gate.
+
+    ``mixture``: kind of the stage's mixture. A gate per token has a vector as long as the input of each layer that is
+    adapted (FedALT), a learned weight is one number (APFL).
+    """
+    gate = {"token": sum(shape[1] for name, shape in shapes.items() if ".lora_A." in name), "learned": 1}
+    return sum(math.prod(shapes[name]) for name in trains.of(shapes)) + gate.get(mixture, 0)
 
 
 def wall_seconds(benchmarks: Sequence[str | Path]) -> float:
