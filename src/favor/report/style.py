@@ -72,7 +72,7 @@ figcaption { color: var(--soft); font-size: .92rem; margin-top: .4rem; max-width
 details { margin: .6rem 0; }
 summary { cursor: pointer; color: var(--accent); }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem;
-  overflow-x: auto; font-size: .88rem; }
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: .88rem; }
 code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .92em; }
 @media (max-width: 40rem) { main { padding: 1rem .9rem 3rem; } th[scope=row] { max-width: 40vw; min-width: 5rem; }
   .first th[scope=row] { white-space: normal; } h1 { font-size: 1.5rem; }

@@ -81,7 +81,8 @@ def draw_training_curves(
                 points += [
                     ("", f"Style encoder {name}", epoch, loss) for epoch, loss in zip(epochs, losses, strict=True)
                 ]
-            axis.set(title="Style encoders", xlabel="Epoch", ylabel="ArcFace loss")
+            most = max(map(len, encoders.values()))
+            axis.set(title="Style encoders", xlabel="Epoch", ylabel="ArcFace loss", xlim=(0.5, most + 0.5))
             named += [[]] * (len(base) > 0) + [lasts]
         for axis in [*axes[:3], *beforehand]:
             axis.grid(axis="y")
