@@ -1,8 +1,7 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running.announcing import announce_changes, check_targets
-from favor.running import forked, job_lines, provenance
+from favor.running import announcing, forked, job_lines, provenance, scheduling
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
@@ -43,11 +42,12 @@ def finish_rules():
 
 if workflow.is_main_process:
     provenance.refuse_unrecorded(workflow, stop)
-    announce_changes(workflow, changes, planning)
-    check_targets(workflow, targets, stop)
+    announcing.announce_changes(workflow, changes, planning)
+    announcing.check_targets(workflow, targets, stop)
     if not (planning or workflow.output_settings.verbose):
         job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs)
+    scheduling.look_again_once()
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

@@ -1,0 +1,37 @@
+"""A repair of Snakemake's scheduler (9.27), applied while the workflow is parsed: it looks for jobs once per second.
+
+Snakemake limits how many jobs start per second. So it looks for jobs again a second after every look that found some
+ready, and every job that ends adds a look of its own. Each has a thread, and takes processor time from the jobs: after
+200 jobs there were 30 looks per second.
+"""
+
+from __future__ import annotations
+
+from threading import Timer
+from typing import Any
+
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+METHOD = "_schedule_reevalutation"  # as Snakemake spells it
+
+
+def look_again_once() -> None:
+    """Let a scheduler have one look to come per delay. A Snakemake without the method to repair is left as it is."""
+    if hasattr(JobScheduler, METHOD):
+        setattr(JobScheduler, METHOD, _look_again)
+
+
+def _look_again(scheduler: Any, delay: float) -> None:
+    """Wake the ``scheduler`` in ``delay`` seconds, unless it is to be woken already."""
+    coming = vars(scheduler).setdefault("looks_to_come", set())
+    if delay in coming:
+        return
+    coming.add(delay)
+
+    def look() -> None:
+        coming.remove(delay)  # first: the look that follows may ask for the next one
+        scheduler._open_jobs.release()
+
+    timer = Timer(delay, look)
+    timer.daemon = True  # Snakemake ends when its jobs have
+    timer.start()
