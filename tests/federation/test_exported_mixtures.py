@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.oracles.conftest import plan_of
 
 from favor.federation.factors import Factors
 from favor.federation.inference import client_adapter, client_adapters, exported, prompt_gates, requests
@@ -25,6 +26,12 @@ CASES = {
     "sum with the final adapter": (Inference("personal", mixture=Mixture("sum"), global_half="final"), 1.0, 1.0),
     "learned": (Inference("personal", mixture=Mixture("learned")), 0.3, 0.7),
     "personal B": (Inference("endpoint", global_half="final", uploads=Factors("A")), None, None),
+    "own": (Inference("personal"), 1.0, 0.0),
+    "final": (Inference("server"), 0.0, 1.0),
+}
+OF_METHOD = {
+    **dict.fromkeys(("fedavgm", "fedadam", "fedyogi", "flexlora", "ffa_lora"), "final"),
+    **{"fedavg_finetuned": "own", "fedsa_lora": "personal B", "fedrod_lora": "sum", "apfl": "learned"},
 }
 
 
@@ -63,6 +70,15 @@ def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_expo
         exported(found["client_001"], LORA)
 
 
+@pytest.mark.parametrize("method", OF_METHOD)
+def test_every_method_is_exported_as_one_of_the_cases(method):
+    how, case = plan_of(method).generates, CASES[OF_METHOD[method]][0]
+    assert how.inference == case.inference
+    assert (how.mixture and how.mixture.kind) == (case.mixture and case.mixture.kind)
+    if case.inference == "endpoint":
+        assert (how.global_half, how.uploads) == (case.global_half, case.uploads)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state, model_folder, tmp_path):
     from peft import PeftModel
@@ -73,12 +89,16 @@ def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state,
     arrays = {name: np.asarray(tensor) for name, tensor in own.items()}
     companion = {name: np.asarray(tensor) for name, tensor in other.items()}
     parts = {"adapter": arrays, "companion": companion, "gate": {"value": np.array([0.7])}}
-    if how.mixture is None:
+    if case == "personal B":
         parts = {"endpoint": arrays}
         expected = merged(model_folder, {n: (other if "lora_A." in n else own)[n] for n in own}, own, (1.0, 0.0))
     else:
         expected = merged(model_folder, own, other, weights)
-    adapter = client_adapter(parts, how, companion)
+    if case == "final":
+        write_safetensors(other, tmp_path / "adapter.safetensors", {})
+        adapter = client_adapters([str(tmp_path / "adapter.safetensors")], ["client_001"], how)["client_001"]
+    else:
+        adapter = client_adapter(parts, how, companion)
     state, settings = exported(adapter, LORA)
     export_peft(state, settings, str(model_folder), tmp_path)
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
