@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 
 from favor.running import scheduling
 
-DELAY = 0.05
+DELAY = 0.3
 
 
 @pytest.fixture
@@ -21,20 +20,17 @@ def repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     scheduling.look_again_once()
 
 
-def looks(ends: int, seconds: float) -> int:
-    """Times that a scheduler looks for jobs of which some always wait, when ``ends`` others have ended at once."""
+def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired: None):
+    ends = 20
     scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(ends))
-    end, count = time.monotonic() + seconds, 0
-    while scheduler._open_jobs.acquire(timeout=max(0.0, end - time.monotonic())):
-        count += 1
+    look = scheduler._open_jobs.acquire
+    for _ in range(ends):
+        assert look(blocking=False)
         getattr(JobScheduler, scheduling.METHOD)(scheduler, DELAY)
-    return count
-
-
-def test_a_look_is_followed_by_one_other_a_delay_later(repaired: None):
-    ends, seconds = 20, 10.5 * DELAY
-    # Two at least: the chain goes on.
-    assert ends + 2 <= looks(ends, seconds) <= ends + seconds / DELAY
+    assert look(timeout=30)
+    assert not look(timeout=3 * DELAY)  # one look in the place of twenty
+    getattr(JobScheduler, scheduling.METHOD)(scheduler, DELAY)
+    assert look(timeout=30)  # the chain goes on
 
 
 def test_delays_are_kept_apart(repaired: None):
