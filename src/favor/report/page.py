@@ -254,7 +254,9 @@ def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> str
     element = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", element)
     # The pixel size would fix the drawing on a phone; the view box keeps its proportions.
     head, rest = element.split(">", 1)
-    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    points = re.search(r'\swidth="([\d.]+)pt"', head)
+    widest = f' style="max-width:{1.5 * float(points[1]):.0f}px"' if points else ""  # 7.5 points of text as 11 pixels
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head) + widest
     return f'{head} role="img" aria-label="{html_text(spoken)}">{rest}'
 
 

@@ -67,7 +67,7 @@ dl.opening dd { margin-right: 1.1rem; }
 figure { margin: 1.25rem 0; }
 figure .drawing { background: var(--figure); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; }
 figure .drawing { overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 34rem; height: auto; max-height: 42rem; }
+figure svg { display: block; width: 100%; min-width: 34rem; height: auto; }
 figcaption { color: var(--soft); font-size: .92rem; margin-top: .4rem; max-width: 48rem; }
 details { margin: .6rem 0; }
 summary { cursor: pointer; color: var(--accent); }

@@ -72,7 +72,12 @@ def draw_generation_map(
         for axis in axes[1 : len(panels)]:
             axis.sharex(axes[0])
             axis.sharey(axes[0])
-        axes[0].margins(0.08)
+        # Centres fill the panels; single outputs far from all of them would squeeze these into the middle.
+        shown = [own, home, *(_centres(outputs) for _, outputs in panels if not outputs.empty)]
+        centres = (np.concatenate([np.stack(list(each.values())) for each in shown]) - mean) @ plane.T
+        low, high = centres.min(axis=0), centres.max(axis=0)
+        room = 0.15 * np.maximum(high - low, 1e-6)
+        axes[0].set(xlim=(low[0] - room[0], high[0] + room[0]), ylim=(low[1] - room[1], high[1] + room[1]))
         figure.supxlabel(f"The two directions hold {share:.0%} of the variance of the authors' training texts.", size=8)
         methods_alone = {name: value for name, value in spreads.items() if name != OWN}
         finding = methods.extremes("Spread of the authors' centres", methods_alone)
@@ -135,10 +140,10 @@ FIGURE = FigureSpec(
     title="Authors and their generations",
     caption="The style space seen along the two directions in which the authors' training texts vary most, the same "
     "axes in every panel. Open circles are the centres of authors' training texts, dots the centres of what "
-    "a method generates for them (all seeds), a line joins the two; small points are single outputs. The "
-    "nearer the dots move together, the more the voices blur: the number is the spread of the centres in the "
-    "whole space, over the spread of the authors' own continuations of the same prompts; what chance adds to centres "
-    "of few texts is in it, and is taken out in the first figure.",
+    "a method generates for them (all seeds), a line joins the two; small points are single outputs, without those far "
+    "from all centres. The nearer the dots move together, the more the voices blur: the number is the spread of the "
+    "centres in the whole space, over the spread of the authors' own continuations of the same prompts; what chance "
+    "adds to centres of few texts is in it, and is taken out in the first figure.",
     inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
     place=2,
     draw=lambda data, *paths: draw_generation_map(
