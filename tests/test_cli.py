@@ -11,13 +11,13 @@ import pytest
 from favor import cli
 
 
-def run(monkeypatch, capsys, *arguments):
+def run(monkeypatch, capsys, *arguments) -> str:
     monkeypatch.setattr(sys, "argv", ["favor", *arguments])
     cli.main()
     return capsys.readouterr().out
 
 
-def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys):
+def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
     found = json.loads(run(monkeypatch, capsys, "plan", str(repository / "config" / "config.yaml"), "--json"))
     assert found["jobs"]["train_shared"] > 0
     assert found["final_gib"] > 0
@@ -33,7 +33,7 @@ def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys):
 )
 def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
     repository, monkeypatch, tmp_path, arguments, targets
-):
+) -> None:
     started = []
     monkeypatch.chdir(repository / "docs")
     monkeypatch.setenv("PATH", str(tmp_path))  # no LaTeX, so the report is a page alone
@@ -50,7 +50,7 @@ def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
     assert stopped.value.code == 3
 
 
-def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, tmp_path, capsys):
+def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, tmp_path, capsys) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"results: caf\xe9\n")
     for command in ("plan", "check", "run"):
         for name, problem in (("none.yaml", "cannot be read"), ("latin.yaml", "not a text file in UTF-8")):

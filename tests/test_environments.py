@@ -16,12 +16,12 @@ from packaging.utils import canonicalize_name
 LOCK = "requirements.lock"
 
 
-def test_the_environments_are_made_from_the_lock(repository):
+def test_the_environments_are_made_from_the_lock(repository) -> None:
     done = subprocess.run([sys.executable, "envs/write.py", "--check"], cwd=repository, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_asks_for(repository):
+def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_asks_for(repository) -> None:
     text = (repository / LOCK).read_text()
     pins = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", text, re.MULTILINE))
     assert text.count("\n    --hash=sha256:") >= len(pins) > 100
@@ -41,7 +41,7 @@ def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_as
         assert pins[name] in requirement.specifier, name
 
 
-def test_what_the_code_imports_is_a_declared_dependency(repository):
+def test_what_the_code_imports_is_a_declared_dependency(repository) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     owners = packages_distributions()
@@ -52,7 +52,7 @@ def test_what_the_code_imports_is_a_declared_dependency(repository):
             assert declared & set(map(canonicalize_name, owners[name])), f"{path.name} imports {name}"
 
 
-def imported(path):
+def imported(path) -> set[str]:
     """Return the top-level modules that a file imports anywhere."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -63,7 +63,7 @@ def imported(path):
     return found
 
 
-def test_one_version_everywhere(repository):
+def test_one_version_everywhere(repository) -> None:
     version = tomllib.loads((repository / "pyproject.toml").read_text())["project"]["version"]
     assert yaml.safe_load((repository / "CITATION.cff").read_text())["version"] == version
     assert re.search(r"^## (\S+)", (repository / "CHANGELOG.md").read_text(), re.MULTILINE)[1] in (
@@ -72,7 +72,7 @@ def test_one_version_everywhere(repository):
     )
 
 
-def test_one_address_everywhere(repository):
+def test_one_address_everywhere(repository) -> None:
     """The public address is in no file until there is one, and then in all that take it (CONTRIBUTING.md)."""
     urls = tomllib.loads((repository / "pyproject.toml").read_text())["project"].get("urls", {})
     cited = yaml.safe_load((repository / "CITATION.cff").read_text()).get("repository-code")

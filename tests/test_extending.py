@@ -13,7 +13,7 @@ import yaml
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.foundation.parquet import write_parquet
 from tests.studies.conftest import made_texts
-from tests.workflow.conftest import copy_project, use_planned_configuration
+from tests.workflow.conftest import Project, copy_project, use_planned_configuration
 
 PLACES = {
     "A method": tuple(f"src/favor/federation/methods/{name}.py" for name in ("endpoint_tuned", "fedper_lora")),
@@ -26,18 +26,18 @@ PLACES = {
 }
 
 
-def blocks(page, title, language):
+def blocks(page, title, language) -> list[str]:
     """The code of one language in a section of the page."""
     section = page.split(f"## {title}\n")[1].split("\n## ")[0]
     return re.findall(rf"```{language}\n(.*?)```", section, flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def page(repository):
+def page(repository) -> str:
     return (repository / "docs" / "extending.md").read_text()
 
 
-def put_examples(page, folder):
+def put_examples(page, folder) -> None:
     """Put the files of the page's examples into a copy of the project; the demo's configuration stays as it is."""
     for title, places in PLACES.items():
         found = [*blocks(page, title, "snakemake"), *blocks(page, title, "python")]
@@ -51,7 +51,7 @@ def put_examples(page, folder):
 
 
 @pytest.fixture(scope="module")
-def extended(repository, page, tmp_path_factory):
+def extended(repository, page, tmp_path_factory) -> Project:
     """A copy of the project with every example of the page in place."""
     project = copy_project(repository, tmp_path_factory.mktemp("extended") / "project")
     use_planned_configuration(repository, project)
@@ -68,7 +68,7 @@ def extended(repository, page, tmp_path_factory):
     return project
 
 
-def run_python(project, code):
+def run_python(project, code) -> str:
     """What Python prints with the extended package."""
     environment = {**os.environ, "PYTHONPATH": str(project.folder / "src")}
     command = [sys.executable, "-c", code]
@@ -77,7 +77,7 @@ def run_python(project, code):
     return done.stdout
 
 
-def test_the_method_runs_on_the_track_it_shares(extended):
+def test_the_method_runs_on_the_track_it_shares(extended) -> None:
     planned = extended.planned()
     # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
     # FedPer's track is one of its own.
@@ -86,7 +86,7 @@ def test_the_method_runs_on_the_track_it_shares(extended):
     assert planned["generate"] == 14
 
 
-def test_what_is_added_is_planned(extended):
+def test_what_is_added_is_planned(extended) -> None:
     output = extended.snakemake("-n", "results/demo/word_counts.csv", "all").stdout
     for file in (
         "scores/length.parquet",
@@ -98,7 +98,7 @@ def test_what_is_added_is_planned(extended):
         assert f"results/demo/{file}" in output, file
 
 
-def test_the_target_is_made(extended):
+def test_the_target_is_made(extended) -> None:
     elsewhere, texts = extended.folder / "elsewhere" / "demo", made_texts()
     write_parquet(texts, elsewhere / "clients" / "texts.parquet", CLIENT_TEXTS)
     made = ("--config", "results=elsewhere", "--allowed-rules", "count_words", "--")
@@ -108,7 +108,7 @@ def test_the_target_is_made(extended):
     assert sum(int(line.split(",")[1]) for line in lines[1:]) == texts["allocated_words"].sum() > 0
 
 
-def test_the_study_prints_every_metric(extended):
+def test_the_study_prints_every_metric(extended) -> None:
     files = ("config/config.yaml", "more_rounds.yaml")
     output = extended.snakemake("-n", "--configfile", *files).stdout
     assert "results/more_rounds/tables/all-metrics.tex" in output
@@ -116,7 +116,7 @@ def test_the_study_prints_every_metric(extended):
     assert "results/more_rounds/figures" not in output
 
 
-def test_the_metric_scores(extended):
+def test_the_metric_scores(extended) -> None:
     code = """
 import pandas as pd
 from types import SimpleNamespace
@@ -128,7 +128,7 @@ print(scores[["value", "n"]].to_numpy().tolist())
     assert run_python(extended, code).strip() == "[[15.0, 2.0]]"
 
 
-def test_the_figure_draws_and_the_report_knows_it(extended):
+def test_the_figure_draws_and_the_report_knows_it(extended) -> None:
     code = """
 import pandas as pd
 from favor.corpora.tables import ALLOCATION
@@ -145,7 +145,7 @@ print(figures_in_order()[-1])
     assert "</svg>" in (extended.folder / "words.svg").read_text()
 
 
-def test_the_encoder_encodes(extended):
+def test_the_encoder_encodes(extended) -> None:
     code = """
 from favor.encoders.base import load_encoder
 rows = load_encoder({"kind": "letters"}).encode(["aab", "", "B"])
@@ -154,7 +154,7 @@ print(rows.dtype, rows.shape, [f"{cosine:.3f}" for cosine in rows @ rows[2]])
     assert run_python(extended, code).strip() == "float32 (3, 26) ['0.447', '0.000', '1.000']"
 
 
-def test_the_reader_reads(extended):
+def test_the_reader_reads(extended) -> None:
     code = r"""
 from pathlib import Path
 from favor.corpora.posts import ReaderSettings
@@ -165,7 +165,7 @@ print([(post.author, post.text) for post in open_reader("tabbed").read(Path("pos
     assert run_python(extended, code).strip() == "[('ann', 'Once.'), ('bob', 'Twice.')]"
 
 
-def test_the_key_is_checked_and_documented(extended, page):
+def test_the_key_is_checked_and_documented(extended, page) -> None:
     line = blocks(page, "A configuration key", "python")[0]
     extended.edit("src/favor/config/training.py", "class Generation(Section):\n", "class Generation(Section):\n" + line)
     code = """

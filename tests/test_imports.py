@@ -34,7 +34,7 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
-def test_no_import_runs_up():
+def test_no_import_runs_up() -> None:
     edges = imports()
     rooms = {name.split(".")[1] for name in edges if "." in name}
     assert rooms == set(ROOMS)
@@ -47,12 +47,12 @@ def test_no_import_runs_up():
     assert rising == []
 
 
-def test_no_modules_import_one_another():
+def test_no_modules_import_one_another() -> None:
     # Raises CycleError, which names the circle.
     assert len(list(TopologicalSorter(imports()).static_order())) > 200
 
 
-def test_the_workflow_decides_nothing():
+def test_the_workflow_decides_nothing() -> None:
     """What has to touch Snakemake stays small; decisions are typed and tested in favor.plan."""
     functions = SOURCE.parent / "workflow" / "functions"
     assert sum(len(path.read_text().splitlines()) for path in functions.iterdir()) < 150

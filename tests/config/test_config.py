@@ -5,7 +5,9 @@ import dataclasses
 import os
 import re
 import typing
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,6 +19,7 @@ from favor.config.resolve import resolve
 from favor.config.section import Section
 from favor.config.studies import HumanAudit
 from favor.foundation.errors import UserError
+from favor.lm.base import BaseModel
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.studies.human_2afc_items import AuditSettings
 
@@ -25,11 +28,11 @@ UNRESOLVED = Experiment(corpus="c", base_model="m", style_encoder="e")
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
 
-def resolved(config):
+def resolved(config) -> Configuration:
     return resolve(config)
 
 
-def changed(path, value):
+def changed(path, value) -> dict[str, Any]:
     config = copy.deepcopy(DEMO)
     place = config
     *parents, key = path.split(".")
@@ -39,7 +42,7 @@ def changed(path, value):
     return config
 
 
-def test_the_demo_resolves_and_is_left_as_it_was():
+def test_the_demo_resolves_and_is_left_as_it_was() -> None:
     before = copy.deepcopy(DEMO)
     config = resolved(DEMO)
     assert before == DEMO
@@ -47,7 +50,7 @@ def test_the_demo_resolves_and_is_left_as_it_was():
     assert config.experiments["demo"].protocol == "paper"
 
 
-def test_defaults_are_the_papers():
+def test_defaults_are_the_papers() -> None:
     experiment = {"corpus": "c", "base_model": "m", "style_encoder": "e"}
     config = resolved(
         {
@@ -177,14 +180,14 @@ def test_defaults_are_the_papers():
         ("base_models.Tiny", {"source": "a/b"}, "a name is lower-case"),
     ],
 )
-def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message):
+def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message) -> None:
     with pytest.raises(UserError) as caught:
         resolved(changed(path, value))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_reader_brings_its_own_encoding_and_what_it_excludes():
+def test_a_reader_brings_its_own_encoding_and_what_it_excludes() -> None:
     corpus = resolved(changed("corpora.demo.demo.shape", "blog")).corpora["demo"]
     assert (corpus.encoding, corpus.excluded_authors, corpus.excluded_texts) == ("utf-8", [], [])
     stories = changed("corpora.demo.demo.shape", "mythos")
@@ -204,7 +207,7 @@ def test_a_reader_brings_its_own_encoding_and_what_it_excludes():
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_a_path_that_no_file_can_have_is_refused_in_printable_words(name):
+def test_a_path_that_no_file_can_have_is_refused_in_printable_words(name) -> None:
     config = changed("corpora.demo.demo", None)
     config["corpora"]["demo"]["path"] = name
     with pytest.raises(UserError, match="does not exist; correct the path") as caught:
@@ -212,7 +215,7 @@ def test_a_path_that_no_file_can_have_is_refused_in_printable_words(name):
     assert str(caught.value).isprintable()
 
 
-def test_a_missing_corpus_file_is_named(tmp_path):
+def test_a_missing_corpus_file_is_named(tmp_path) -> None:
     config = changed("corpora.demo.demo", None)
     config["corpus_path"] = str(tmp_path / "missing.csv")
     with pytest.raises(UserError, match=r"missing\.csv does not exist"):
@@ -227,7 +230,7 @@ def test_a_corpus_that_is_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) 
         resolved(config)
 
 
-def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_path):
+def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_path) -> None:
     config = changed("corpora.demo.demo", None)
     config["corpus_path"] = str(tmp_path)
     assert resolved(config).corpora["demo"].path == str(tmp_path)
@@ -236,7 +239,7 @@ def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_pa
         resolved(config)
 
 
-def sections(model=Configuration, where=""):
+def sections(model=Configuration, where="") -> Iterator[tuple[str, type[BaseModel]]]:
     """Every section of the configuration with its path."""
     yield where, model
     for name, field in model.model_fields.items():
@@ -245,11 +248,11 @@ def sections(model=Configuration, where=""):
                 yield from sections(inner, f"{where}.{name}")
 
 
-def flattened(annotation):
+def flattened(annotation) -> list[Any]:
     return [annotation, *(each for option in typing.get_args(annotation) for each in flattened(option))]
 
 
-def test_every_mapping_is_closed_and_every_key_is_described():
+def test_every_mapping_is_closed_and_every_key_is_described() -> None:
     found = dict(sections())
     assert ".experiments.studies.judges" in found
     assert ".cluster.stages" in found
@@ -260,7 +263,7 @@ def test_every_mapping_is_closed_and_every_key_is_described():
             assert field.description.endswith("."), f"{where}.{name}"
 
 
-def test_defaults_equal_the_packages_own():
+def test_defaults_equal_the_packages_own() -> None:
     own_values = {
         "training": dataclasses.asdict(TrainingSettings()),
         "alignment": dataclasses.asdict(AlignmentSettings()),
@@ -277,7 +280,7 @@ def test_defaults_equal_the_packages_own():
                 assert default == expected, f"{section}.{key}"
 
 
-def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto():
+def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto() -> None:
     assert resolved(DEMO).experiments["demo"].studies.judges is None
     judges = resolved(changed("experiments.demo.studies.judges", {})).experiments["demo"].studies.judges
     assert judges.methods == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
@@ -298,12 +301,12 @@ def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditt
         ({"maximum_requests": -1}, "out of range"),
     ],
 )
-def test_impossible_judges_are_named(judges, message):
+def test_impossible_judges_are_named(judges, message) -> None:
     with pytest.raises(UserError, match=message):
         resolved(changed("experiments.demo.studies.judges", judges))
 
 
-def test_the_audits_defaults_are_the_packages_own():
+def test_the_audits_defaults_are_the_packages_own() -> None:
     keys = HumanAudit().model_dump()
     own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
     assert {key: value for key, value in keys.items() if key in own} == {
@@ -312,7 +315,7 @@ def test_the_audits_defaults_are_the_packages_own():
     assert keys.keys() - own.keys() == {"annotators", "responses", "times"}  # no draw reads them
 
 
-def cold(**changes):
+def cold(**changes) -> dict[str, Any]:
     """The demo with a cold start of four clients after the first eight."""
     config = copy.deepcopy(DEMO)
     source = {"extends": "demo", "clients": 8}
@@ -329,7 +332,7 @@ def cold(**changes):
     return config
 
 
-def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
+def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with() -> None:
     found = resolved(cold()).experiments["cold"]
     assert found.cold_start == ColdStart(shared_from="source", row="favor", seed=2026)
     assert (found.skip_clients, found.clients) == (8, 4)
@@ -348,6 +351,6 @@ def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with():
         ({"prompts": {"minimum_gold_tokens": 65}}, "65 tokens, but continuations have 64 at most"),
     ],
 )
-def test_impossible_cold_starts_are_refused(changes, message):
+def test_impossible_cold_starts_are_refused(changes, message) -> None:
     with pytest.raises(UserError, match=re.escape(message)):
         resolved(cold(**changes))

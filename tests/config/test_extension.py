@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from favor.config.experiments import Experiment
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 
@@ -13,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
 
-def experiments(**added):
+def experiments(**added) -> dict[str, Experiment]:
     config = copy.deepcopy(DEMO)
     config["experiments"].update(added)
     return resolve(config).experiments
 
 
-def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over():
+def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over() -> None:
     found = experiments(study={"extends": "demo", "federation": {"rounds": 5}, "clients": 9})
     demo, study = found["demo"], found["study"]
     assert study.federation == demo.federation.model_copy(update={"rounds": 5, "clients_per_job": 9})
@@ -32,12 +33,12 @@ def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over():
     assert demo.federation.rounds == 2
 
 
-def test_methods_are_replaced_together():
+def test_methods_are_replaced_together() -> None:
     found = experiments(study={"extends": "demo", "methods": {"favor": {}, "ditto": None}})
     assert list(found["study"].methods) == ["favor", "ditto"]
 
 
-def test_an_experiment_extends_one_that_extends_another():
+def test_an_experiment_extends_one_that_extends_another() -> None:
     found = experiments(
         a={"extends": "b", "seeds": [7]}, b={"extends": "demo", "seeds": [5], "prompts": {"per_client": 1}}
     )
@@ -55,7 +56,7 @@ def test_an_experiment_extends_one_that_extends_another():
         ({"a": {"extends": ["demo"]}}, "experiments.a.extends': expected the name of an experiment, found ['demo']"),
     ],
 )
-def test_an_impossible_extension_is_refused_in_one_line(added, message):
+def test_an_impossible_extension_is_refused_in_one_line(added, message) -> None:
     with pytest.raises(UserError) as error:
         experiments(**added)
     assert message in str(error.value)

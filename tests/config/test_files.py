@@ -45,16 +45,16 @@ def refusal(folder: Path, content: str | bytes) -> str:
         (b"t: caf\xe9\n", "c.yaml: not a text file in UTF-8"),
     ],
 )
-def test_one_line_names_the_file_and_the_line(tmp_path, content, message):
+def test_one_line_names_the_file_and_the_line(tmp_path, content, message) -> None:
     assert message in refusal(tmp_path, content)
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(UserError, match=r"no\.yaml: cannot be read"):
         check_files([tmp_path / "no.yaml"])
 
 
-def test_anchors_merges_and_the_files_of_the_project_pass(tmp_path):
+def test_anchors_merges_and_the_files_of_the_project_pass(tmp_path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("a: &a { x: 0, y: 0x10, z: 1_000 }\nb: { <<: *a, x: 2 }\nc: *a\nd: '010'\ne: 2026-01-02\n")
     check_files([path, *(ROOT / "config").rglob("*.yaml"), *(ROOT / "tests" / "data").glob("*.yaml")])

@@ -11,7 +11,7 @@ from favor.config.protocol import SWITCHES, departures
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released"])
-def test_unset_switches_take_the_protocols_value(protocol):
+def test_unset_switches_take_the_protocols_value(protocol) -> None:
     made = experiment(protocol=protocol)
     for switch in SWITCHES:
         section, key = switch.key.split(".")
@@ -19,13 +19,13 @@ def test_unset_switches_take_the_protocols_value(protocol):
     assert departures(made) == []
 
 
-def test_a_set_switch_wins_and_is_named_as_a_departure():
+def test_a_set_switch_wins_and_is_named_as_a_departure() -> None:
     made = experiment(training={"supervised": "all", "warmup_counts_from": 0})
     assert made.training.supervised == "all"
     assert departures(made) == ["training.supervised", "training.warmup_counts_from"]
 
 
-def test_documentation_lists_every_switch_with_both_values(repository):
+def test_documentation_lists_every_switch_with_both_values(repository) -> None:
     text = (repository / "docs" / "protocols.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     for switch in SWITCHES:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from favor.config.configuration import Configuration
 from favor.config.models import LanguageModel
 from favor.config.resolve import resolve
 from favor.config.study_checks import check_prompted_outputs
@@ -18,14 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = yaml.safe_load((ROOT / "tests" / "data" / "studies.yaml").read_text())
 
 
-def resolved(probes=(), micro=()):
+def resolved(probes=(), micro=()) -> Configuration:
     config = copy.deepcopy(STUDIES)
     config["experiments"]["probes"].update(probes)
     config["experiments"]["micro"].update(micro)
     return resolve(config)
 
 
-def test_outputs_made_alike_are_taken():
+def test_outputs_made_alike_are_taken() -> None:
     config = resolved()
     assert config.experiments["probes"].outputs_of == "micro"
     # The second corpus counts tokens as the experiment that scores it does.
@@ -45,12 +46,12 @@ def test_outputs_made_alike_are_taken():
         ({"prompting": {"model": "macro"}}, "did you mean 'micro'"),
     ],
 )
-def test_others_are_refused(probes, message):
+def test_others_are_refused(probes, message) -> None:
     with pytest.raises(UserError, match=message):
         resolved(probes)
 
 
-def test_prompted_outputs_are_taken_where_they_were_prompted_alike():
+def test_prompted_outputs_are_taken_where_they_were_prompted_alike() -> None:
     # Both have the row; "micro" shows it 3 passages (the default), "probes" says 2: that is no such output.
     rows = {"fedavg": {}, "favor": {}, "sheet_retrieval": {}}
     experiments = resolved({"methods": rows}, {"methods": rows}).experiments
@@ -63,7 +64,7 @@ def test_prompted_outputs_are_taken_where_they_were_prompted_alike():
     check_prompted_outputs("micro", "sheet_retrieval", experiments)
 
 
-def test_outputs_are_taken_from_where_they_are_made():
+def test_outputs_are_taken_from_where_they_are_made() -> None:
     with pytest.raises(UserError, match="'micro' takes its outputs from 'other'"):
         config = copy.deepcopy(STUDIES)
         config["experiments"]["other"] = {**config["experiments"]["micro"], "title": "Other"}
@@ -71,26 +72,26 @@ def test_outputs_are_taken_from_where_they_are_made():
         resolve(config)
 
 
-def test_a_title_is_no_other_setting():
+def test_a_title_is_no_other_setting() -> None:
     assert resolved({"methods": {"favor": {"title": "Ours"}}}).experiments["probes"].methods["favor"]
 
 
-def test_encoder_authors_above_what_the_corpus_has_are_refused():
+def test_encoder_authors_above_what_the_corpus_has_are_refused() -> None:
     config = copy.deepcopy(STUDIES)
     config["encoders"]["asce_2"]["training"]["authors"] = 25
     with pytest.raises(UserError, match="25 authors wanted, but corpora"):
         resolve(config)
 
 
-def test_a_generated_corpus_of_stories_needs_their_reader():
+def test_a_generated_corpus_of_stories_needs_their_reader() -> None:
     config = copy.deepcopy(STUDIES)
     config["corpora"]["stories"]["reader"] = "blog_csv"
     with pytest.raises(UserError, match="cannot read a generated corpus of shape 'mythos'; set it to mythos"):
         resolve(config)
 
 
-def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path):
-    def known_context(**model):
+def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path) -> None:
+    def known_context(**model) -> int | None:
         return LanguageModel(**model).known_context()
 
     assert known_context(pretrain={"corpus": "c", "context_length": 96}) == 96
@@ -99,7 +100,7 @@ def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path):
     assert known_context(source="owner/model") is None
 
 
-def test_judged_by_default_are_the_methods_of_the_release_that_federate():
+def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> None:
     from favor.config.studies import COLLABORATIVE
     from favor.federation.method import declared_method
     from favor.paper.names import released_methods

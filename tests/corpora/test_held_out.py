@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -11,7 +13,7 @@ from favor.foundation.errors import UserError
 
 
 @pytest.fixture
-def corpus(tmp_path):
+def corpus(tmp_path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     """Three authors of six posts each, of which four are test posts, and the roles of two of them."""
     path = tmp_path / "documents.parquet"
     writer, splits = DocumentWriter(path), []
@@ -25,20 +27,20 @@ def corpus(tmp_path):
     return path, pd.DataFrame(splits, columns=["author", "document_id", "split"]), roster
 
 
-def test_texts_are_held_out_ones_of_those_asked_for(corpus):
+def test_texts_are_held_out_ones_of_those_asked_for(corpus) -> None:
     found = held_out_texts(*corpus, ["client_001", "client_002"], 3, 5)
     assert found.groupby("client").size().to_dict() == {"client_001": 3, "client_002": 3}
     assert all(int(name[-1]) < 4 for name in found["document_id"])
     assert found["text"].tolist() == [f"text of {name}" for name in found["document_id"]]
 
 
-def test_whoever_else_is_asked_for_changes_no_draw(corpus):
+def test_whoever_else_is_asked_for_changes_no_draw(corpus) -> None:
     both = held_out_texts(*corpus, ["client_001", "client_002"], 2, 5)
     alone = held_out_texts(*corpus, ["client_002"], 2, 5)
     assert alone.equals(both[both["client"] == "client_002"].reset_index(drop=True))
 
 
-def test_a_client_without_a_held_out_text_is_named(corpus):
+def test_a_client_without_a_held_out_text_is_named(corpus) -> None:
     documents, splits, roster = corpus
     splits = splits.assign(split=splits["split"].where(splits["author"] != "bob", "train"))
     with pytest.raises(UserError, match="client_002 has no test text; raise 'minimum_posts'"):

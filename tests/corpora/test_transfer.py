@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -12,7 +14,7 @@ from favor.foundation.parquet import write_parquet
 
 
 @pytest.fixture
-def corpus(tmp_path):
+def corpus(tmp_path) -> tuple[Path, pd.DataFrame, Path]:
     """Three authors of ten documents, eight in train and two in test each; the last is no client."""
     rows = [
         (f"u{author}", f"u{author}-{n}", "t", "", f"text {author} {n}", 2, "") for author in range(3) for n in range(10)
@@ -32,7 +34,7 @@ def corpus(tmp_path):
     return tmp_path / "documents.parquet", splits, roster
 
 
-def test_clients_alone_under_their_anonymous_names(corpus):
+def test_clients_alone_under_their_anonymous_names(corpus) -> None:
     texts = transfer_texts(*corpus, held_out=1, seed=3)
     assert texts.groupby(["client", "kind"]).size().to_dict() == {
         ("client_001", "test"): 1,
@@ -49,7 +51,7 @@ def test_clients_alone_under_their_anonymous_names(corpus):
     assert len(transfer_texts(*corpus, held_out=6, seed=3).query("kind == 'test'")) == 4  # there are no more
 
 
-def test_a_client_without_held_out_texts_is_named(corpus):
+def test_a_client_without_held_out_texts_is_named(corpus) -> None:
     documents, splits, roster = corpus
     with pytest.raises(UserError, match="client_001 has no test text"):
         transfer_texts(documents, splits.assign(split="train"), roster, 1, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from pathlib import Path
 
 from tests.faults.conftest import completes, ended, in_jobs, remove, start
 from tests.shortest import contents, jobs_begun
@@ -15,17 +16,17 @@ GENERATED = "short/seed1/favor/generations.parquet"
 ENDPOINTS = "seed1/shared/*/clients/round1/batch0.endpoints.safetensors"
 
 
-def all_files(project):
+def all_files(project) -> list[Path]:
     return [path for path in (project.folder / "results").rglob("*") if path.is_file()]
 
 
-def move(paths, seconds):
+def move(paths, seconds) -> None:
     for path in paths:
         found = path.stat().st_mtime_ns + seconds * 10**9
         os.utime(path, ns=(found, found))
 
 
-def test_everything_from_the_future_counts_as_made(finished, project):
+def test_everything_from_the_future_counts_as_made(finished, project) -> None:
     move(all_files(project), 2 * HOUR)
     output = completes(project)
     assert re.search(r"results: \d+ files were newer than now, by up to \d,\d{3} s", output)
@@ -34,7 +35,7 @@ def test_everything_from_the_future_counts_as_made(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_work_goes_on_after_the_clock_was_set_back(finished, project):
+def test_work_goes_on_after_the_clock_was_set_back(finished, project) -> None:
     remove(project, [PERSONAL, GENERATED])
     move(all_files(project), HOUR)
     output = completes(project, f"results/{GENERATED}")
@@ -44,7 +45,7 @@ def test_work_goes_on_after_the_clock_was_set_back(finished, project):
     assert "Nothing to be done" in completes(project, f"results/{GENERATED}")
 
 
-def test_an_input_made_again_is_newer_than_outputs_of_the_future(finished, project):
+def test_an_input_made_again_is_newer_than_outputs_of_the_future(finished, project) -> None:
     """What was made before the clock was set back must not hide what is made after it."""
     move(all_files(project), HOUR)
     (endpoints,) = (project.folder / "results" / "short").glob(ENDPOINTS)
@@ -59,7 +60,7 @@ def test_an_input_made_again_is_newer_than_outputs_of_the_future(finished, proje
     assert {"train_personal", "generate"} <= set(jobs_begun(output))
 
 
-def test_a_clock_set_back_under_way_stops_the_run_and_the_next_one_completes(finished, project, tmp_path):
+def test_a_clock_set_back_under_way_stops_the_run_and_the_next_one_completes(finished, project, tmp_path) -> None:
     """To the job that runs then, its inputs are from the future."""
     remove(project, [GENERATED])
     path = project.folder / "results" / PERSONAL

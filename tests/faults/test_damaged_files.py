@@ -22,7 +22,7 @@ CUT = {
 }
 
 
-def cut(path, draw):
+def cut(path, draw) -> None:
     """Cut a file at a drawn place that is no end of a line."""
     content = path.read_bytes()
     size = draw.randrange(len(content) - 20)
@@ -31,7 +31,7 @@ def cut(path, draw):
     path.write_bytes(content[:size])
 
 
-def test_every_kind_of_result_is_found_and_made_again(finished, project):
+def test_every_kind_of_result_is_found_and_made_again(finished, project) -> None:
     results = project.folder / "results"
     track = next((results / SEED / "shared").iterdir()).name
     draw = random.Random(1)
@@ -48,7 +48,7 @@ def test_every_kind_of_result_is_found_and_made_again(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_a_file_cut_while_the_run_goes_on_stops_the_job_that_reads_it(finished, project, tmp_path):
+def test_a_file_cut_while_the_run_goes_on_stops_the_job_that_reads_it(finished, project, tmp_path) -> None:
     """The start finds what is cut then; a job that meets a half file later must not compute from it."""
     name, cut_name = f"{SEED}/favor/generations.parquet", CUT["adapter"]
     path = project.folder / "results" / cut_name

@@ -21,7 +21,7 @@ WRITING = {
 }
 
 
-def check_refusal(project, output, rule, name):
+def check_refusal(project, output, rule, name) -> str:
     assert "Traceback" not in output
     (line,) = [line for line in output.splitlines() if line.startswith(f"error in {rule}: ")]
     assert "free space or fix the folder" in line
@@ -33,7 +33,7 @@ def check_refusal(project, output, rule, name):
 
 
 @pytest.mark.parametrize("what", WRITING)
-def test_a_job_that_finds_no_room(finished, project, tmp_path, what):
+def test_a_job_that_finds_no_room(finished, project, tmp_path, what) -> None:
     rule, name = WRITING[what]
     remove(project, [name])
     process = start(
@@ -47,7 +47,7 @@ def test_a_job_that_finds_no_room(finished, project, tmp_path, what):
 
 
 @pytest.mark.parametrize("what", ["training", "generation"])
-def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what):
+def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what) -> None:
     rule, name = WRITING[what]
     remove(project, [name])
     shutil.copytree(project.folder / "results", small_disk / "results")
@@ -67,7 +67,7 @@ def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what):
     assert contents(project) == contents(finished)
 
 
-def test_read_only_results_are_refused_before_any_job(finished, project):
+def test_read_only_results_are_refused_before_any_job(finished, project) -> None:
     _, name = WRITING["generation"]
     remove(project, [name])
     results = project.folder / "results"
@@ -83,7 +83,7 @@ def test_read_only_results_are_refused_before_any_job(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_a_read_only_folder_within_the_results(finished, project):
+def test_a_read_only_folder_within_the_results(finished, project) -> None:
     _, name = WRITING["generation"]
     remove(project, [name])
     folder = (project.folder / "results" / name).parent

@@ -24,12 +24,12 @@ SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))
 MOST_JOBS, LONGEST_WAIT = 9, 4.0
 
 
-def disturb(project, draw, what):
+def disturb(project, draw, what) -> bool:
     """Start a run and kill ``what`` ("job" or "tree") at a drawn moment; false where the run ended before."""
     jobs, pause = draw.randint(1, MOST_JOBS), draw.uniform(0, LONGEST_WAIT)
     process = start(project)
 
-    def begun():
+    def begun() -> bool:
         return process.poll() is not None or len(jobs_begun("".join(printed[process.pid]))) >= jobs
 
     wait_for(begun, 300)
@@ -53,7 +53,7 @@ def disturb(project, draw, what):
     return killed and process.returncode != 0
 
 
-def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, tmp_path):
+def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, tmp_path) -> None:
     draw = random.Random(SEED)
     undisturbed = contents(finished)
     left, folder, reruns = KILLS, 0, 0
@@ -74,7 +74,7 @@ def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, 
     assert reruns == KILLS
 
 
-def test_a_job_that_outlives_its_run_is_waited_for(finished, project):
+def test_a_job_that_outlives_its_run_is_waited_for(finished, project) -> None:
     name = "short/seed1/favor/clients/last/batch0.safetensors"
     (project.folder / "results" / name).unlink()
     first = start(project, f"results/{name}")
@@ -97,7 +97,7 @@ def test_a_job_that_outlives_its_run_is_waited_for(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project):
+def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project) -> None:
     name = "short/seed1/favor/generations.parquet"
     (project.folder / "results" / name).unlink()
     process = start(project, f"results/{name}")
@@ -112,7 +112,7 @@ def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project):
 
 
 @pytest.mark.parametrize("what", ["tree"])
-def test_two_kills_in_a_row_leave_one_lock(project, what):
+def test_two_kills_in_a_row_leave_one_lock(project, what) -> None:
     name = "short/seed1/favor/generations.parquet"
     (project.folder / "results" / name).unlink()
     for _ in range(2):

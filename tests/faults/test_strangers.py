@@ -17,7 +17,7 @@ GENERATED = "short/seed1/favor/generations.parquet"
 EMBEDDED = "short/clients/embeddings/asce_a.parquet"
 
 
-def test_every_start_leaves_them_alone(finished, project, tmp_path):
+def test_every_start_leaves_them_alone(finished, project, tmp_path) -> None:
     results, outside = project.folder / "results", tmp_path / "outside"
     leave_files(results, outside)
     before = {
@@ -26,7 +26,7 @@ def test_every_start_leaves_them_alone(finished, project, tmp_path):
     assert len(before) > 10
     linked = photograph(outside)
 
-    def untouched():
+    def untouched() -> bool:
         after = photograph(results)
         return {name: after.get(name) for name in before} == before and photograph(outside) == linked
 
@@ -55,7 +55,7 @@ def test_every_start_leaves_them_alone(finished, project, tmp_path):
         ("documents.parquet", (), "has no Snakemake record, so its settings cannot be checked"),
     ],
 )
-def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name, arguments, message):
+def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name, arguments, message) -> None:
     path = project.folder / "mine" / "corpora" / "short" / name
     path.parent.mkdir(parents=True)
     path.write_text("mine")
@@ -71,7 +71,7 @@ def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name
     assert path.read_text() == "mine"
 
 
-def test_the_results_of_an_earlier_version_come_on_record_with_the_first_job(finished, project):
+def test_the_results_of_an_earlier_version_come_on_record_with_the_first_job(finished, project) -> None:
     results = project.folder / "results"
     for name in (RECORD, *NAMES):  # an earlier version kept neither record nor provenance
         (results / name).unlink()

@@ -8,7 +8,7 @@ from tests.shortest import ARGUMENTS, contents, jobs_begun
 NAME = "short/clients/embeddings/asce_a.parquet"
 
 
-def test_one_of_two_is_refused(finished, project):
+def test_one_of_two_is_refused(finished, project) -> None:
     remove(project, [NAME])
     runs = [start(project, f"results/{NAME}") for _ in range(2)]
     outputs = [ended(run) for run in runs]
@@ -20,7 +20,7 @@ def test_one_of_two_is_refused(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_a_plan_beside_a_run_disturbs_nothing(finished, project):
+def test_a_plan_beside_a_run_disturbs_nothing(finished, project) -> None:
     remove(project, [NAME])
     run = start(project, f"results/{NAME}")
     wait_for(lambda: jobs_of(run))
@@ -35,7 +35,7 @@ def test_a_plan_beside_a_run_disturbs_nothing(finished, project):
     assert contents(project) == contents(finished)
 
 
-def test_two_runs_with_folders_of_their_own_go_on_side_by_side(project):
+def test_two_runs_with_folders_of_their_own_go_on_side_by_side(project) -> None:
     target = "corpora/short/documents.parquet"
     remove(project, [target])
     own = start(project, f"results/{target}")

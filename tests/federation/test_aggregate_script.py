@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,11 +31,11 @@ STAGES = {
 class Files(SimpleNamespace):
     """Named files, as Snakemake gives them to a script."""
 
-    def get(self, name, default=None):
+    def get(self, name, default=None) -> Any:
         return getattr(self, name, default)
 
 
-def deltas(number, stage):
+def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     generator = np.random.default_rng(number)
     whole = {A: (2, 3), B: (4, 2)}
     return {
@@ -43,7 +44,7 @@ def deltas(number, stage):
     }
 
 
-def run_job(repository, folder, number, stage, uploads, **more):
+def run_job(repository, folder, number, stage, uploads, **more) -> None:
     """Run the job that ends round ``number``; files of ``folder`` are named by their round."""
     job = SimpleNamespace(
         input=Files(adapter=str(folder / f"round{number}.safetensors"), uploads=uploads, **more.get("input", {})),
@@ -61,7 +62,7 @@ def run_job(repository, folder, number, stage, uploads, **more):
     runpy.run_path(str(repository / "workflow/scripts/aggregate.py"), init_globals={"snakemake": job})
 
 
-def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_path):
+def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_path) -> None:
     stage = load_method("fedalt", {}, experiment())[1].shared
     write_safetensors({A: np.zeros((2, 3)), B: np.zeros((4, 2))}, tmp_path / "round0.safetensors", {})
     cohorts = ({"client_001": 1.0, "client_002": 3.0}, {"client_003": 8.0, "client_001": 4.0})
@@ -85,7 +86,7 @@ def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_pat
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_path):
+def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_path) -> None:
     stage = STAGES[name]
     start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
     write_safetensors(start, tmp_path / "round0.safetensors", {})

@@ -23,14 +23,14 @@ STATE = {"m.lora_A.weight": np.ones((2, 3), np.float32), "m.lora_B.weight": np.o
 GIBIBYTE = 2**30
 
 
-def scored(frame):
+def scored(frame) -> pd.Series:
     """The efficiency scores of a run with this boundary record, by metric."""
     (run,) = frame[["seed", "method"]].drop_duplicates().itertuples(index=False, name=None)
     log = pd.DataFrame({"supervised_tokens": []})
     return efficiency_scores(frame, {run: log}, {run: 0}, {run: 0.0}).set_index("metric")["value"]
 
 
-def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path):
+def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path) -> None:
     write_pack(tmp_path / "pack.safetensors", {"client_001": {"delta": STATE}, "client_002": {"delta": STATE}}, {})
     write_safetensors(STATE, tmp_path / "alone.safetensors", {"format": "pt"})
     alone = (tmp_path / "alone.safetensors").stat().st_size
@@ -41,7 +41,7 @@ def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path):
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path) -> tuple[pd.DataFrame, str]:
     """One method, two rounds with two clients and one; a residual stays; a third client fetches the last adapter."""
     results = tmp_path / "results"
     traffic = []
@@ -69,7 +69,7 @@ def run(tmp_path):
     return made, str(results)
 
 
-def test_every_file_is_listed_in_its_direction(run):
+def test_every_file_is_listed_in_its_direction(run) -> None:
     made, results = run
     texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["hällo"]})
     frame = run_boundary(made, texts, results)
@@ -94,7 +94,7 @@ def test_every_file_is_listed_in_its_direction(run):
     assert totals["upload_round_bytes"] == 1.5 * size
 
 
-def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path):
+def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
     made, results = run
     stage = SharedStage(trains=Factors("B"))
     adapter, uploads = tmp_path / "results" / "adapter.safetensors", tmp_path / "results" / "uploads.safetensors"
@@ -113,7 +113,7 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path):
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
 
 
-def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path):
+def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path) -> None:
     made, results = run
     rows = [
         ("client_001", "", "hällo"),
@@ -136,7 +136,7 @@ def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_pa
     assert scored(frame)["final_broadcast_bytes"] == back["bytes"].sum()
 
 
-def test_of_two_packs_that_of_the_last_round_stays(run):
+def test_of_two_packs_that_of_the_last_round_stays(run) -> None:
     made, results = run
     folder = Path(results) / "x" / "clients"
     # Named so that the later round comes first.
@@ -148,7 +148,7 @@ def test_of_two_packs_that_of_the_last_round_stays(run):
     assert frame.loc[frame["direction"] == STAYS, "file"].tolist() == ["x/clients/a.safetensors"]
 
 
-def test_weights_are_a_number_that_crosses(run):
+def test_weights_are_a_number_that_crosses(run) -> None:
     made, results = run
     folder = Path(results) / "x" / "round0"
     adapter, uploads = str(folder / "server/adapter.safetensors"), [str(folder / "uploads/batch0.safetensors")]
@@ -161,7 +161,7 @@ def test_weights_are_a_number_that_crosses(run):
     assert made["seed"] == 7
 
 
-def qwen_shapes():
+def qwen_shapes() -> dict[str, tuple[int, ...]]:
     """The tensors of a rank-16 adapter of Qwen2.5-3B."""
     shapes = {}
     for layer in range(36):
@@ -175,7 +175,7 @@ def qwen_shapes():
     return shapes
 
 
-def test_totals_at_the_papers_shape_are_the_papers():
+def test_totals_at_the_papers_shape_are_the_papers() -> None:
     """Appendix: 119,801,528 bytes; 1.34 GiB a round, 8.03 and 16.07 GiB a seed, 5.58 GiB of residuals."""
     shapes = qwen_shapes()
     size = safetensors_bytes(shapes)
@@ -203,7 +203,7 @@ SENDS = {
 
 
 @pytest.mark.parametrize("method", SENDS)
-def test_what_every_method_sends_by_formula(method):
+def test_what_every_method_sends_by_formula(method) -> None:
     stage = load_method(method, {}, experiment())[1].shared
     shapes = qwen_shapes()
     sent = {name: shape for name, shape in shapes.items() if stage.sends(name)}

@@ -10,14 +10,14 @@ from favor.lm.batches import cut_pieces
 from favor.lm.tokenizer import train_tokenizer
 
 
-def test_a_secret_depends_on_the_seed_and_its_client_alone():
+def test_a_secret_depends_on_the_seed_and_its_client_alone() -> None:
     assert secret(1, "client_001") == secret(1, "client_001")
     assert len({secret(1, "client_001"), secret(1, "client_002"), secret(2, "client_001"), *candidates(1, 50)}) == 53
     assert candidates(1, 5) == candidates(1, 50)[:5]
     assert all(len(part) == 4 and part.isdigit() for part in secret(7, "client_001").split())
 
 
-def test_repeats_are_taken_in_turn_whoever_shares_a_job():
+def test_repeats_are_taken_in_turn_whoever_shares_a_job() -> None:
     repeats = repeats_by_client(["a", "b", "c", "d"], [1, 4, 16])
     assert repeats == {"a": 1, "b": 4, "c": 16, "d": 1}
     texts = pd.DataFrame(
@@ -33,7 +33,7 @@ def test_repeats_are_taken_in_turn_whoever_shares_a_job():
     assert planted(texts, {"a": 1}, 3).equals(made[made["client"] == "a"].reset_index(drop=True))
 
 
-def test_training_supervises_the_whole_secret_whatever_the_prefix(tmp_path):
+def test_training_supervises_the_whole_secret_whatever_the_prefix(tmp_path) -> None:
     tokenizer = train_tokenizer([CARRIER, "1 2 3 4 5 6 7 8 9 0", "so it goes"] * 3, 300, tmp_path)
     tokens = tokenizer.encode(carrying("1234 5678 9012 3456"))
     before = len(tokenizer.encode(CARRIER))

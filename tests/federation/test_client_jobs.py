@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,7 +32,7 @@ from favor.plan.keys import Batch, PersonalBatch
 CLIENTS = client_names(4)
 
 
-def make_unreadable(path, but):
+def make_unreadable(path, but) -> None:
     """Overwrite the rows of every client that is not one of ``but`` with random bytes."""
     content, footer = bytearray(path.read_bytes()), pq.read_metadata(path)
     for number in range(footer.num_row_groups):
@@ -43,7 +44,7 @@ def make_unreadable(path, but):
     path.write_bytes(content)
 
 
-def write_tables(folder):
+def write_tables(folder) -> None:
     """Write texts, allocation and style embeddings of four clients."""
     rows = [
         (client, f"{client} {n}", "train" if n < 3 else "validation", "t", "", f"{client[-1]} {SENTENCES[n % 3]}", 12)
@@ -64,14 +65,14 @@ def write_tables(folder):
 
 
 @pytest.fixture
-def work(plan, model_folder, tmp_path, repository, monkeypatch):
+def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[..., tuple[list[str], list[bytes]]]:
     """Runs a job of a stage that aligns with the client's style; returns its clients and the bytes of its outputs."""
     # Its imports stay as they are: this process goes on.
     monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
     write_tables(tmp_path)
 
-    def run(script, per_job):
-        def change(config):
+    def run(script, per_job) -> tuple[list[str], list[bytes]]:
+        def change(config) -> None:
             experiment = config["experiments"]["micro"]
             experiment["methods"] |= {"global_asce": {}, "local_only_asce": {}}
             experiment["federation"]["clients_per_job"] = per_job
@@ -115,7 +116,7 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch):
 
 @pytest.mark.parametrize("per_job", [1, 2])
 @pytest.mark.parametrize("script", ["train_shared", "train_personal"])
-def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tmp_path):
+def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tmp_path) -> None:
     clients, expected = work(script, per_job)
     assert len(clients) == per_job
     for name in ("texts", "style"):

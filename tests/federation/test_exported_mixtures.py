@@ -35,7 +35,7 @@ OF_METHOD = {
 }
 
 
-def merged(model_folder, own, other, weights):
+def merged(model_folder, own, other, weights) -> torch.nn.Module:
     """The model with the adapters' products added to its weights, scaled by alpha / rank."""
     from transformers import AutoModelForCausalLM
 
@@ -51,7 +51,9 @@ def merged(model_folder, own, other, weights):
     return model
 
 
-def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_export(base, random_state, tmp_path):
+def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_export(
+    base, random_state, tmp_path
+) -> None:
     own, mean = random_state(1, LORA), random_state(2, LORA)
     gate = GateLayout(target_layers(base.model, LORA)).unflatten(torch.linspace(-1, 1, 480))
     how = Inference("endpoint", mixture=Mixture("token"), global_half="final")
@@ -80,7 +82,7 @@ def test_every_method_is_exported_as_one_of_the_cases(method):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state, model_folder, tmp_path):
+def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state, model_folder, tmp_path) -> None:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 

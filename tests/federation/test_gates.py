@@ -24,11 +24,11 @@ MIXTURE = Mixture(coefficient=0.5, references=2)
 CFG = {"prefix_tokens": 3, "training": {"max_length": 12}}
 
 
-def plan(gating="static", **mixture):
+def plan(gating="static", **mixture) -> Inference:
     return Inference("personal", gating, mixture=dataclasses.replace(MIXTURE, **mixture))
 
 
-def test_gate_by_hand():
+def test_gate_by_hand() -> None:
     # Cosines of (3, 4) to (1, 0) and (0, 2): 0.6 and 0.8, mean 0.7, half of it 0.35. (-1, 0): -1 and 0: clipped to 0.
     values = gate_values(np.array([[3.0, 4.0], [-1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]]), 0.5)
     assert values.tolist() == pytest.approx([0.35, 0.0])
@@ -37,7 +37,7 @@ def test_gate_by_hand():
 
 
 @pytest.fixture
-def texts():
+def texts() -> pd.DataFrame:
     rows = [
         ("client_001", f"d{n}", split, "", f"alpha beta gamma delta {word} epsilon", 4 if split == "train" else 0)
         for n, (split, word) in enumerate(
@@ -48,7 +48,7 @@ def texts():
     return frame.assign(training_text=frame["text"].where(frame["split"] == "train", ""))
 
 
-def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random_state, texts):
+def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random_state, texts) -> None:
     shared = random_state(3, lora)
     gate = ClientGate(base, lora, shared, texts, "client_001", MIXTURE, CFG, 2026).kept()
     own = [base.tokenizer.encode(text)[:3] for text in texts[texts["split"] == "validation"]["text"]]
@@ -61,7 +61,7 @@ def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random
         ClientGate(base, lora, shared, texts[texts["split"] == "train"], "client_001", MIXTURE, CFG, 2026).kept()
 
 
-def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
+def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts) -> None:
     shared = random_state(3, lora)
     tokens = base.tokenizer.encode(texts["text"][0])
     longer = cut_pieces(tokens, "a", 3, 12)
@@ -73,7 +73,7 @@ def test_a_pieces_gate_sees_its_prefix_only(base, lora, random_state, texts):
     assert gates[0] != pytest.approx(gates[1], abs=1e-6)
 
 
-def test_a_piece_is_not_its_own_reference(base, lora, random_state, texts):
+def test_a_piece_is_not_its_own_reference(base, lora, random_state, texts) -> None:
     shared = random_state(3, lora)
     every = dataclasses.replace(MIXTURE, references=5)  # all three training texts are references
     gate = ClientGate(base, lora, shared, texts, "client_001", every, CFG, 1)
@@ -84,7 +84,7 @@ def test_a_piece_is_not_its_own_reference(base, lora, random_state, texts):
     assert gate.of_pieces([piece]).tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def parts_of(random_state, lora, value=0.3):
+def parts_of(random_state, lora, value=0.3) -> dict[str, dict[str, np.ndarray]]:
     own, shared = random_state(1, lora), random_state(2, lora)
     gate = {"value": np.array([value], np.float32), "references": np.ones((2, 8), np.float32)}
     return {
@@ -94,7 +94,7 @@ def parts_of(random_state, lora, value=0.3):
     }
 
 
-def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random_state, model_folder, tmp_path):
+def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random_state, model_folder, tmp_path) -> None:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
@@ -113,7 +113,7 @@ def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random
     assert made[: len(ours)] == ours
 
 
-def test_averaged_factors_are_another_adapter_than_the_mixture(random_state):
+def test_averaged_factors_are_another_adapter_than_the_mixture(random_state) -> None:
     lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
     parts = parts_of(random_state, lora)
     averaged = client_adapter(parts, plan(export="factors"))
@@ -128,7 +128,7 @@ def test_averaged_factors_are_another_adapter_than_the_mixture(random_state):
     assert not torch.allclose(product, mixed[second] @ mixed[name], atol=1e-3)
 
 
-def test_a_dynamic_gate_follows_the_prompt(base, random_state):
+def test_a_dynamic_gate_follows_the_prompt(base, random_state) -> None:
     lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
     parts = parts_of(random_state, lora)
     shared = {key: torch.from_numpy(value) for key, value in parts["companion"].items()}
@@ -144,7 +144,7 @@ def test_a_dynamic_gate_follows_the_prompt(base, random_state):
     assert static == pytest.approx({"p": 0.3, "q": 0.3})
 
 
-def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(random_state, lora, tmp_path):
+def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(random_state, lora, tmp_path) -> None:
     from favor.foundation.tensors import write_safetensors
 
     parts, final = parts_of(random_state, lora), random_state(9, lora)
@@ -160,7 +160,7 @@ def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(rand
         client_adapters(files[:1], ["client_001"], dataclasses.replace(plan(), global_half="final"))
 
 
-def test_who_generates_with_what(random_state, lora, tmp_path):
+def test_who_generates_with_what(random_state, lora, tmp_path) -> None:
     from favor.foundation.tensors import write_safetensors
 
     own, final = random_state(1, lora), random_state(2, lora)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pandas as pd
@@ -26,7 +27,7 @@ CLIENTS = client_names(4)
 OUTPUTS = ("generations", "common_generations", "gates")
 
 
-def write_prompts(folder, clients):
+def write_prompts(folder, clients) -> None:
     """Two prompts of their own for the named clients, of two lengths, and two common ones."""
     rows = [
         (client, f"{client}-{n}", "d", "t", "", list(range(5 + place, 15 + place + n)), "", 9)
@@ -40,12 +41,12 @@ def write_prompts(folder, clients):
 
 
 @pytest.fixture
-def generated(plan, model_folder, tmp_path, repository, monkeypatch):
+def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[..., tuple[int, dict[str, bytes]]]:
     """Returns the bytes of what all jobs of a run generate, with so many clients per job."""
     monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
 
-    def run(per_job):
-        def change(config):
+    def run(per_job) -> tuple[int, dict[str, bytes]]:
+        def change(config) -> None:
             experiment = config["experiments"]["micro"]
             experiment["methods"] |= {"local_only_asce": {}}
             experiment["generation"]["clients_per_job"] = per_job
@@ -98,7 +99,7 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch):
     return run
 
 
-def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(generated, tmp_path):
+def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(generated, tmp_path) -> None:
     write_prompts(tmp_path, CLIENTS)
     count, whole = generated(None)
     assert count == 1
@@ -109,6 +110,6 @@ def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(generated, tmp_path)
     assert generated(3) == (2, whole)
 
 
-def test_a_job_whose_clients_have_no_prompts_generates_nothing(generated, tmp_path):
+def test_a_job_whose_clients_have_no_prompts_generates_nothing(generated, tmp_path) -> None:
     write_prompts(tmp_path, CLIENTS[:3])
     assert generated(1) == (4, generated(None)[1])

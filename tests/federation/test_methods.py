@@ -1,26 +1,28 @@
 """Every method file declares a plan; the paper's update rules can be read off it."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 from tests.experiments import experiment as an_experiment
 
-from favor.federation.method import load_method, needs_shared, plan_values
+from favor.config.experiments import Experiment
+from favor.federation.method import Plan, load_method, needs_shared, plan_values
 from favor.federation.record import recipe, run_check
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 
 
-def experiment(protocol="paper", **changes):
+def experiment(protocol="paper", **changes) -> Experiment:
     return an_experiment(**{"protocol": protocol, "cold_start": {"shared_from": "federation", "seed": 2026}} | changes)
 
 
-def plan(name, protocol="paper", budget="released", matched_epochs=3, **overrides):
+def plan(name, protocol="paper", budget="released", matched_epochs=3, **overrides) -> Plan:
     return load_method(name, overrides, experiment(protocol, budget=budget, matched_epochs=matched_epochs))[1]
 
 
 @pytest.mark.parametrize("name", METHODS.names())
-def test_every_method_loads_and_is_plain_data(name):
+def test_every_method_loads_and_is_plain_data(name) -> None:
     module, made, values = load_method(name, {}, experiment())
     assert module == f"favor.federation.methods.{name}"
     assert made.display
@@ -28,19 +30,19 @@ def test_every_method_loads_and_is_plain_data(name):
     assert all(isinstance(value, int | float | str | bool | None) for value in values.values())
 
 
-def test_methods_with_the_same_shared_stage_share_one_track():
+def test_methods_with_the_same_shared_stage_share_one_track() -> None:
     assert plan("ditto").shared.track == plan("fedavg").shared.track
     assert plan("favor").shared.track == plan("fedprox").shared.track == plan("favor_without_asce").shared.track
     assert plan("global_asce").shared.track != plan("fedavg").shared.track
 
 
-def test_reductions():
+def test_reductions() -> None:
     assert plan("fedprox", lambda_prox=0.0).shared == plan("fedavg").shared
     assert plan("favor", lambda_align=0).personal == plan("favor_without_asce").personal
     assert plan("global_asce", lambda_align=0.0).shared == plan("fedavg").shared
 
 
-def test_favor_is_algorithm_favor_full():
+def test_favor_is_algorithm_favor_full() -> None:
     made = plan("favor")
     assert made.shared.objective.proximal == 0.0005
     assert made.shared.objective.alignment == 0  # the alignment signal never reaches the upload
@@ -53,25 +55,25 @@ def test_favor_is_algorithm_favor_full():
     assert not made.personal.chained
 
 
-def test_ditto_carries_its_personal_adapter_over_and_uploads_a_plain_copy():
+def test_ditto_carries_its_personal_adapter_over_and_uploads_a_plain_copy() -> None:
     made = plan("ditto")
     assert made.personal.chained
     assert dataclasses.asdict(made.shared.objective) == {"proximal": 0.0, "alignment": 0.0}
     assert made.personal.objective.proximal == 0.01
 
 
-def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly():
+def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly() -> None:
     assert plan("fedavg", "released").shared.sampling == "uniform"
     assert plan("fedprox", "released").shared.sampling == "uniform"
     assert plan("ditto", "released").shared.sampling == "coverage_first"
 
 
-def test_the_released_server_weights_by_words():
+def test_the_released_server_weights_by_words() -> None:
     assert plan("favor", "released").shared.weighting == "words"
     assert plan("favor").shared.weighting == "uniform"
 
 
-def test_overrides_are_checked():
+def test_overrides_are_checked() -> None:
     assert plan("favor", private_epochs=3).personal.epochs == 3
     assert (
         load_method("strong", {"method": "favor", "lambda_align": 1}, experiment())[1].personal.objective.alignment
@@ -90,8 +92,8 @@ def test_overrides_are_checked():
             load_method("pfedme", {key: 0.0, "variant": "original"}, experiment())
 
 
-def test_the_run_check_names_departures_of_experiment_and_method():
-    def protocol_of(row, made, **overrides):
+def test_the_run_check_names_departures_of_experiment_and_method() -> None:
+    def protocol_of(row, made, **overrides) -> str:
         module, resolved, values = load_method(row, overrides, made)
         return run_check(resolved, made, module, values)["protocol"]
 
@@ -102,7 +104,7 @@ def test_the_run_check_names_departures_of_experiment_and_method():
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
 
 
-def test_the_final_global_half_needs_a_static_gate_and_trains_nothing_else():
+def test_the_final_global_half_needs_a_static_gate_and_trains_nothing_else() -> None:
     late, usual = plan("feddpa", global_half="final"), plan("feddpa")
     assert (late.shared, late.personal) == (usual.shared, usual.personal)
     assert (late.generates.global_half, usual.generates.global_half) == ("final", "last_round")
@@ -110,8 +112,8 @@ def test_the_final_global_half_needs_a_static_gate_and_trains_nothing_else():
         plan("feddpa", global_half="final", gating="dynamic")
 
 
-def test_passes_are_printed_as_totals_or_for_one_participation():
-    def printed(name, budget="matched", protocol="paper", **overrides):
+def test_passes_are_printed_as_totals_or_for_one_participation() -> None:
+    def printed(name, budget="matched", protocol="paper", **overrides) -> tuple[Any, ...]:
         made = experiment(protocol, budget=budget)
         module, resolved, values = load_method(name, overrides, made)
         checked = run_check(resolved, made, module, values)
@@ -131,7 +133,7 @@ def test_passes_are_printed_as_totals_or_for_one_participation():
     assert printed("favor") == (1, 2, "1 shared, 2 private")
 
 
-def test_a_cold_start_begins_with_another_experiments_adapter_and_keeps_a_residual():
+def test_a_cold_start_begins_with_another_experiments_adapter_and_keeps_a_residual() -> None:
     for name, start, alignment in (
         ("cold_start", "frozen", 0.0),
         ("cold_start_asce", "frozen", 0.3),

@@ -2,6 +2,8 @@
 
 import os
 import tracemalloc
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +19,11 @@ from favor.foundation.tensors import safetensors_shapes, write_safetensors
 KEY = "base_model.model.layers.0.q_proj.lora_A.weight"
 
 
-def adapter(value):
+def adapter(value) -> dict[str, np.ndarray]:
     return {KEY: np.full((2, 3), value, dtype=np.float32)}
 
 
-def test_round_trip(tmp_path):
+def test_round_trip(tmp_path) -> None:
     path = tmp_path / "batch0.safetensors"
     write_pack(path, {"client_002": {"delta": adapter(2)}, "client_001": {"delta": adapter(1)}}, {"round": "4"})
     pack, header = read_pack(path)
@@ -30,19 +32,19 @@ def test_round_trip(tmp_path):
     assert header["round"] == "4"
 
 
-def test_a_pack_without_clients_is_a_valid_file(tmp_path):
+def test_a_pack_without_clients_is_a_valid_file(tmp_path) -> None:
     write_pack(tmp_path / "a.safetensors", {}, {"round": "0"})
     assert read_pack(tmp_path / "a.safetensors")[0] == {}
 
 
-def test_the_later_round_wins(tmp_path):
+def test_the_later_round_wins(tmp_path) -> None:
     write_pack(tmp_path / "a", {"x": {"adapter": adapter(3)}, "y": {"adapter": adapter(3)}}, {"round": "10"})
     write_pack(tmp_path / "b", {"x": {"adapter": adapter(2)}, "z": {"adapter": adapter(2)}}, {"round": "9"})
     union = read_packs([tmp_path / "a", tmp_path / "b"])
     assert {client: float(parts["adapter"][KEY][0, 0]) for client, parts in union.items()} == {"x": 3, "y": 3, "z": 2}
 
 
-def test_endpoint_plus_residual_is_the_float32_sum_that_training_used():
+def test_endpoint_plus_residual_is_the_float32_sum_that_training_used() -> None:
     generator = np.random.default_rng(1)
     endpoint = {KEY: generator.normal(size=(50, 50)).astype(np.float32)}
     residual = {KEY: (generator.normal(size=(50, 50)) * 1e-4).astype(np.float32)}
@@ -52,13 +54,13 @@ def test_endpoint_plus_residual_is_the_float32_sum_that_training_used():
     assert (compose({"adapter": endpoint})[KEY] == endpoint[KEY]).all()
 
 
-def test_another_safetensors_file_is_refused(tmp_path):
+def test_another_safetensors_file_is_refused(tmp_path) -> None:
     write_safetensors(adapter(1), tmp_path / "a.safetensors", {})
     with pytest.raises(UserError, match="not a pack of client adapters"):
         read_pack(tmp_path / "a.safetensors")
 
 
-def test_a_part_that_another_file_holds_is_read_from_there(tmp_path):
+def test_a_part_that_another_file_holds_is_read_from_there(tmp_path) -> None:
     """A residual's endpoint in a pack of the shared stage, a mixture's companion in the server's file; then moved."""
     (tmp_path / "a" / "server").mkdir(parents=True)
     (tmp_path / "a" / "clients").mkdir()
@@ -94,7 +96,7 @@ MODULES = [f"base_model.model.layers.{layer}.q_proj.lora_A.weight" for layer in 
 ADAPTER_BYTES = 20 * 4 * 100_000
 
 
-def written(folder, part, clients):
+def written(folder, part, clients) -> list[Path]:
     """Packs of ``clients`` adapters of 8 MB, five a pack."""
     generator = np.random.default_rng(7)
     paths = []
@@ -106,7 +108,7 @@ def written(folder, part, clients):
     return paths
 
 
-def peak_of(action):
+def peak_of(action) -> tuple[int, Any]:
     """The most memory that Python objects and NumPy arrays took while ``action`` ran, in bytes; and its result."""
     tracemalloc.start()
     try:
@@ -116,11 +118,11 @@ def peak_of(action):
         tracemalloc.stop()
 
 
-def test_a_round_is_aggregated_without_its_uploads_in_memory(tmp_path):
+def test_a_round_is_aggregated_without_its_uploads_in_memory(tmp_path) -> None:
     paths = written(tmp_path, "delta", 20)
     shared = dict.fromkeys(MODULES, np.ones(100_000, dtype=np.float32))
 
-    def run():
+    def run() -> dict[str, np.ndarray]:
         deltas = {client: parts["delta"] for path in paths for client, parts in read_pack(path)[0].items()}
         return aggregate(shared, deltas, dict.fromkeys(deltas, 1.0), 1.0)
 
@@ -131,11 +133,11 @@ def test_a_round_is_aggregated_without_its_uploads_in_memory(tmp_path):
     assert all((result[key] == held[key]).all() for key in MODULES)
 
 
-def test_a_run_generates_with_one_adapter_at_a_time_in_memory(tmp_path):
+def test_a_run_generates_with_one_adapter_at_a_time_in_memory(tmp_path) -> None:
     paths = written(tmp_path, "adapter", 20)
     clients = [f"client_{number:03d}" for number in range(20)]
 
-    def run():
+    def run() -> float:
         made = client_adapters(paths, clients, Inference("personal"))
         return sum(float(tensor.numpy().sum()) for adapter in made.values() for tensor in adapter.state.values())
 
@@ -145,7 +147,7 @@ def test_a_run_generates_with_one_adapter_at_a_time_in_memory(tmp_path):
     assert total == sum(float(packs[client]["adapter"][key].sum()) for client in clients for key in MODULES)
 
 
-def test_many_packs_are_open_at_once_without_a_file_each(tmp_path):
+def test_many_packs_are_open_at_once_without_a_file_each(tmp_path) -> None:
     write_pack(tmp_path / "a", {"x": {"adapter": adapter(3)}}, {"round": "1"})
     before = len(os.listdir("/dev/fd"))
     packs = [read_pack(tmp_path / "a")[0] for _ in range(500)]

@@ -23,12 +23,13 @@ from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.plan import Planner
 from favor.plan.keys import Run
 
 SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
 
 
-def test_an_upload_is_scaled_to_the_clip_over_all_its_tensors():
+def test_an_upload_is_scaled_to_the_clip_over_all_its_tensors() -> None:
     delta = {"A": np.array([3.0], np.float32), "B": np.array([[0.0, 4.0]], np.float32)}  # norm 5
     assert clipped(delta, 5.0).keys() == delta.keys()
     assert clipped(delta, 5.0)["B"] is delta["B"]
@@ -37,7 +38,7 @@ def test_an_upload_is_scaled_to_the_clip_over_all_its_tensors():
     assert small["B"].tolist() == [[0.0, 2.0]]
 
 
-def test_what_a_client_sends_is_clipped_where_the_stage_says_so():
+def test_what_a_client_sends_is_clipped_where_the_stage_says_so() -> None:
     result = SimpleNamespace(state={A: SHARED[A] + 1, B: SHARED[B] + 1}, displacement=None)
     stage = SharedStage(privacy=Privacy(1.0, 1.0, 2))
     sent = upload(result, SHARED, stage)
@@ -45,7 +46,7 @@ def test_what_a_client_sends_is_clipped_where_the_stage_says_so():
     assert upload(result, SHARED, SharedStage())[A].tolist() == np.ones((2, 3)).tolist()
 
 
-def test_noise_has_its_scale_and_a_stream_of_its_own():
+def test_noise_has_its_scale_and_a_stream_of_its_own() -> None:
     privacy = Privacy(0.5, 4.0, 2)
     draws = noise((100, 400), privacy, 1, "t", 0, "A")
     assert draws.std() == pytest.approx(2.0, rel=0.02)
@@ -56,7 +57,7 @@ def test_noise_has_its_scale_and_a_stream_of_its_own():
         assert abs(np.corrcoef(draws.ravel(), noise((100, 400), privacy, *other).ravel())[0, 1]) < 0.02
 
 
-def test_the_private_mean_by_hand():
+def test_the_private_mean_by_hand() -> None:
     stage = SharedStage(privacy=Privacy(1.0, 2.0, 4))
     uploads = Uploads({"x": {"A": np.array([1.0], np.float32)}, "y": {"A": np.array([0.5], np.float32)}}, {}, [])
     uploads.weights.update(x=1.0, y=1.0)
@@ -67,7 +68,7 @@ def test_the_private_mean_by_hand():
     assert mean_of_sum(total, 2.0, stage)["A"] == pytest.approx((1.5 + drawn) / 4)
 
 
-def run(repository, script, folder, stage, wildcards, **files):
+def run(repository, script, folder, stage, wildcards, **files) -> None:
     job = SimpleNamespace(
         input=Files(adapter=str(folder / "start.safetensors"), **files.pop("input")),
         output=Files(**{name: str(folder / file) for name, file in files.items()}),
@@ -82,7 +83,7 @@ def run(repository, script, folder, stage, wildcards, **files):
 
 @pytest.mark.parametrize("privacy", [None, Privacy(1.0, 0.5, 2)])
 @pytest.mark.parametrize("server", [ServerRule(), ServerRule("adam", 0.1, 0.9, 0.99, 0.01)])
-def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, privacy, repository, tmp_path):
+def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, privacy, repository, tmp_path) -> None:
     write_safetensors(SHARED, tmp_path / "start.safetensors", {})
     stage = SharedStage(server=server, privacy=privacy)
     write_pack(tmp_path / "upload.safetensors", deltas(1, stage), {"round": "0"})
@@ -114,8 +115,8 @@ def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, priva
 
 
 @pytest.mark.parametrize("aggregation", ["uploads", "sum_only"])
-def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan):
-    def change(config):
+def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan) -> None:
+    def change(config) -> None:
         config["experiments"]["micro"]["federation"]["aggregation"] = aggregation
         config["experiments"]["micro"]["methods"] |= {"fedadam": {}}
 
@@ -135,7 +136,7 @@ def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan):
                 assert [path.rsplit("/", 1)[1] for path in read] == ["sum.safetensors"]
 
 
-def test_a_defended_track_is_another_and_plain_ones_keep_their_names():
+def test_a_defended_track_is_another_and_plain_ones_keep_their_names() -> None:
     plain = SharedStage()
     others = [SharedStage(privacy=Privacy(1.0, 1.0, 12)), SharedStage(aggregation="sum_only")]
     assert len({stage.track for stage in (plain, *others)}) == 3
@@ -145,14 +146,14 @@ def test_a_defended_track_is_another_and_plain_ones_keep_their_names():
 
 
 @pytest.mark.parametrize("federation", [{"aggregation": "sum_only"}, {"privacy": {"clip": 1, "noise_multiplier": 1}}])
-def test_a_rule_that_needs_every_upload_is_refused(federation):
+def test_a_rule_that_needs_every_upload_is_refused(federation) -> None:
     with pytest.raises(UserError, match=r"'methods.flexlora': the server rule 'svd' reads every upload"):
         load_method("flexlora", {}, experiment(federation=federation))
 
 
-def test_what_means_nothing_is_refused(plan):
-    def private(**keys):
-        def change(config):
+def test_what_means_nothing_is_refused(plan) -> None:
+    def private(**keys) -> Planner:
+        def change(config) -> None:
             config["experiments"]["micro"]["federation"] |= {"privacy": {"clip": 1, "noise_multiplier": 1, **keys}}
 
         return plan(change=change)
@@ -166,7 +167,7 @@ def test_what_means_nothing_is_refused(plan):
     assert "at most 1 participations. The server sees uploads without noise. Personal" in remark
     assert "δ = 0.22)" in remark
 
-    def words(config):
+    def words(config) -> None:
         config["experiments"]["micro"]["federation"] |= {
             "privacy": {"clip": 1, "noise_multiplier": 1},
             "weighting": "words",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -30,7 +31,7 @@ TEMPLATE = "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}>"
 
 
 @pytest.fixture(scope="module")
-def longer(tmp_path_factory):
+def longer(tmp_path_factory) -> Path:
     """A tiny model of random weights with room for a request."""
     import torch
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
@@ -46,7 +47,7 @@ def longer(tmp_path_factory):
 
 
 @pytest.fixture
-def texts():
+def texts() -> pd.DataFrame:
     """Two clients: three training texts (one outside the budget), one test text each."""
     rows = [
         ("client_001", "a1", "train", "cats sleep on the mat", "cats sleep on the mat"),
@@ -60,12 +61,12 @@ def texts():
 
 
 @pytest.fixture
-def prompts():
+def prompts() -> pd.DataFrame:
     rows = [("client_001", "p1", [11, 12, 13], "a dog"), ("client_002", "p2", [14, 15], "nothing")]
     return pd.DataFrame(rows, columns=["client", "prompt_id", "prompt_tokens", "prompt_text"])
 
 
-def test_bm25_by_hand():
+def test_bm25_by_hand() -> None:
     # Without stop words: {cat sat mat}, {dogs chase cats cats}, {birds fly high}, {dog cat}; 'cat' is in two of four,
     # so idf = ln(1 + 2.5 / 2.5). With k1 = 1.5, b = 0.75 and a mean length of 3 the two-word text weighs
     # 1 / (1 + 1.5 (0.25 + 0.75 * 2 / 3)), the three-word one 1 / (1 + 1.5): the shorter text first.
@@ -76,7 +77,7 @@ def test_bm25_by_hand():
     assert nearest_texts(["the", "of"], "cat", 5) == [0, 1]  # nothing but stop words
 
 
-def test_a_text_is_cut_by_tokens(longer):
+def test_a_text_is_cut_by_tokens(longer) -> None:
     tokenizer = load_base(str(longer), device="cpu").tokenizer
     assert cut(tokenizer, "the fox", 50) == "the fox"
     short = cut(tokenizer, "the fox jumps over the dog", 2)
@@ -85,7 +86,7 @@ def test_a_text_is_cut_by_tokens(longer):
     assert cut(tokenizer, "é", 1) == ""  # two bytes, two tokens: half a character is none
 
 
-def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing():
+def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing() -> None:
     prompting = ("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet")
     assert METHODS[-5:] == prompting
     for row in prompting:
@@ -95,7 +96,7 @@ def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing():
         assert (plan.shared, plan.personal, made.METHOD.federates) == (None, None, False)
 
 
-def test_the_parts_of_a_request():
+def test_the_parts_of_a_request() -> None:
     parts = {"sheet": "SHEET", "persona": "PERSONA", "passages": ["PASSAGE"]}
     expected = {
         "average_author": set(),
@@ -117,7 +118,7 @@ def test_the_parts_of_a_request():
         Plan("prompted")
 
 
-def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts):
+def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts) -> None:
     base = load_base(str(longer), device="cpu")
     sheets = pd.DataFrame(
         {"client": ["client_001", "client_002"], "sheet": ["s1", "s2"], "persona": ["You are 1", "2"]}
@@ -138,7 +139,7 @@ def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_t
         prompted_requests(base, prompting, prompts, texts, sheets[:1], LENGTHS)
 
 
-def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path):
+def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path) -> None:
     folder = tmp_path / "chat"
     shutil.copytree(longer, folder)
     path = folder / "tokenizer_config.json"
@@ -155,17 +156,17 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
 
 
-def test_a_template_that_is_insisted_on_must_be_there(longer, texts, prompts):
+def test_a_template_that_is_insisted_on_must_be_there(longer, texts, prompts) -> None:
     base = load_base(str(longer), device="cpu", chat="template")
     with pytest.raises(UserError, match=r"no chat template among its files .* set base_models.<name>.chat to plain"):
         prompted_requests(base, Prompting(), prompts, texts, None, LENGTHS)
 
 
-def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monkeypatch):
+def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monkeypatch) -> None:
     base = load_base(str(longer), device="cpu")
     asked = []
 
-    def answer(base, lora, requests, new_tokens, penalty, rows):
+    def answer(base, lora, requests, new_tokens, penalty, rows) -> list[list[int]]:
         asked.append([base.tokenizer.decode(request.prompt_tokens) for request in requests])
         return [base.tokenizer.encode(f"{request.name[-1]} of {new_tokens}") for request in requests]
 
@@ -182,7 +183,7 @@ def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monk
     pd.testing.assert_frame_equal(again, sheets)
 
 
-def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts):
+def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts) -> None:
     base = load_base(str(longer), device="cpu")
     with pytest.raises(UserError, match="client_001 has no training text"):
         distil_sheets(base, texts.assign(training_text=""), LENGTHS, 1.1, 8)
@@ -200,7 +201,7 @@ def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts
         check_sheet_context("sheets", made, 227)
 
 
-def test_the_check_marks_are_the_papers():
+def test_the_check_marks_are_the_papers() -> None:
 
     paper = experiment()
     values = load_paper_values("prompting_retrieval_baselines").set_index(["row", "column"])["text"]

@@ -10,31 +10,31 @@ from favor.federation.server_rule import ServerRule
 SHARED = {"A": np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32), "B": np.zeros((2, 1), dtype=np.float32)}
 
 
-def state(a, b):
+def state(a, b) -> dict[str, np.ndarray]:
     return {"A": np.full((2, 2), a, dtype=np.float32), "B": np.full((2, 1), b, dtype=np.float32)}
 
 
-def test_uniform_average_with_both_drift_signs():
+def test_uniform_average_with_both_drift_signs() -> None:
     # Deltas +0.5 and -0.1 on A, 0 and 1 on B: means +0.2 and 0.5.
     result = aggregate(SHARED, {"x": state(0.5, 0.0), "y": state(-0.1, 1.0)}, {"x": 1.0, "y": 1.0}, 1.0)
     np.testing.assert_allclose(result["A"], [[1.2, 2.2], [3.2, 4.2]], rtol=1e-6)
     np.testing.assert_allclose(result["B"], [[0.5], [0.5]], rtol=1e-6)
 
 
-def test_weights_are_normalised_and_the_server_rate_scales_the_step():
+def test_weights_are_normalised_and_the_server_rate_scales_the_step() -> None:
     # Weights 3 : 1 of +0.4 and -0.4: mean +0.2; rate 0.5: +0.1.
     result = aggregate(SHARED, {"x": state(0.4, 0), "y": state(-0.4, 0)}, {"x": 30.0, "y": 10.0}, 0.5)
     np.testing.assert_allclose(result["A"], SHARED["A"] + 0.1, rtol=1e-6)
 
 
-def test_one_client_aggregates_to_itself():
+def test_one_client_aggregates_to_itself() -> None:
     endpoint = state(0.25, -3.0)
     result = aggregate(SHARED, {"x": delta(endpoint, SHARED)}, {"x": 7.0}, 1.0)
     np.testing.assert_allclose(result["A"], endpoint["A"], rtol=1e-6)
     np.testing.assert_allclose(result["B"], endpoint["B"], rtol=1e-6)
 
 
-def test_the_order_of_uploads_changes_no_bit():
+def test_the_order_of_uploads_changes_no_bit() -> None:
     generator = np.random.default_rng(0)
     uploads = {f"client_{n:03d}": {"A": generator.normal(size=(2, 2)).astype(np.float32)} for n in range(12)}
     weights = dict.fromkeys(uploads, 1.0)
@@ -43,26 +43,26 @@ def test_the_order_of_uploads_changes_no_bit():
     assert first.tobytes() == second.tobytes()
 
 
-def test_an_upload_can_be_scaled():
+def test_an_upload_can_be_scaled() -> None:
     # pFedMe uploads eta * lambda * (theta - w).
     np.testing.assert_allclose(delta(state(2.0, 1.0), state(1.0, 0.0), 0.01)["A"], 0.01)
 
 
-def test_the_shared_adapter_is_not_written_through():
+def test_the_shared_adapter_is_not_written_through() -> None:
     before = SHARED["A"].copy()
     result = aggregate(SHARED, {"x": state(1, 1)}, {"x": 1.0}, 1.0)
     result["A"] += 1
     assert (SHARED["A"] == before).all()
 
 
-def test_no_uploads_and_no_weight_are_defects():
+def test_no_uploads_and_no_weight_are_defects() -> None:
     with pytest.raises(ValueError, match="no uploads"):
         aggregate(SHARED, {}, {}, 1.0)
     with pytest.raises(ValueError, match="sum to zero"):
         aggregate(SHARED, {"x": state(1, 1)}, {"x": 0.0}, 1.0)
 
 
-def test_a_random_adapter_has_the_norms_of_the_trained_one():
+def test_a_random_adapter_has_the_norms_of_the_trained_one() -> None:
     generator = np.random.default_rng(0)
     shared = {"a": generator.normal(size=(4, 300)).astype(np.float32), "b": 3 * np.eye(5, dtype=np.float32)}
     shared["zero"] = np.zeros((2, 2), dtype=np.float32)
@@ -81,11 +81,11 @@ def test_a_random_adapter_has_the_norms_of_the_trained_one():
 # Rules other than the mean: the equations themselves are in tests/oracles/test_rivals.py.
 
 
-def factors(a, b):
+def factors(a, b) -> dict[str, np.ndarray]:
     return {"m.lora_A.weight": np.array(a, dtype=np.float32), "m.lora_B.weight": np.array(b, dtype=np.float32)}
 
 
-def test_the_svd_rule_by_hand():
+def test_the_svd_rule_by_hand() -> None:
     # B_x A_x = [[2, 0], [0, 0]] and B_y A_y = [[0, 0], [0, 1]]; half each: diag(1, 0.5), of rank 1 nearest diag(1, 0).
     zero = factors([[0, 0]], [[0], [0]])
     uploads = {"x": factors([[1, 0]], [[2], [0]]), "y": factors([[0, -1]], [[0], [-1]])}
@@ -100,7 +100,7 @@ def test_the_svd_rule_by_hand():
     np.testing.assert_allclose(made["m.lora_B.weight"] @ made["m.lora_A.weight"], [[0, 0], [0, 1.75]], atol=1e-6)
 
 
-def test_the_svd_rule_where_the_layer_is_narrower_than_the_rank():
+def test_the_svd_rule_where_the_layer_is_narrower_than_the_rank() -> None:
     generator = np.random.default_rng(2)
     upload = factors(generator.normal(size=(3, 2)), generator.normal(size=(2, 3)))
     zero = {key: np.zeros_like(part) for key, part in upload.items()}
@@ -109,7 +109,7 @@ def test_the_svd_rule_where_the_layer_is_narrower_than_the_rank():
     np.testing.assert_allclose(made["m.lora_B.weight"] @ made["m.lora_A.weight"], expected, atol=1e-6)
 
 
-def test_momentum_steps_as_torch_does():
+def test_momentum_steps_as_torch_does() -> None:
     # torch's SGD with momentum on the gradient -Delta is the independent implementation.
     generator = np.random.default_rng(3)
     parameter = torch.nn.Parameter(torch.zeros(4, dtype=torch.float64))
@@ -124,7 +124,7 @@ def test_momentum_steps_as_torch_does():
 
 
 @pytest.mark.parametrize("kind", ["mean", "momentum", "adam"])
-def test_a_tensor_that_nobody_uploads_stays(kind):
+def test_a_tensor_that_nobody_uploads_stays(kind) -> None:
     shared = state(1.0, 2.0)
     rule = ServerRule(kind, 1.0, 0.5, 0.5, 0.1)
     made, memory = update(rule, shared, {}, {"x": {"B": state(0, 1)["B"]}}, {"x": 1.0}, 1.0)
@@ -134,7 +134,7 @@ def test_a_tensor_that_nobody_uploads_stays(kind):
     assert all(name.endswith("/B") for name in memory)
 
 
-def test_rules_refuse_what_they_cannot_do():
+def test_rules_refuse_what_they_cannot_do() -> None:
     with pytest.raises(ValueError, match="'tau' above 0"):
         ServerRule("adam")
     with pytest.raises(ValueError, match="below 1"):

@@ -8,7 +8,7 @@ from favor.federation.targets import style_targets
 from favor.foundation.errors import UserError
 
 
-def tables():
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     texts = pd.DataFrame(
         {
             "client": ["x", "x", "x", "y"],
@@ -27,13 +27,13 @@ def tables():
     return sources, texts
 
 
-def test_the_target_is_the_normalised_mean_of_what_the_client_trains_on():
+def test_the_target_is_the_normalised_mean_of_what_the_client_trains_on() -> None:
     # x trains on x1 = (1, 0) and x2 = (0, 1), not on x3: mean (.5, .5), norm 1 / sqrt 2.
     target = style_targets(*tables(), ["x"])["x"]
     np.testing.assert_allclose(target, [2**-0.5, 2**-0.5], rtol=1e-6)
     assert target.dtype == np.float32
 
 
-def test_a_client_without_references_is_named():
+def test_a_client_without_references_is_named() -> None:
     with pytest.raises(UserError, match="y: no reference text"):
         style_targets(*tables(), ["x", "y"])

@@ -21,7 +21,7 @@ from favor.studies import tables as studies
 ROWS = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})
 
 
-def test_parquet_round_trip_sorts_rows_and_repeats_its_bytes(tmp_path):
+def test_parquet_round_trip_sorts_rows_and_repeats_its_bytes(tmp_path) -> None:
     write_parquet(ROWS, tmp_path / "a.parquet", DROPPED)
     write_parquet(ROWS.iloc[::-1], tmp_path / "b.parquet", DROPPED)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
@@ -36,13 +36,13 @@ def test_parquet_round_trip_sorts_rows_and_repeats_its_bytes(tmp_path):
         pd.concat([ROWS, ROWS]),
     ],
 )
-def test_a_frame_that_is_not_the_declared_table_is_refused(tmp_path, frame):
+def test_a_frame_that_is_not_the_declared_table_is_refused(tmp_path, frame) -> None:
     with pytest.raises(ValueError, match="table dropped"):
         write_parquet(frame, tmp_path / "a.parquet", DROPPED)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_truncated_parquet_file_is_named(tmp_path):
+def test_a_truncated_parquet_file_is_named(tmp_path) -> None:
     path = tmp_path / "a.parquet"
     write_parquet(ROWS, path, DROPPED)
     path.write_bytes(path.read_bytes()[:60])
@@ -50,13 +50,13 @@ def test_a_truncated_parquet_file_is_named(tmp_path):
         read_parquet(path, DROPPED)
 
 
-def test_another_table_is_refused(tmp_path):
+def test_another_table_is_refused(tmp_path) -> None:
     write_parquet(ROWS, tmp_path / "a.parquet", DROPPED)
     with pytest.raises(UserError, match="column 'author' of table 'splits' is missing"):
         read_parquet(tmp_path / "a.parquet", SPLITS)
 
 
-def test_safetensors_round_trip_and_equal_bytes(tmp_path):
+def test_safetensors_round_trip_and_equal_bytes(tmp_path) -> None:
     tensors = {"b": np.arange(3, dtype=np.float32), "a": np.ones((2, 2), dtype=np.float32)}
     header = {"seed": "1", "kind": "test", "round": "0"}
     write_safetensors(tensors, tmp_path / "a.safetensors", header)
@@ -67,7 +67,7 @@ def test_safetensors_round_trip_and_equal_bytes(tmp_path):
     assert all((back[name] == tensors[name]).all() for name in tensors)
 
 
-def test_a_truncated_safetensors_file_is_named(tmp_path):
+def test_a_truncated_safetensors_file_is_named(tmp_path) -> None:
     path = tmp_path / "a.safetensors"
     write_safetensors({"a": np.ones(50, dtype=np.float32)}, path, {})
     path.write_bytes(path.read_bytes()[:-8])
@@ -75,14 +75,14 @@ def test_a_truncated_safetensors_file_is_named(tmp_path):
         read_safetensors(path)
 
 
-def test_a_failed_write_leaves_nothing(tmp_path):
+def test_a_failed_write_leaves_nothing(tmp_path) -> None:
     with pytest.raises(RuntimeError), atomic_path(tmp_path / "a.txt") as temporary:
         temporary.write_text("half")
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_write_keeps_the_earlier_file(tmp_path):
+def test_a_failed_write_keeps_the_earlier_file(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("before")
     with pytest.raises(RuntimeError), atomic_path(tmp_path / "a.txt") as temporary:
         temporary.write_text("half")
@@ -90,13 +90,13 @@ def test_a_failed_write_keeps_the_earlier_file(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "before"
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot write there"):
         write_json({}, tmp_path / "file" / "a.json")
 
 
-def test_json_refuses_nan_and_names_broken_files(tmp_path):
+def test_json_refuses_nan_and_names_broken_files(tmp_path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         write_json({"a": float("nan")}, tmp_path / "a.json")
     (tmp_path / "b.json").write_text("{")
@@ -104,7 +104,7 @@ def test_json_refuses_nan_and_names_broken_files(tmp_path):
         read_json(tmp_path / "b.json")
 
 
-def test_every_table_is_sorted_by_columns_it_has():
+def test_every_table_is_sorted_by_columns_it_has() -> None:
     modules = (analysis, corpora, encoders, federation, scores, studies, cells)
     tables = [value for module in modules for value in vars(module).values() if isinstance(value, Table)]
     assert len({table.name for table in tables}) == len(tables) > 30

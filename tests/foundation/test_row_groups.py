@@ -29,7 +29,7 @@ OWNERS = ("ann", "bob", "eve", "dan")
 
 
 @pytest.fixture
-def frame():
+def frame() -> pd.DataFrame:
     rows = [
         (kind, owner, f"{owner} writes {kind} {n} " + os.urandom(400).hex(), n, np.arange(3, dtype=np.float32) + n)
         for kind in ("test", "train")
@@ -39,7 +39,7 @@ def frame():
     return pd.DataFrame(rows, columns=TABLE.names)
 
 
-def foreign_ranges(path, owners):
+def foreign_ranges(path, owners) -> list[tuple[int, int]]:
     """(start, end) of the bytes of every row group that is not of ``owners``."""
     ranges, footer = [], pq.read_metadata(path)
     for number in range(footer.num_row_groups):
@@ -52,7 +52,7 @@ def foreign_ranges(path, owners):
     return ranges
 
 
-def test_whole_readers_see_the_table_as_it_was(frame, tmp_path):
+def test_whole_readers_see_the_table_as_it_was(frame, tmp_path) -> None:
     write_parquet(frame, tmp_path / "plain", TABLE)
     write_row_groups(frame, tmp_path / "grouped", TABLE, "owner")
     pd.testing.assert_frame_equal(read_parquet(tmp_path / "plain", TABLE), read_parquet(tmp_path / "grouped", TABLE))
@@ -62,26 +62,26 @@ def test_whole_readers_see_the_table_as_it_was(frame, tmp_path):
 
 
 @pytest.mark.parametrize("owners", [("ann",), ("bob", "dan"), ("nobody",)])
-def test_rows_of_some_owners_are_those_of_the_whole_table(owners, frame, tmp_path):
+def test_rows_of_some_owners_are_those_of_the_whole_table(owners, frame, tmp_path) -> None:
     write_row_groups(frame, tmp_path / "t", TABLE, "owner")
     whole = read_parquet(tmp_path / "t", TABLE)
     expected = whole[whole["owner"].isin(owners)].reset_index(drop=True)
     pd.testing.assert_frame_equal(read_row_groups(tmp_path / "t", TABLE, "owner", owners), expected)
 
 
-def test_every_read_is_of_the_footer_or_of_the_own_rows(frame, tmp_path, monkeypatch):
+def test_every_read_is_of_the_footer_or_of_the_own_rows(frame, tmp_path, monkeypatch) -> None:
     path = tmp_path / "t"
     write_row_groups(frame, path, TABLE, "owner")
     reads = []
 
     class Recorded(io.FileIO):
-        def read(self, size=-1):
+        def read(self, size=-1) -> bytes:
             start = self.tell()
             found = super().read(size)
             reads.append((start, start + len(found)))
             return found
 
-        def readinto(self, buffer):
+        def readinto(self, buffer) -> int:
             start = self.tell()
             count = super().readinto(buffer)
             reads.append((start, start + count))
@@ -99,7 +99,7 @@ def test_every_read_is_of_the_footer_or_of_the_own_rows(frame, tmp_path, monkeyp
     assert not [read for read in reads for start, end in foreign if read[0] < end and start < read[1]]
 
 
-def test_rows_of_others_may_be_unreadable(frame, tmp_path):
+def test_rows_of_others_may_be_unreadable(frame, tmp_path) -> None:
     path = tmp_path / "t"
     write_row_groups(frame, path, TABLE, "owner")
     expected = read_row_groups(path, TABLE, "owner", ["eve"])
@@ -112,7 +112,7 @@ def test_rows_of_others_may_be_unreadable(frame, tmp_path):
         read_row_groups(path, TABLE, "owner", ["ann"])
 
 
-def test_the_footer_quotes_no_text(frame, tmp_path):
+def test_the_footer_quotes_no_text(frame, tmp_path) -> None:
     write_row_groups(frame, tmp_path / "t", TABLE, "owner")
     content = (tmp_path / "t").read_bytes()
     length = int.from_bytes(content[-8:-4], "little")
@@ -120,7 +120,7 @@ def test_the_footer_quotes_no_text(frame, tmp_path):
     assert all(owner.encode() in content[-8 - length :] for owner in OWNERS)
 
 
-def test_another_file_is_refused_in_one_line(frame, tmp_path):
+def test_another_file_is_refused_in_one_line(frame, tmp_path) -> None:
     with pytest.raises(UserError, match="file not found; run the workflow"):
         read_row_groups(tmp_path / "none", TABLE, "owner", ["ann"])
     write_parquet(frame, tmp_path / "plain", TABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from favor.lm.base import BaseModel, load_base
+from favor.lm.batches import Piece
 from favor.lm.settings import LoraSettings
 from favor.lm.tokenizer import train_tokenizer
 
@@ -65,7 +67,7 @@ def lora() -> LoraSettings:
 
 
 @pytest.fixture
-def random_state(base: BaseModel):
+def random_state(base: BaseModel) -> Callable[..., dict[str, torch.Tensor]]:
     """A function (seed, settings) -> adapter state with random A and B."""
     from favor.lm.lora import state_shapes
 
@@ -78,7 +80,7 @@ def random_state(base: BaseModel):
 
 
 @pytest.fixture
-def random_pieces():
+def random_pieces() -> Callable[..., list[Piece]]:
     """A function (seed, count, longest) -> pieces of random tokens and unequal lengths."""
     from favor.lm.batches import Piece
 

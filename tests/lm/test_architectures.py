@@ -33,7 +33,7 @@ NEW = 12
 
 
 @pytest.fixture(scope="module", params=list(TARGETS))
-def decoder(request, tmp_path_factory):
+def decoder(request, tmp_path_factory) -> tuple[str, str, LoraSettings, dict[str, torch.Tensor]]:
     """(family, folder of the model, adapter settings, a random adapter)."""
     folder = tmp_path_factory.mktemp(request.param)
     vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
@@ -50,7 +50,7 @@ def decoder(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("quantisation", ["none", "nf4"])
-def test_logits_are_those_of_peft(decoder, quantisation, tmp_path):
+def test_logits_are_those_of_peft(decoder, quantisation, tmp_path) -> None:
     from peft import PeftModel
 
     _, folder, lora, state = decoder
@@ -69,7 +69,7 @@ def test_logits_are_those_of_peft(decoder, quantisation, tmp_path):
     assert (ours - plain).abs().max() > 0.01
 
 
-def test_continuations_are_those_of_transformers(decoder, tmp_path):
+def test_continuations_are_those_of_transformers(decoder, tmp_path) -> None:
     from peft import PeftModel
 
     _, folder, lora, state = decoder
@@ -88,7 +88,7 @@ def test_continuations_are_those_of_transformers(decoder, tmp_path):
     assert generate(base, lora, requests, NEW) == expected
 
 
-def test_training_lowers_the_loss_and_moves_every_projection(decoder):
+def test_training_lowers_the_loss_and_moves_every_projection(decoder) -> None:
     family, folder, lora, _ = decoder
     base = load_base(folder, device="cpu")
     tokens = base.tokenizer.encode(" ".join(SENTENCES))
@@ -102,7 +102,7 @@ def test_training_lowers_the_loss_and_moves_every_projection(decoder):
     assert moved == set(TARGETS[family])
 
 
-def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are():
+def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> None:
     from transformers import GPT2Config, GPT2LMHeadModel, MixtralConfig, MixtralForCausalLM
 
     with torch.device("meta"):

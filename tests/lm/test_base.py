@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -21,12 +22,12 @@ from favor.lm.training import train
 
 
 @pytest.fixture
-def copied(model_folder, tmp_path):
+def copied(model_folder, tmp_path) -> Path:
     """A copy of the model folder to break."""
     return shutil.copytree(model_folder, tmp_path / "copy")
 
 
-def test_base_is_frozen_and_plain(base):
+def test_base_is_frozen_and_plain(base) -> None:
     assert not any(parameter.requires_grad for parameter in base.model.parameters())
     assert not base.model.training
     assert (base.device.type, base.dtype, base.context, base.end_ids) == ("cpu", torch.float32, 128, (1,))
@@ -35,14 +36,14 @@ def test_base_is_frozen_and_plain(base):
     assert base.tokenizer.decode(base.tokenizer.encode(text)) == text
 
 
-def refusal(source, **options):
+def refusal(source, **options) -> str:
     with pytest.raises(UserError) as caught:
         load_base(str(source), device="cpu", **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
-def test_missing_folder_and_unknown_id(tmp_path, monkeypatch):
+def test_missing_folder_and_unknown_id(tmp_path, monkeypatch) -> None:
     assert "no such folder" in refusal(tmp_path / "nowhere")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -50,12 +51,12 @@ def test_missing_folder_and_unknown_id(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_missing_file_is_named(copied, name):
+def test_missing_file_is_named(copied, name) -> None:
     (copied / name).unlink()
     assert f"{name.replace('model.', '*.') if 'safetensors' in name else name} missing" in refusal(copied)
 
 
-def test_truncated_weights_are_named(copied):
+def test_truncated_weights_are_named(copied) -> None:
     weights = copied / "model.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[:-100])
@@ -65,7 +66,7 @@ def test_truncated_weights_are_named(copied):
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch):
+def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch) -> None:
     """Nothing looks at the files of the cache before the libraries do."""
     monkeypatch.setattr("favor.lm.base.is_local", lambda source: False)
     whole = (copied / name).read_bytes()
@@ -73,12 +74,12 @@ def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch)
     assert str(copied) in refusal(copied)
 
 
-def test_absent_shard_is_named(copied):
+def test_absent_shard_is_named(copied) -> None:
     (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "model-00002.safetensors"}}))
     assert "model-00002.safetensors missing" in refusal(copied)
 
 
-def test_missing_projection_and_short_context(model_folder):
+def test_missing_projection_and_short_context(model_folder) -> None:
     assert "no linear layer named c_attn" in refusal(
         model_folder, lora=LoraSettings(target_modules=("q_proj", "c_attn"))
     )
@@ -86,13 +87,13 @@ def test_missing_projection_and_short_context(model_folder):
     assert context_length(str(model_folder)) == 128
 
 
-def test_absent_gpu_is_said(model_folder, monkeypatch):
+def test_absent_gpu_is_said(model_folder, monkeypatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match="PyTorch finds no GPU"):
         load_base(str(model_folder), device="cuda")
 
 
-def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp_path):
+def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp_path) -> None:
     lora = LoraSettings(rank=3, alpha=6)
     settings = TrainingSettings(learning_rate=1e-2, micro_batch=2, accumulation=2, max_length=32)
     base = load_base(str(model_folder), quantisation="nf4", device="cpu")
@@ -113,7 +114,7 @@ def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp
 
 
 @pytest.mark.parametrize("asked", ["bfloat16", "float32"])
-def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, asked):
+def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, asked) -> None:
     other = "float32" if asked == "bfloat16" else "bfloat16"
     save_base(load_base(str(model_folder), "nf4", "cpu", other), tmp_path / "quantised")
     base = load_base(str(tmp_path / "quantised"), "nf4", "cpu", asked)
@@ -127,7 +128,7 @@ def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, ask
 
 
 @pytest.mark.parametrize("place", ["folder", "id"])
-def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monkeypatch, place):
+def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monkeypatch, place) -> None:
     """A quantised copy without the template would be asked in plain text, and nothing would say so."""
     source = tmp_path / "hub" / "models--owner--chat" / "snapshots" / "abc"
     source.mkdir(parents=True)
@@ -150,7 +151,7 @@ def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monk
     assert number not in chat.encode("Be brief.", f"Go{control}on.")
 
 
-def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path):
+def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path) -> None:
     """An adapter beside 4-bit weights computes what it does merged into the weights that these 4 bits stand for."""
     from bitsandbytes.functional import dequantize_4bit
     from peft import PeftModel

@@ -16,7 +16,7 @@ from favor.lm.tasks import ClientTask, make_plan, predicted_tokens
 
 
 @given(some.integers(0, 300), some.integers(1, 30), some.integers(2, 40))
-def test_every_token_after_the_first_prefix_is_supervised_once(length, prefix, longest):
+def test_every_token_after_the_first_prefix_is_supervised_once(length, prefix, longest) -> None:
     if prefix >= longest:
         longest = prefix + longest
     pieces = cut_pieces(range(length), "d", prefix, longest)
@@ -32,7 +32,7 @@ def test_every_token_after_the_first_prefix_is_supervised_once(length, prefix, l
         assert piece.tokens[0] == piece.tokens[prefix] - prefix
 
 
-def test_windows_by_hand():
+def test_windows_by_hand() -> None:
     # 10 tokens, windows of 6 that overlap by 2: 0-5 supervising 2-5, 4-9 supervising 6-9.
     pieces = cut_pieces(range(10), "d", 2, 6)
     assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
@@ -45,12 +45,12 @@ def test_windows_by_hand():
 
 
 @pytest.mark.parametrize(("prefix", "longest"), [(0, 4), (4, 4)])
-def test_impossible_windows_are_refused(prefix, longest):
+def test_impossible_windows_are_refused(prefix, longest) -> None:
     with pytest.raises(ValueError, match="prefix_tokens"):
         cut_pieces(range(9), "d", prefix, longest)
 
 
-def test_steps_cover_every_piece_once_an_epoch():
+def test_steps_cover_every_piece_once_an_epoch() -> None:
     lengths = list(range(5, 18))
     steps = plan_steps(lengths, 2, micro_batch=2, accumulation=3, seed=4)
     assert [[len(group) for group in step] for step in steps] == [[2, 2, 2], [2, 2, 2], [1]] * 2
@@ -61,7 +61,7 @@ def test_steps_cover_every_piece_once_an_epoch():
     assert steps != plan_steps(lengths, 2, 2, 3, 5)
 
 
-def test_length_sorting_moves_pieces_within_a_step_only():
+def test_length_sorting_moves_pieces_within_a_step_only() -> None:
     lengths = np.random.default_rng(0).integers(2, 99, size=23).tolist()
     plain = plan_steps(lengths, 1, 2, 4, seed=9, group_by_length=False)
     grouped = plan_steps(lengths, 1, 2, 4, seed=9)
@@ -71,7 +71,7 @@ def test_length_sorting_moves_pieces_within_a_step_only():
         assert [lengths[index] for index in flat] == sorted((lengths[index] for index in flat), reverse=True)
 
 
-def test_plan_counts_supervised_tokens():
+def test_plan_counts_supervised_tokens() -> None:
     pieces = [Piece(np.arange(7, dtype=np.int32), 3, "a"), Piece(np.arange(5, dtype=np.int32), 1, "b")]
     task = ClientTask("c", pieces, {}, 1, 1)
     # Response: 4 + 4. Every token: 6 + 4, for nothing predicts the first.
@@ -80,7 +80,7 @@ def test_plan_counts_supervised_tokens():
     assert predicted_tokens(pieces[0], TrainingSettings(supervised="all")) == 6
 
 
-def test_plan_refuses_what_trains_nothing():
+def test_plan_refuses_what_trains_nothing() -> None:
     piece = Piece(np.arange(7, dtype=np.int32), 3, "a")
     with pytest.raises(UserError, match="client_009: no supervised token"):
         make_plan(ClientTask("client_009", [], {}, 1, 1), TrainingSettings())
@@ -90,7 +90,7 @@ def test_plan_refuses_what_trains_nothing():
         make_plan(ClientTask("client_009", [piece], {}, 1, 1), TrainingSettings(max_length=6))
 
 
-def test_a_fraction_of_a_pass_stops_within_it():
+def test_a_fraction_of_a_pass_stops_within_it() -> None:
     lengths = [5] * 11  # five steps a pass of 2 x 1 pieces and one of a single piece
     assert stage_steps(11, 1.44, 2) == math.ceil(1.44 * 6) == 9
     assert stage_steps(11, 3, 2) == 18
@@ -100,14 +100,14 @@ def test_a_fraction_of_a_pass_stops_within_it():
     assert steps == plan_steps(lengths, 2, 2, 1, 3)[:9]
 
 
-def test_truncated_texts_give_one_piece_each():
+def test_truncated_texts_give_one_piece_each() -> None:
     pieces = cut_pieces(range(40), "d", 4, 16, "truncate")
     assert [piece.tokens.tolist() for piece in pieces] == [list(range(16))]
     assert len(cut_pieces(range(40), "d", 4, 16)) == 3
 
 
 @pytest.mark.parametrize("pieces", [1, 3, 8, 31])
-def test_a_fixed_number_of_steps_does_not_depend_on_the_text(pieces):
+def test_a_fixed_number_of_steps_does_not_depend_on_the_text(pieces) -> None:
     lengths = list(range(2, 2 + pieces))
     steps = plan_steps(lengths, 2, micro_batch=2, accumulation=2, seed=3, steps_per_epoch=4)
     assert [[len(group) for group in step] for step in steps] == [[2, 2]] * 8
@@ -121,6 +121,6 @@ def test_a_fixed_number_of_steps_does_not_depend_on_the_text(pieces):
     assert sorted(order[:pieces]) == list(range(pieces))[: len(order)]  # a pass covers all before the next begins
 
 
-def test_a_fixed_number_of_steps_equals_the_plain_plan_where_it_fits():
+def test_a_fixed_number_of_steps_equals_the_plain_plan_where_it_fits() -> None:
     lengths = [5, 9, 7, 6, 8, 4]
     assert plan_steps(lengths, 3, 1, 2, 4, steps_per_epoch=3) == plan_steps(lengths, 3, 1, 2, 4)

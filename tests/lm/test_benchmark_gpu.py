@@ -6,7 +6,9 @@ import importlib
 import json
 import math
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,7 +16,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
-def gpu():
+def gpu() -> Iterator[ModuleType]:
     sys.path.insert(0, str(BENCHMARKS))
     try:
         yield importlib.import_module("gpu")
@@ -22,7 +24,7 @@ def gpu():
         sys.path.remove(str(BENCHMARKS))
 
 
-def test_checks_figures_and_table(gpu, tmp_path, capsys):
+def test_checks_figures_and_table(gpu, tmp_path, capsys) -> None:
     gpu.main(["--device", "cpu", "--tiny", "--folder", str(tmp_path)])
     figures = json.loads((tmp_path / "cpu.json").read_text())
     assert all(check["figure"] <= check["bound"] for check in figures["checks"])
@@ -35,7 +37,7 @@ def test_checks_figures_and_table(gpu, tmp_path, capsys):
     assert f"| generation, stacked | {figures['generation']['stacked']['tokens_per_second']:,.0f} |" in shown
 
 
-def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatch, capsys):
+def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatch, capsys) -> None:
     outcomes = [gpu.Check("one", 0.5, 1), gpu.Check("other", math.nan, 1)]
     monkeypatch.setattr(gpu, "checks", lambda device: outcomes)
     with pytest.raises(SystemExit, match=r"A check failed, so nothing was measured\."):
@@ -44,7 +46,7 @@ def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatc
     assert not list(tmp_path.iterdir())
 
 
-def test_projection_by_hand(gpu, monkeypatch):
+def test_projection_by_hand(gpu, monkeypatch) -> None:
     """A corpus of 1,000 tokens: 12 of 50 clients in 6 rounds are 1,440 tokens, and two private epochs 2,000."""
     monkeypatch.setattr(gpu.roofline, "corpus", lambda: [[400, 100], [500]])
     minutes = gpu.projection(trained=3440 / 60, generated=44000 / 120)

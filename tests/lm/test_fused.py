@@ -16,7 +16,7 @@ from favor.lm.fused import Kernels, fused_layers, kernels
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
 
-def states_and_gradient(model, embedded):
+def states_and_gradient(model, embedded) -> tuple[torch.Tensor, torch.Tensor]:
     source = embedded.clone().requires_grad_()
     states = model(inputs_embeds=source, use_cache=False)[0]
     states.square().sum().backward()
@@ -25,7 +25,7 @@ def states_and_gradient(model, embedded):
 
 @pytest.mark.parametrize("name", DECODERS)
 @pytest.mark.parametrize("device", [CPU, torch.device("meta")])
-def test_a_decoder_gives_the_same(name, device):
+def test_a_decoder_gives_the_same(name, device) -> None:
     model = decoder(DECODERS[name])
     for path, parameter in model.named_parameters():
         if "norm" in path:
@@ -40,14 +40,14 @@ def test_a_decoder_gives_the_same(name, device):
     assert all(vars(module).keys() == before.keys() for module, before in modules.items())
 
 
-def test_norm_by_hand():
+def test_norm_by_hand() -> None:
     states = torch.tensor([[3.0, 4.0]])
     weight = torch.tensor([2.0, 10.0])
     # The mean square is 12.5; with epsilon 3.5 the root is 4.
     assert kernels(CPU).norm(states, weight, 3.5).tolist() == [[1.5, 10.0]]
 
 
-def test_norm_in_bfloat16_is_rounded_as_the_models_own():
+def test_norm_in_bfloat16_is_rounded_as_the_models_own() -> None:
     model = decoder(DECODERS["qwen2"]).to(torch.bfloat16)
     states = torch.randn(4, 32, dtype=torch.bfloat16)
     expected = model.norm(states)
@@ -55,7 +55,7 @@ def test_norm_in_bfloat16_is_rounded_as_the_models_own():
         torch.testing.assert_close(model.norm(states), expected, rtol=0, atol=0)
 
 
-def test_what_is_chosen_on_a_gpu(monkeypatch):
+def test_what_is_chosen_on_a_gpu(monkeypatch) -> None:
     """Liger's kernels where they and Triton are installed; torch's own norm in any case."""
     monkeypatch.setattr(fused.importlib.util, "find_spec", lambda name: None)
     without = kernels(CUDA)
@@ -75,13 +75,13 @@ def test_what_is_chosen_on_a_gpu(monkeypatch):
     assert kernels(CPU).gated is None
 
 
-def test_a_gated_kernel_takes_the_place_of_the_models_own():
+def test_a_gated_kernel_takes_the_place_of_the_models_own() -> None:
     model = decoder(DECODERS["llama"])
     embedded = torch.randn(1, 6, 32)
     expected = states_and_gradient(model, embedded)
     calls = []
 
-    def gated(gate, up):
+    def gated(gate, up) -> torch.Tensor:
         calls.append(gate.shape)
         return nn.functional.silu(gate) * up
 

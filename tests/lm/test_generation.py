@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ NEW = 24
 
 
 @pytest.fixture(scope="module")
-def adapters(base):
+def adapters(base) -> list[Any]:
     """Three random adapters and one that changes nothing (None)."""
     made = []
     for seed in range(3):
@@ -33,7 +35,7 @@ def adapters(base):
 
 
 @pytest.fixture(scope="module")
-def peft_models(base, model_folder, adapters, tmp_path_factory):
+def peft_models(base, model_folder, adapters, tmp_path_factory) -> list[Any]:
     """The adapters as PEFT loads them from our export."""
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
@@ -49,7 +51,7 @@ def peft_models(base, model_folder, adapters, tmp_path_factory):
     return models
 
 
-def one_by_one(model, prompt, penalty):
+def one_by_one(model, prompt, penalty) -> list[int]:
     """Return what transformers.generate makes of one prompt alone."""
     tokens = torch.tensor([list(prompt)])
     out = model.generate(
@@ -66,7 +68,7 @@ def one_by_one(model, prompt, penalty):
 
 @pytest.mark.parametrize("penalty", [1.1, 1.0])
 @pytest.mark.parametrize("lengths", [[9] * 8, [3, 9, 9, 5, 4, 9, 12, 7]], ids=["one length", "many lengths"])
-def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_models, penalty, lengths):
+def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_models, penalty, lengths) -> None:
     generator = np.random.default_rng(3)
     prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
     requests = [GenerationRequest(f"{row}", prompt, adapters[(row // 3) % 4]) for row, prompt in enumerate(prompts)]
@@ -75,7 +77,7 @@ def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_mode
         assert generate(base, LORA, requests, NEW, penalty, rows_per_batch=rows) == expected
 
 
-def test_samples_depend_on_no_batch_and_no_order(base, adapters):
+def test_samples_depend_on_no_batch_and_no_order(base, adapters) -> None:
     generator = np.random.default_rng(3)
     prompts = [generator.integers(2, 290, size=length).tolist() for length in (9, 3, 9, 9, 5, 9)]
     requests = [
@@ -93,7 +95,7 @@ def test_samples_depend_on_no_batch_and_no_order(base, adapters):
     assert generate(base, LORA, requests, NEW, sampling=Sampling(1e-4)) == generate(base, LORA, requests, NEW)
 
 
-def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch):
+def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch) -> None:
     prompt = [5, 9, 14, 20]
     free = generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW)[0]
     end = free[6]
@@ -111,7 +113,7 @@ def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch):
     assert generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW) == [stopped]
 
 
-def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):
+def test_gate_is_one_adapter_by_rank_concatenation(base, adapters) -> None:
     joined = concatenate_rank(adapters[0], adapters[1], 0.3)
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10]]
     gated = generate(
@@ -121,7 +123,7 @@ def test_gate_is_one_adapter_by_rank_concatenation(base, adapters):
     assert gated == single
 
 
-def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path):
+def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path) -> None:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
@@ -135,7 +137,7 @@ def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random
         np.testing.assert_allclose(state, out.hidden_states[-1][0, -1].numpy(), rtol=1e-4, atol=1e-5)
 
 
-def test_prompt_that_does_not_fit_is_refused(base, adapters):
+def test_prompt_that_does_not_fit_is_refused(base, adapters) -> None:
     with pytest.raises(UserError, match=r"client_007-1: a prompt of 120 tokens"):
         generate(base, LORA, [GenerationRequest("client_007-1", [3] * 120, adapters[0])], NEW)
     with pytest.raises(UserError, match="prompt of 0 tokens"):
@@ -143,7 +145,7 @@ def test_prompt_that_does_not_fit_is_refused(base, adapters):
 
 
 @pytest.mark.parametrize("lengths", [[9] * 6, [3, 9, 9, 5, 4, 12]], ids=["one length", "many lengths"])
-def test_a_static_cache_gives_the_tokens_of_the_growing_one(base, adapters, monkeypatch, lengths):
+def test_a_static_cache_gives_the_tokens_of_the_growing_one(base, adapters, monkeypatch, lengths) -> None:
     generator = np.random.default_rng(4)
     prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
     requests = [GenerationRequest(f"{row}", prompt, adapters[row // 2]) for row, prompt in enumerate(prompts)]
@@ -156,10 +158,10 @@ def test_a_static_cache_gives_the_tokens_of_the_growing_one(base, adapters, monk
     assert generate(base, LORA, requests, NEW, 1.0) != growing
 
 
-def counted(function, calls):
+def counted(function, calls) -> Callable[..., Any]:
     """Return the function, which notes its calls."""
 
-    def noting(*given):
+    def noting(*given) -> Any:
         calls.append(given)
         return function(*given)
 
@@ -169,17 +171,17 @@ def counted(function, calls):
 class PretendedGraph:
     """Stands for torch.cuda.CUDAGraph on a processor: replays by calling what was recorded, after ``spoil``."""
 
-    def __init__(self, step, spoil):
+    def __init__(self, step, spoil) -> None:
         self.step, self.spoil, self.replays = step, spoil, 0
 
-    def replay(self):
+    def replay(self) -> None:
         self.replays += 1
         self.step()
         self.spoil()
 
 
 @pytest.mark.parametrize("fate", ["kept", "differs", "cannot be recorded"])
-def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapters, monkeypatch, capsys, fate):
+def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapters, monkeypatch, capsys, fate) -> None:
     requests = [GenerationRequest(f"{row}", [5 + row, 9, 14], adapters[row]) for row in range(4)]
     expected = generate(base, LORA, requests, NEW, 1.1)
     steps: list[decoding.StaticSteps] = []
@@ -187,26 +189,26 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
     recording = [False]
     made, plain = decoding.StaticSteps.__init__, decoding.StaticSteps._step
 
-    def initialise(self, *given):
+    def initialise(self, *given) -> None:
         made(self, *given)
         self.records = True
         steps.append(self)
 
-    def step(self):
+    def step(self) -> None:
         if recording[0]:  # recording runs nothing
             return
         plain(self)
 
-    def spoil():
+    def spoil() -> None:
         if fate == "differs":
             steps[-1].batch.history[:, -1] += 1
 
-    def graph():
+    def graph() -> Any:
         graphs.append(PretendedGraph(lambda: plain(steps[-1]), spoil))
         return graphs[-1]
 
     @contextmanager
-    def recorded(graph):
+    def recorded(graph) -> Iterator[None]:
         recording[0] = True
         yield
         recording[0] = False
@@ -230,7 +232,7 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
         assert f"without a CUDA graph: {reason}" in message
 
 
-def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeypatch):
+def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeypatch) -> None:
     gpu = replace(base, device=torch.device("cuda"))
     assert decoding.static_fits(gpu, 100)
     assert not decoding.static_fits(base, 100)

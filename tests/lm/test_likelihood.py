@@ -13,7 +13,7 @@ from favor.lm.batches import Piece
 from favor.lm.likelihood import Question, answer
 
 
-def merged(base, state, lora):
+def merged(base, state, lora) -> torch.nn.Module:
     """Return the model with W + (alpha / r) B A in place of every adapted W."""
     model = copy.deepcopy(base.model)
     for name in [] if state is None else [name for name in state if ".lora_A." in name]:
@@ -22,7 +22,7 @@ def merged(base, state, lora):
     return model
 
 
-def by_hand(model, piece, share):
+def by_hand(model, piece, share) -> tuple[float, float]:
     """Return mean -ln p of the supervised tokens and Min-K%++, from the logits of one plain forward pass."""
     with torch.no_grad():
         logits = model(torch.tensor([piece.tokens.tolist()])).logits[0].double().numpy()
@@ -39,7 +39,9 @@ def by_hand(model, piece, share):
 
 
 @pytest.mark.parametrize("tokens_per_pass", [1, 60, 4096])
-def test_each_answer_is_that_of_the_merged_model(base, lora, random_state, random_pieces, monkeypatch, tokens_per_pass):
+def test_each_answer_is_that_of_the_merged_model(
+    base, lora, random_state, random_pieces, monkeypatch, tokens_per_pass
+) -> None:
     monkeypatch.setitem(likelihood._TOKENS_PER_PASS, "cpu", tokens_per_pass)
     states = [random_state(1, lora), None, random_state(2, lora)]
     pieces = random_pieces(7, 5)
@@ -50,7 +52,7 @@ def test_each_answer_is_that_of_the_merged_model(base, lora, random_state, rando
     np.testing.assert_allclose(np.transpose(found), expected, rtol=2e-4, atol=2e-4)
 
 
-def test_where_the_model_knows_nothing_the_loss_is_the_entropy(base, lora):
+def test_where_the_model_knows_nothing_the_loss_is_the_entropy(base, lora) -> None:
     assert answer(base, lora, []).loss.tolist() == []
     flat = copy.copy(base)
     flat.model = copy.deepcopy(base.model)

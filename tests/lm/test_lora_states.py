@@ -27,7 +27,7 @@ A = "base_model.model.layer.lora_A.weight"
 B = "base_model.model.layer.lora_B.weight"
 
 
-def test_qwen25_3b_adapter_has_the_papers_size():
+def test_qwen25_3b_adapter_has_the_papers_size() -> None:
     from transformers.models.qwen2 import Qwen2Config
 
     configuration = Qwen2Config(
@@ -49,13 +49,13 @@ def test_qwen25_3b_adapter_has_the_papers_size():
     assert [round(count * gib, 2) for count in (12, 72, 144, 50)] == [1.34, 8.03, 16.07, 5.58]
 
 
-def test_serialised_bytes_are_those_of_the_written_file(base, lora, tmp_path):
+def test_serialised_bytes_are_those_of_the_written_file(base, lora, tmp_path) -> None:
     state = initial_state(base.model, lora, 1)
     export_peft(state, lora, "some/base", tmp_path)
     assert (tmp_path / "adapter_model.safetensors").stat().st_size == safetensors_bytes(state_shapes(base.model, lora))
 
 
-def test_initial_state_is_pefts_default(base, lora):
+def test_initial_state_is_pefts_default(base, lora) -> None:
     state = initial_state(base.model, lora, 7)
     assert list(state) == sorted(state)
     for name, tensor in state.items():
@@ -70,7 +70,7 @@ def test_initial_state_is_pefts_default(base, lora):
     assert algebra.equal(state, initial_state(base.model.config, lora, 7))
 
 
-def test_names_are_those_of_peft(base, lora, model_folder):
+def test_names_are_those_of_peft(base, lora, model_folder) -> None:
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
     from transformers import AutoModelForCausalLM
 
@@ -80,7 +80,7 @@ def test_names_are_those_of_peft(base, lora, model_folder):
     assert state_shapes(base.model, lora) == dict(sorted(expected.items()))
 
 
-def test_export_loads_in_peft_with_the_logits_of_the_stack(base, lora, random_state, model_folder, tmp_path):
+def test_export_loads_in_peft_with_the_logits_of_the_stack(base, lora, random_state, model_folder, tmp_path) -> None:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
@@ -98,7 +98,7 @@ def test_export_loads_in_peft_with_the_logits_of_the_stack(base, lora, random_st
     assert json.loads((tmp_path / "adapter_config.json").read_text())["target_modules"] == sorted(lora.target_modules)
 
 
-def test_export_gives_equal_bytes(lora, random_state, tmp_path):
+def test_export_gives_equal_bytes(lora, random_state, tmp_path) -> None:
     state = random_state(3, lora)
     for folder, order in (("one", 1), ("two", -1)):
         export_peft(dict(list(state.items())[::order]), lora, "some/base", tmp_path / folder)
@@ -106,12 +106,12 @@ def test_export_gives_equal_bytes(lora, random_state, tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_missing_projection_names_the_nearest(base):
+def test_missing_projection_names_the_nearest(base) -> None:
     with pytest.raises(UserError, match=r"no linear layer named w_proj; nearest there are: .*_proj"):
         target_layers(base.model, LoraSettings(target_modules=("q_proj", "w_proj")))
 
 
-def test_rank_concatenation_is_the_gated_sum_of_updates():
+def test_rank_concatenation_is_the_gated_sum_of_updates() -> None:
     left = {A: torch.tensor([[1.0, 2.0]]), B: torch.tensor([[3.0], [1.0]])}
     right = {A: torch.tensor([[0.5, -2.0]]), B: torch.tensor([[1.0], [4.0]])}
     joined = concatenate_rank(left, right, 0.25)
@@ -120,7 +120,7 @@ def test_rank_concatenation_is_the_gated_sum_of_updates():
     assert joined[A].shape == (2, 2)
 
 
-def test_from_arrays_copies_a_tensor_when_it_is_asked_for():
+def test_from_arrays_copies_a_tensor_when_it_is_asked_for() -> None:
     asked = []
     array = torch.ones(1, 2).numpy()
     state = from_arrays(LazyMapping([B, A], lambda name: asked.append(name) or array))

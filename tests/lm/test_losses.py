@@ -12,7 +12,7 @@ from favor.lm.arithmetic import fast_linear_layers, fast_products
 
 @pytest.mark.parametrize("chunk", [1 << 20, 160])
 @pytest.mark.parametrize("bias", [False, True])
-def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias):
+def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias) -> None:
     monkeypatch.setitem(losses._CHUNK_ELEMENTS, "cpu", chunk)
     torch.manual_seed(2)
     layer = nn.Linear(8, 50, bias=bias)
@@ -33,14 +33,14 @@ def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias):
         torch.testing.assert_close(ours[1], layer.weight.grad)
 
 
-def test_nothing_is_kept_without_gradients():
+def test_nothing_is_kept_without_gradients() -> None:
     layer = nn.Linear(8, 50)
     with torch.no_grad():
         total, each = losses.token_cross_entropy(torch.randn(4, 8), layer, torch.arange(4), torch.ones(4))
     assert total.item() == pytest.approx(each.sum().item(), rel=1e-6)
 
 
-def test_fast_products_are_float32_and_leave_no_trace():
+def test_fast_products_are_float32_and_leave_no_trace() -> None:
     before = torch.backends.mkldnn.matmul.fp32_precision
     left, right = torch.randn(3, 200, 64), torch.randn(3, 64, 100)
     with fast_products():
@@ -50,12 +50,12 @@ def test_fast_products_are_float32_and_leave_no_trace():
     assert (product - left.double() @ right.double()).abs().max() < 5e-5
 
 
-def test_fast_linear_layers_have_the_gradients_of_linear_layers():
+def test_fast_linear_layers_have_the_gradients_of_linear_layers() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4, bias=False))
     source = torch.randn(2, 3, 6, requires_grad=True)
 
-    def gradients():
+    def gradients() -> list[torch.Tensor]:
         model.zero_grad()
         source.grad = None
         model(source).square().sum().backward()

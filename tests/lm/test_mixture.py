@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from favor.lm.training import train
 SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
 
 
-def test_a_companion_without_gates_is_added(base, lora, random_state, random_pieces):
+def test_a_companion_without_gates_is_added(base, lora, random_state, random_pieces) -> None:
     # B of both adapters times two under even gates is their sum, exactly.
     pieces = random_pieces(0, 5)
     own, other = random_state(1, lora), random_state(2, lora)
@@ -34,7 +35,7 @@ def test_a_companion_without_gates_is_added(base, lora, random_state, random_pie
         assert not torch.equal(tensor, own[name])
 
 
-def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state, random_pieces):
+def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state, random_pieces) -> None:
     tasks = [
         ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
         for k in range(3)
@@ -45,17 +46,17 @@ def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state
             torch.testing.assert_close(left.state[name], right.state[name], rtol=1e-4, atol=2e-5)
 
 
-def double(state):
+def double(state) -> dict[str, torch.Tensor]:
     return {name: 2 * tensor if ".lora_B." in name else tensor for name, tensor in state.items()}
 
 
-def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_pieces):
+def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_pieces) -> None:
     pieces, rate = random_pieces(0, 6), 1e-3
     own, other = random_state(1, lora), random_state(2, lora)
     task = ClientTask("client_0", pieces, own, 1, 3, companion=other, weight=0.3, weight_rate=rate)
     one = replace(SETTINGS, micro_batch=2, accumulation=3)
 
-    def first(weight, moving=rate):
+    def first(weight, moving=rate) -> Any:
         return train(base, lora, [replace(task, weight=weight, weight_rate=moving)], one)[0]
 
     # Central difference of the one step's loss, whose pieces are all.
@@ -74,7 +75,7 @@ def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_
         torch.testing.assert_close(held.state[name], pair.state[name], rtol=1e-4, atol=2e-5)
 
 
-def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_state, random_pieces):
+def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_state, random_pieces) -> None:
     tasks = [
         ClientTask(
             f"client_{k}",
@@ -103,7 +104,7 @@ def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_st
 # A gate per token
 
 
-def random_gate(base, lora, seed):
+def random_gate(base, lora, seed) -> dict[str, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     layers = target_layers(base.model, lora)
     return {
@@ -111,7 +112,7 @@ def random_gate(base, lora, seed):
     }
 
 
-def test_a_gate_per_token_by_hand():
+def test_a_gate_per_token_by_hand() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False))
     with torch.no_grad():
         model[0].weight.copy_(torch.eye(2))
@@ -138,7 +139,7 @@ def test_a_gate_per_token_by_hand():
         layout.flatten({"elsewhere": torch.zeros(2)}, torch.device("cpu"))
 
 
-def plain_mixture(model_folder, lora, own, other, gate):
+def plain_mixture(model_folder, lora, own, other, gate) -> tuple[torch.nn.Module, Any]:
     """The model with the formula written out: W x + s (a(x) B A x + (1 - a(x)) B' A' x). Returns it and its leaves."""
     from transformers import AutoModelForCausalLM
 
@@ -147,7 +148,7 @@ def plain_mixture(model_folder, lora, own, other, gate):
     for path, layer in target_layers(model, lora).items():
         names = (factor_name(path, "A"), factor_name(path, "B"), gate_name(path))
 
-        def forward(x, layer=layer, names=names):
+        def forward(x, layer=layer, names=names) -> torch.Tensor:
             first, second, vector = names
             a = torch.sigmoid(x @ leaves[vector]).unsqueeze(-1)
             mine, theirs = (x @ state[first].T @ state[second].T for state in (leaves, other))
@@ -160,7 +161,7 @@ def plain_mixture(model_folder, lora, own, other, gate):
 
 def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
     base, lora, random_state, random_pieces, model_folder
-):
+) -> None:
     own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
     settings = replace(SETTINGS, clip_norm=0.5)
     task = ClientTask("client_0", random_pieces(0, 9), own, 2, 3, companion=other, gate=gate)
@@ -190,7 +191,7 @@ def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
         assert not torch.equal(tensor, {**own, **gate}[name])
 
 
-def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state, random_pieces):
+def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state, random_pieces) -> None:
     pieces, free = random_pieces(0, 6), replace(SETTINGS, clip_norm=0.0)
     task = ClientTask("client_0", pieces, random_state(1, lora), 1, 3, companion=random_state(2, lora))
     gated = train(base, lora, [replace(task, gate={})], free)[0]
@@ -206,7 +207,7 @@ def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state
 @pytest.mark.parametrize("checkpointing", ["off", "on"])
 def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
     checkpointing, base, lora, random_state, random_pieces
-):
+) -> None:
     dropped = replace(lora, dropout=0.2)
     tasks = [
         ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
@@ -221,7 +222,9 @@ def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
             torch.testing.assert_close(tensor, {**right.state, **right.gate}[name], rtol=1e-3, atol=5e-5)
 
 
-def test_clients_with_and_without_a_gate_generate_in_one_batch(base: BaseModel, lora, random_state, model_folder):
+def test_clients_with_and_without_a_gate_generate_in_one_batch(
+    base: BaseModel, lora, random_state, model_folder
+) -> None:
     own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
     prompts = [[7, 9, 30, 12], [40, 41, 42, 5]]
     asked = [

@@ -43,13 +43,13 @@ DECODERS = {
 CPU = torch.device("cpu")
 
 
-def decoder(configuration):
+def decoder(configuration) -> torch.nn.Module:
     torch.manual_seed(3)
     return AutoModelForCausalLM.from_config(configuration).eval().requires_grad_(False).base_model
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_every_piece_is_as_alone(name):
+def test_every_piece_is_as_alone(name) -> None:
     model, lengths = decoder(DECODERS[name]), (9, 3, 12)
     tokens = torch.randint(1, 90, (1, sum(lengths)))
     before = model.config._attn_implementation
@@ -61,20 +61,20 @@ def test_every_piece_is_as_alone(name):
     assert model.config._attn_implementation == before
 
 
-def test_scores_that_are_capped_are_refused():
+def test_scores_that_are_capped_are_refused() -> None:
     model, packing = decoder(Gemma2Config(**SIZE, head_dim=8)), Packing((4,), CPU)
     with packed_attention(model), pytest.raises(UserError, match="attention with softcap is not supported"):
         model(input_ids=torch.ones(1, 4, dtype=torch.long), packing=packing, use_cache=False)
 
 
-def test_positions_and_starts_by_hand():
+def test_positions_and_starts_by_hand() -> None:
     packing = Packing((3, 1, 2), CPU)
     assert packing.positions.tolist() == [[0, 1, 2, 0, 0, 1]]
     assert packing.starts.tolist() == [0, 3, 4, 6]
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "phi"])
-def test_the_last_perceptron_computes_the_needed_tokens_alone(name):
+def test_the_last_perceptron_computes_the_needed_tokens_alone(name) -> None:
     """Final states and gradients of the needed tokens are those of a whole pass; masks and factors are their own."""
     model, lengths = decoder(DECODERS[name]), (16, 32)
     targets = {"phi": ("q_proj", "fc1", "fc2")}.get(name, ("v_proj", "gate_proj", "down_proj"))

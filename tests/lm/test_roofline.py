@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 from transformers import Qwen2Config
 
+from favor.lm.base import BaseModel
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
-def roofline():
+def roofline() -> Iterator[ModuleType]:
     sys.path.insert(0, str(BENCHMARKS))
     try:
         yield importlib.import_module("roofline")
@@ -24,7 +28,7 @@ def roofline():
 
 
 @pytest.fixture(scope="module")
-def base(roofline):
+def base(roofline) -> BaseModel:
     """Two layers of Qwen2.5-3B."""
     shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": 2}
     return roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
@@ -32,14 +36,14 @@ def base(roofline):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize(("aligned", "together"), [(False, 1), (False, 12), (True, 1), (True, 50)])
-def test_padding(roofline, device, aligned, together):
+def test_padding(roofline, device, aligned, together) -> None:
     settings = replace(roofline.SETTINGS, group_by_length=not aligned)
     ratio, _ = roofline.padding(roofline.plans(roofline.corpus(), settings), together, torch.device(device))
     assert 1 <= ratio <= 1.05
 
 
 @pytest.mark.parametrize(("every", "twice"), [(None, (0, 0)), (2, (1, 0)), (1, (1, 1))])
-def test_arithmetic_of_a_pass(roofline, base, every, twice):
+def test_arithmetic_of_a_pass(roofline, base, every, twice) -> None:
     """Two operations a weight and token forward, two back, and two where a layer is computed twice: nothing else.
 
     The last layer's perceptron is for tokens that predict a label: 64 % of those in pieces of 126 to 377 tokens, of
@@ -55,13 +59,13 @@ def test_arithmetic_of_a_pass(roofline, base, every, twice):
     assert counts.flops() == pytest.approx(sum(counts.flops(kind) for kind in {kind for kind, _, _ in counts.work}))
 
 
-def test_alignment_costs_no_second_backward_pass(roofline, base):
+def test_alignment_costs_no_second_backward_pass(roofline, base) -> None:
     plain, aligned = (roofline.trace_pass(base, 8192, 4, None, aligned)[0] for aligned in (False, True))
     assert aligned.flops() < 1.01 * plain.flops()
     assert len(aligned.work) < 1.25 * len(plain.work)
 
 
-def test_traffic_of_a_layer(roofline):
+def test_traffic_of_a_layer(roofline) -> None:
     """Bytes and operations of a layer: the third one of three, so that the output layer does not count."""
     found = []
     for layers in (2, 3):
@@ -76,14 +80,14 @@ def test_traffic_of_a_layer(roofline):
     assert liger[1] < plain[1]
 
 
-def test_computing_layers_twice_needs_less_memory(roofline, base):
+def test_computing_layers_twice_needs_less_memory(roofline, base) -> None:
     peaks = [roofline.trace_pass(base, 8192, 4, every)[0].peak for every in (None, 2, 1)]
     # Of two layers one is the first to go, then both; what the layer at work needs stays.
     assert peaks[0] > 1.2 * peaks[1]
     assert peaks[1] >= peaks[2]
 
 
-def test_a_decoding_step(roofline, base):
+def test_a_decoding_step(roofline, base) -> None:
     counts = roofline.trace_decoding(base, 20, 5, 32)
     weights = 2 * (2048 * 2048 * 2 + 2048 * 256 * 2 + 2048 * 11008 * 3)
     assert counts.flops("base") == pytest.approx(2 * 20 * weights, rel=0.005)  # and attention's products

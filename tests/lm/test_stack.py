@@ -32,7 +32,7 @@ class Other(nn.Linear):
 
 
 @pytest.fixture(params=[nn.Linear, Other], ids=["plain layer", "hooked layer"])
-def model(request):
+def model(request) -> torch.nn.Module:
     torch.manual_seed(0)
     model = TwoLayers()
     model.requires_grad_(False)
@@ -41,11 +41,11 @@ def model(request):
     return model
 
 
-def random_flat(stack, clients, seed):
+def random_flat(stack, clients, seed) -> torch.Tensor:
     return torch.randn(clients, stack.layout.size, generator=torch.Generator().manual_seed(seed))
 
 
-def explicit(model, source, factors, weights, masks, clients, keep):
+def explicit(model, source, factors, weights, masks, clients, keep) -> torch.Tensor:
     """The formula, client by client and layer by layer."""
     for index, layer in enumerate((model.first, model.second)):
         rows = source.chunk(clients)
@@ -65,7 +65,7 @@ def explicit(model, source, factors, weights, masks, clients, keep):
     return source
 
 
-def test_two_components_weights_and_masks_agree_with_the_formula(model):
+def test_two_components_weights_and_masks_agree_with_the_formula(model) -> None:
     stack = LoraStack(model, SETTINGS)
     clients, rows, length = 3, 6, 4
     flat, other = random_flat(stack, clients, 1), random_flat(stack, clients, 2)
@@ -73,7 +73,7 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model):
     masks = {index: (torch.rand(rows * length, size) > 0.3).to(torch.int8) for index, size in ((0, 5), (1, 4))}
     source = torch.randn(rows, length, 5, requires_grad=True)
 
-    def run(through_stack):
+    def run(through_stack) -> list[torch.Tensor]:
         factors = stack.layout.factors(flat, trainable=True)
         frozen = stack.layout.factors(other)
         source.grad = None
@@ -96,7 +96,7 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model):
 
 @pytest.mark.parametrize("lengths", [(6, 1, 9), (4, 4, 4), (7,)])
 @pytest.mark.parametrize("grouped", [False, True], ids=["client by client", "torch's grouped product"])
-def test_products_of_runs(lengths, grouped, monkeypatch):
+def test_products_of_runs(lengths, grouped, monkeypatch) -> None:
     """Also by the function that a GPU takes, which torch has for a processor too."""
     monkeypatch.setattr("favor.lm.grouped._groupable", lambda one, other: grouped)
     runs, clients, tokens = Runs(lengths, torch.device("cpu")), len(lengths), sum(lengths)
@@ -112,7 +112,7 @@ def test_products_of_runs(lengths, grouped, monkeypatch):
     torch.testing.assert_close(base, expected, rtol=1e-5, atol=1e-5)
 
 
-def test_detached_model_is_as_before(model):
+def test_detached_model_is_as_before(model) -> None:
     source = torch.randn(2, 3, 5)
     before, names = model(source), set(vars(model.first))
     stack = LoraStack(model, SETTINGS)
@@ -124,7 +124,7 @@ def test_detached_model_is_as_before(model):
     assert set(vars(model.first)) == names
 
 
-def test_layout_round_trip(model):
+def test_layout_round_trip(model) -> None:
     stack = LoraStack(model, SETTINGS)
     flat = random_flat(stack, 1, 3)
     state = stack.layout.unflatten(flat[0])
@@ -137,7 +137,7 @@ def test_layout_round_trip(model):
         stack.layout.flatten({**state, name: torch.ones(1, 1)}, torch.device("cpu"))
 
 
-def test_random_bits_are_those_published_for_splitmix64():
+def test_random_bits_are_those_published_for_splitmix64() -> None:
     # The first outputs for seed 1234567, from the reference implementation (Vigna, splitmix64.c).
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
     counters = np.uint64(1234567) + np.arange(1, 5, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -145,7 +145,7 @@ def test_random_bits_are_those_published_for_splitmix64():
 
 
 @pytest.mark.parametrize("inputs", [6, 8])
-def test_masks_depend_on_no_device_packing_or_cut(inputs):
+def test_masks_depend_on_no_device_packing_or_cut(inputs) -> None:
     device = torch.device("cpu")
     alone = DropoutMasks([MaskEntry(7, 3, 0, (5, 2, 4))], 11, 0.4, device).on_processor(1, inputs)
     # The same micro-batch behind another and before padding; and its last two rows alone.
@@ -163,7 +163,7 @@ def test_masks_depend_on_no_device_packing_or_cut(inputs):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton comes with torch for GPUs")
-def test_the_kernel_draws_the_same_masks(monkeypatch):
+def test_the_kernel_draws_the_same_masks(monkeypatch) -> None:
     """On a processor, by Triton's interpreter; the block of 1,024 columns is not filled."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     from favor.lm import dropout_kernel
@@ -174,13 +174,13 @@ def test_the_kernel_draws_the_same_masks(monkeypatch):
     assert torch.equal(dropout_kernel.dropped(rows, drawn.starts, drawn.threshold), rows * masks.on_processor(1, 1030))
 
 
-def test_streams_of_masks_differ():
+def test_streams_of_masks_differ() -> None:
     # Another client, micro-batch or module has another mask.
     drawn = [draw_mask(*key, 50, 20, 0.4) for key in ((7, 3, 1), (8, 3, 1), (7, 4, 1), (7, 3, 2))]
     assert all(not torch.equal(drawn[0], other) for other in drawn[1:])
 
 
-def test_rate_of_masks():
+def test_rate_of_masks() -> None:
     mask = draw_mask(1, 2, 3, 1000, 100, 0.05)
     assert mask.dtype == torch.bool
     # 100,000 draws: standard error 0.0007.

@@ -33,7 +33,7 @@ TINY = PretrainSettings(
 )
 
 
-def test_tokenizer_round_trips_any_text_and_is_deterministic(tmp_path):
+def test_tokenizer_round_trips_any_text_and_is_deterministic(tmp_path) -> None:
     tokenizer = train_tokenizer(TEXTS, 320, tmp_path / "one")
     train_tokenizer(iter(TEXTS), 320, tmp_path / "two")
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -48,7 +48,7 @@ def test_tokenizer_round_trips_any_text_and_is_deterministic(tmp_path):
     assert 1 not in tokenizer.encode("a <|endoftext|> inside")
 
 
-def test_transformers_loads_the_tokenizer(tmp_path):
+def test_transformers_loads_the_tokenizer(tmp_path) -> None:
     from transformers import AutoTokenizer
 
     tokenizer = train_tokenizer(TEXTS, 300, tmp_path)
@@ -57,7 +57,7 @@ def test_transformers_loads_the_tokenizer(tmp_path):
     assert (theirs.pad_token, theirs.eos_token) == (PAD_TOKEN, END_TOKEN)
 
 
-def test_too_small_vocabulary_and_missing_tokenizer_are_refused(tmp_path):
+def test_too_small_vocabulary_and_missing_tokenizer_are_refused(tmp_path) -> None:
     with pytest.raises(UserError, match="need 258"):
         train_tokenizer(TEXTS, 257, tmp_path)
     with pytest.raises(UserError, match=r"tokenizer\.json: file not found"):
@@ -67,7 +67,7 @@ def test_too_small_vocabulary_and_missing_tokenizer_are_refused(tmp_path):
         load_tokenizer(str(tmp_path))
 
 
-def test_pretraining_learns_and_is_deterministic(tmp_path):
+def test_pretraining_learns_and_is_deterministic(tmp_path) -> None:
     torch.set_num_threads(1)
     train_tokenizer(TEXTS, 320, tmp_path / "tokenizer")
     progress = Progress("pretraining", TINY.tokens, "tokens")
@@ -95,7 +95,7 @@ def test_pretraining_learns_and_is_deterministic(tmp_path):
     assert json.loads((tmp_path / "one" / "config.json").read_text())["pad_token_id"] == 0
 
 
-def test_bfloat16_comes_close(tmp_path):
+def test_bfloat16_comes_close(tmp_path) -> None:
     train_tokenizer(TEXTS, 320, tmp_path)
     from dataclasses import replace
 
@@ -114,7 +114,7 @@ def test_bfloat16_comes_close(tmp_path):
         ({"learning_rate": 1e30}, "not finite"),
     ],
 )
-def test_impossible_settings_are_refused(tmp_path, changed, message):
+def test_impossible_settings_are_refused(tmp_path, changed, message) -> None:
     from dataclasses import replace
 
     train_tokenizer(TEXTS, 300, tmp_path)

@@ -25,11 +25,11 @@ SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, m
 ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)
 
 
-def target(seed):
+def target(seed) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=8).astype(np.float32)
 
 
-def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, random_state, random_pieces):
+def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, random_state, random_pieces) -> None:
     endpoint = random_state(4, lora)
     tasks = [
         ClientTask(f"client_{k}", random_pieces(k, 9 + k), endpoint, 2, k, offset=endpoint, target=target(k))
@@ -40,7 +40,7 @@ def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, r
         assert algebra.squared_norm(result.residual) > 0
 
 
-def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces):
+def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces) -> None:
     endpoint = random_state(4, lora)
     task = ClientTask("client_0", random_pieces(0, 9), endpoint, 2, 3)
     plain = train(base, lora, [task], SETTINGS)[0]
@@ -51,7 +51,7 @@ def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces
 
 
 @pytest.mark.parametrize("factor", ["A", "B"])
-def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random_state, random_pieces):
+def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random_state, random_pieces) -> None:
     settings = replace(SETTINGS, weight_decay=0.1)
     start = random_state(4, lora)
     trained = frozenset(name for name in start if f"lora_{factor}." in name)
@@ -70,7 +70,7 @@ def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random
         train(base, lora, [replace(tasks[0], trained=frozenset({"no"}))], settings)
 
 
-def test_training_every_factor_by_name_is_training_the_adapter(base, lora, random_state, random_pieces):
+def test_training_every_factor_by_name_is_training_the_adapter(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 7), random_state(4, lora), 2, 3)
     plain = train(base, lora, [task], SETTINGS)[0]
     assert algebra.equal(
@@ -78,7 +78,7 @@ def test_training_every_factor_by_name_is_training_the_adapter(base, lora, rando
     )
 
 
-def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces):
+def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces) -> None:
     start = random_state(4, lora)
     kept = algebra.copy(start)
     tasks = [ClientTask(f"client_{k}", random_pieces(k, 7), start, 1, k) for k in range(2)]
@@ -89,7 +89,7 @@ def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state,
     assert len(set(pointers)) == len(pointers)
 
 
-def test_gate_of_zero_and_one(base, lora, random_state, random_pieces):
+def test_gate_of_zero_and_one(base, lora, random_state, random_pieces) -> None:
     # g = 0 is the trained adapter alone.
     pieces = random_pieces(0, 9)
     task = ClientTask("client_0", pieces, random_state(1, lora), 2, 3)
@@ -102,7 +102,7 @@ def test_gate_of_zero_and_one(base, lora, random_state, random_pieces):
         train(base, lora, [replace(gated, gates=np.ones(len(pieces)))], SETTINGS)
 
 
-def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, random_pieces):
+def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, random_pieces) -> None:
     pieces = random_pieces(0, 5)
     own, other = random_state(1, lora), random_state(2, lora)
     gated = ClientTask("client_0", pieces, own, 1, 3, companion=other, gates=np.full(len(pieces), 0.3))
@@ -112,7 +112,7 @@ def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, 
     assert left.log[0]["task_loss"] == pytest.approx(right.log[0]["task_loss"], rel=1e-5)
 
 
-def test_pooling_by_hand():
+def test_pooling_by_hand() -> None:
     # Rows with 1 and 3 labelled positions: one state of the minibatch, the sum over 4 positions.
     scales, valid = pooling_scales([1, 3], AlignmentSettings())
     assert scales.tolist() == [0.25]
@@ -124,7 +124,7 @@ def test_pooling_by_hand():
     assert pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=3))[1].tolist() == [False, False]
 
 
-def test_projection_by_hand():
+def test_projection_by_hand() -> None:
     # One input, hidden width 2, style size 2. First layer: (1, -1) * 2 + (0, 0) = (2, -2); GELU: 1.9545, -0.0455.
     # Second layer: identity plus (0, 1): (1.9545, 0.9545). LayerNorm of two numbers: (1, -1). Norm: (1, -1) / sqrt 2.
     layout = HeadLayout(1, AlignmentSettings(hidden=2), 2)
@@ -138,7 +138,7 @@ def test_projection_by_hand():
     torch.testing.assert_close(out, torch.tensor([[[-1.0, 1.0]]]) / math.sqrt(2), rtol=1e-4, atol=1e-4)
 
 
-def test_head_is_fresh_per_stage_and_torch_default():
+def test_head_is_fresh_per_stage_and_torch_default() -> None:
     layout = HeadLayout(9, AlignmentSettings(hidden=16), 4)
     first, second = layout.initial(1), layout.initial(2)
     assert torch.equal(first, layout.initial(1))
@@ -150,7 +150,7 @@ def test_head_is_fresh_per_stage_and_torch_default():
     assert mask.unique().tolist() == pytest.approx([0.0, 4 / 3])
 
 
-def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces):
+def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 20), random_state(0, lora), 2, 3, target=target(0))
     progress = Progress("stage", 8)
     log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, ramp_fraction=0.3), progress)[0].log
@@ -170,13 +170,13 @@ def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces):
     assert all(math.isnan(row[name]) for row in unaligned for name in ("cosine", "kappa", "alignment_loss"))
 
 
-def test_alignment_raises_the_cosine(base, lora, random_state, random_pieces):
+def test_alignment_raises_the_cosine(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 24), random_state(0, lora), 6, 3, target=target(0))
     log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, weight=3.0))[0].log
     assert log[-1]["cosine"] > log[0]["cosine"] + 0.2
 
 
-def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_state, random_pieces):
+def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_state, random_pieces) -> None:
     plain = ClientTask("plain", random_pieces(0, 7), random_state(0, lora), 1, 3)
     aligned = replace(plain, name="aligned", target=target(1))
     together = train(base, lora, [aligned, plain], SETTINGS, ALIGNMENT)
@@ -185,7 +185,7 @@ def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_stat
     assert algebra.equal(together[1].state, alone.state)
 
 
-def test_clipping_by_hand(base, lora, random_state, random_pieces):
+def test_clipping_by_hand(base, lora, random_state, random_pieces) -> None:
     # Adam divides the gradient's scale out, so clipping shows in the second moment: compare with a tiny epsilon off.
     task = ClientTask("client_0", random_pieces(0, 6), random_state(0, lora), 1, 3)
     free = train(base, lora, [task], replace(SETTINGS, clip_norm=0.0, epsilon=1.0))[0]
@@ -197,7 +197,7 @@ def test_clipping_by_hand(base, lora, random_state, random_pieces):
     assert moved == pytest.approx(5e-3 * 0.01, rel=0.02)
 
 
-def test_refusals_name_the_client(base, lora, random_state, random_pieces):
+def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> None:
     start = random_state(0, lora)
     task = ClientTask("client_042", random_pieces(0, 6), start, 1, 3)
     with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a learning rate above zero"):
@@ -217,7 +217,9 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces):
         train(base, lora, [replace(task, target=target(0))], SETTINGS)
 
 
-def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_state, random_pieces, monkeypatch):
+def test_memory_shortage_halves_the_rows_and_changes_nothing(
+    base, lora, random_state, random_pieces, monkeypatch
+) -> None:
     from favor.lm import training
 
     task = ClientTask("client_0", random_pieces(0, 12), random_state(0, lora), 1, 3)
@@ -225,7 +227,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
     expected = train(base, lora, [task], settings)[0]
     run_pass, rows = training.run_pass, []
 
-    def short_of_memory(base, stack, cohort, batch, *rest):
+    def short_of_memory(base, stack, cohort, batch, *rest) -> None:
         rows.append(batch.rows)
         if batch.rows > 2:
             raise torch.cuda.OutOfMemoryError("no room")
@@ -237,7 +239,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
     for name in expected.state:
         torch.testing.assert_close(result.state[name], expected.state[name], rtol=1e-4, atol=2e-5)
 
-    def no_memory(*_, **__):
+    def no_memory(*_, **__) -> None:
         raise torch.cuda.OutOfMemoryError("no room")
 
     monkeypatch.setattr(BaseModel, "final_states", no_memory)
@@ -245,7 +247,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(base, lora, random_
         train(base, lora, [task], SETTINGS)
 
 
-def test_learning_from_the_first_adapter(base, random_pieces):
+def test_learning_from_the_first_adapter(base, random_pieces) -> None:
     # B is zero at the start: the first gradient reaches B alone, and the loss falls.
     lora = LoraSettings(rank=3, alpha=6)
     tokens = np.tile(np.arange(10, 20, dtype=np.int32), 3)

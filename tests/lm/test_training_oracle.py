@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ class _KnownDropout(nn.Module):
         return x * mask / (1 - self.rate)
 
 
-def oracle(model_folder, lora, task, settings, alignment=None):
+def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str, torch.Tensor], Any]:
     """Train one client with PEFT modules, autograd and torch.optim.AdamW; return (state, losses, cosines, norms)."""
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from transformers import AutoModelForCausalLM
@@ -137,7 +138,7 @@ def oracle(model_folder, lora, task, settings, alignment=None):
     return {n: t.detach().clone() for n, t in get_peft_model_state_dict(model).items()}, losses, cosines, norms
 
 
-def _oracle_head(hidden_size, alignment, task):
+def _oracle_head(hidden_size, alignment, task) -> nn.Module:
     layout = HeadLayout(hidden_size, alignment, len(task.target))
     values = layout.initial(task.stage_seed)
     head = nn.Sequential(
@@ -150,7 +151,7 @@ def _oracle_head(hidden_size, alignment, task):
     return head
 
 
-def _oracle_cosines(head, hidden, labels, task, alignment, counter):
+def _oracle_cosines(head, hidden, labels, task, alignment, counter) -> torch.Tensor:
     mask = (labels != -100).float()
     if alignment.pooling == "minibatch":
         pooled = ((hidden * mask[..., None]).sum((0, 1)) / mask.sum())[None]
@@ -166,7 +167,7 @@ def _oracle_cosines(head, hidden, labels, task, alignment, counter):
     return (projected @ target)[rows]
 
 
-def make_tasks(random_state, random_pieces, lora, aligned=False, **common):
+def make_tasks(random_state, random_pieces, lora, aligned=False, **common) -> list[ClientTask]:
     """Four clients of unequal lengths and step counts."""
     tasks = []
     for number, (count, epochs) in enumerate([(7, 1), (17, 1), (9, 2), (20, 2)]):
@@ -185,7 +186,7 @@ def make_tasks(random_state, random_pieces, lora, aligned=False, **common):
     return tasks
 
 
-def assert_close(left, right, **tolerance):
+def assert_close(left, right, **tolerance) -> None:
     """Assert that two states agree."""
     assert left.keys() == right.keys()
     for name in left:
@@ -211,7 +212,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state, random_pieces):
+def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state, random_pieces) -> None:
     changed, adapter, aligned = CASES[case]
     settings = replace(SETTINGS, **changed)
     lora = LoraSettings(rank=3, alpha=6, dropout=adapter.get("dropout", 0.0))
@@ -230,7 +231,7 @@ def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state
         assert algebra.squared_norm(algebra.subtract(result.state, task.start)) > 1e-2
 
 
-def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, lora):
+def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, lora) -> None:
     anchor = random_state(99, lora)
     tasks = make_tasks(random_state, random_pieces, lora, anchor=anchor, proximal=0.05)
     for task, result in zip(tasks, train(base, lora, tasks, SETTINGS), strict=True):
@@ -242,7 +243,7 @@ def test_proximal_term_agrees(base, model_folder, random_state, random_pieces, l
         assert result.log[0]["proximal"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_inner_steps_move_the_reference_point(base, model_folder, random_state, random_pieces, lora):
+def test_inner_steps_move_the_reference_point(base, model_folder, random_state, random_pieces, lora) -> None:
     anchor = random_state(99, lora)
     common = {"anchor": anchor, "proximal": 0.05, "inner_steps": 3, "outer_rate": 0.25}
     tasks = make_tasks(random_state, random_pieces, lora, **common)
@@ -255,7 +256,7 @@ def test_inner_steps_move_the_reference_point(base, model_folder, random_state, 
         assert algebra.squared_norm(result.displacement) > 1e-2
 
 
-def test_width_of_execution_changes_nothing(base, random_state, random_pieces):
+def test_width_of_execution_changes_nothing(base, random_state, random_pieces) -> None:
     lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
     alignment = replace(ALIGNMENT, dropout=0.25)
@@ -276,7 +277,7 @@ def test_width_of_execution_changes_nothing(base, random_state, random_pieces):
                 )
 
 
-def test_order_of_clients_and_repetition_change_nothing(base, random_state, random_pieces, lora):
+def test_order_of_clients_and_repetition_change_nothing(base, random_state, random_pieces, lora) -> None:
     tasks = make_tasks(random_state, random_pieces, lora)
     first = train(base, lora, tasks, SETTINGS)
     again = train(base, lora, tasks, SETTINGS)
@@ -287,7 +288,7 @@ def test_order_of_clients_and_repetition_change_nothing(base, random_state, rand
         assert_close(left.state, right.state)
 
 
-def test_gradient_checkpointing_changes_nothing(base, random_state, random_pieces):
+def test_gradient_checkpointing_changes_nothing(base, random_state, random_pieces) -> None:
     lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
     plain = train(base, lora, tasks, SETTINGS, ALIGNMENT)
@@ -297,7 +298,7 @@ def test_gradient_checkpointing_changes_nothing(base, random_state, random_piece
     assert not any(module.training for module in base.model.modules())
 
 
-def test_count_steps_is_what_is_logged(base, random_state, random_pieces, lora):
+def test_count_steps_is_what_is_logged(base, random_state, random_pieces, lora) -> None:
     tasks = make_tasks(random_state, random_pieces, lora)
     results = train(base, lora, tasks, SETTINGS)
     assert count_steps(tasks, SETTINGS) == sum(len(result.log) for result in results)

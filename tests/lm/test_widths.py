@@ -8,9 +8,11 @@ from __future__ import annotations
 import gc
 import json
 import weakref
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,17 +48,17 @@ COLLECT = gc.collect
 
 
 @pytest.fixture(autouse=True)
-def no_collection(monkeypatch):
+def no_collection(monkeypatch) -> None:
     """A collection takes a second beside this many libraries, and there is no memory to give back."""
     monkeypatch.setattr("favor.running.gpu_memory.gc.collect", lambda: 0)
 
 
 @contextmanager
-def memory_for(base, rows, every=1):
+def memory_for(base, rows, every=1) -> Iterator[list[int]]:
     """Let the decoder hold at most ``rows`` rows; with ``every`` n only each n-th wider pass fails."""
     seen = []
 
-    def refuse(module, arguments, options):
+    def refuse(module, arguments, options) -> None:
         tokens = options["input_ids"]
         if "packing" in options:  # Pieces in one row, and padding of zeros.
             seen.append(sum(bool(piece.any()) for piece in tokens[0].split(options["packing"].lengths)))
@@ -73,7 +75,7 @@ def memory_for(base, rows, every=1):
         handle.remove()
 
 
-def tasks(random_state, random_pieces, clients=3, **values):
+def tasks(random_state, random_pieces, clients=3, **values) -> list[ClientTask]:
     made = []
     for number in range(clients):
         target = np.random.default_rng(number).normal(size=8).astype(np.float32)
@@ -83,7 +85,7 @@ def tasks(random_state, random_pieces, clients=3, **values):
     return made
 
 
-def assert_same(left, right):
+def assert_same(left, right) -> None:
     for one, other in zip(left, right, strict=True):
         assert one.name == other.name
         for name in one.state:
@@ -97,7 +99,7 @@ def assert_same(left, right):
 
 @pytest.mark.parametrize("pooling", ["minibatch", "example", None])
 @pytest.mark.parametrize("limit", [4, 3, 1])
-def test_training_completes_with_the_same_effective_batch(base, random_state, random_pieces, limit, pooling):
+def test_training_completes_with_the_same_effective_batch(base, random_state, random_pieces, limit, pooling) -> None:
     alignment = None if pooling is None else replace(ALIGNMENT, pooling=pooling, minimum_tokens=3)
     clients = tasks(random_state, random_pieces, **({} if pooling else {"target": None}))
     expected = train(base, LORA, clients, SETTINGS, alignment)
@@ -117,7 +119,7 @@ def test_training_completes_with_the_same_effective_batch(base, random_state, ra
         assert widths == kept
 
 
-def test_a_failed_pass_leaves_nothing_behind(base, random_state, random_pieces):
+def test_a_failed_pass_leaves_nothing_behind(base, random_state, random_pieces) -> None:
     """The third pass of a step fails: its step is done again from cleared gradients, with the very same masks."""
     clients = tasks(random_state, random_pieces, clients=1, pieces=random_pieces(9, 40, 16))
     settings = replace(SETTINGS, accumulation=4)
@@ -136,7 +138,7 @@ def test_a_failed_pass_leaves_nothing_behind(base, random_state, random_pieces):
     assert algebra.equal(from_the_start[0].state, undisturbed[0].state)
 
 
-def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, random_pieces):
+def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, random_pieces) -> None:
     anchor, other = random_state(7, LORA), random_state(8, LORA)
     common = {"anchor": anchor, "proximal": 0.01, "offset": random_state(9, LORA)}
     clients = [
@@ -148,19 +150,19 @@ def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, rando
         assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT), expected)
 
 
-def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pieces, monkeypatch):
+def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pieces, monkeypatch) -> None:
     clients = tasks(random_state, random_pieces, clients=5)
     expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
     optimiser, made = cohort.AdamW, []
 
-    def two_at_most(*arguments):
+    def two_at_most(*arguments) -> Any:
         made.append(1)
         if len(made) > 2:
             raise torch.cuda.OutOfMemoryError("no room")
         return optimiser(*arguments)
 
     class Counting(cohort.Cohort):
-        def __init__(self, *arguments):
+        def __init__(self, *arguments) -> None:
             made.clear()
             super().__init__(*arguments)
 
@@ -171,7 +173,7 @@ def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pi
     assert widths == Widths(1, 2)
 
 
-def test_too_little_memory_is_one_line(base, random_state, random_pieces):
+def test_too_little_memory_is_one_line(base, random_state, random_pieces) -> None:
     clients = tasks(random_state, random_pieces)
     with memory_for(base, 0), pytest.raises(UserError, match="one row of one client does not fit in GPU memory"):
         train(base, LORA, clients, SETTINGS, ALIGNMENT)
@@ -182,7 +184,7 @@ def test_too_little_memory_is_one_line(base, random_state, random_pieces):
 
 
 @pytest.mark.parametrize("limit", [5, 2, 1])
-def test_generation_gives_the_same_texts(base, random_state, limit):
+def test_generation_gives_the_same_texts(base, random_state, limit) -> None:
     generator = np.random.default_rng(2)
     states = [random_state(number, LORA) for number in range(4)]
     lengths = [9, 4, 9, 9, 7, 9, 12, 9, 9, 5, 9, 9]
@@ -202,15 +204,15 @@ def test_generation_gives_the_same_texts(base, random_state, limit):
         np.testing.assert_allclose(last_token_states(base, LORA, states[0], prompts), whole, rtol=1e-4, atol=1e-5)
 
 
-def test_other_errors_pass_through(base):
-    def fail():
+def test_other_errors_pass_through(base) -> None:
+    def fail() -> None:
         raise RuntimeError("something else")
 
     with pytest.raises(RuntimeError, match="something else"):
         attempt(fail)
 
 
-def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys):
+def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv(WIDTHS, str(tmp_path / "widths"))
     memory, other = WidthMemory(base, {"stage": "shared"}), WidthMemory(base, {"stage": "personal"})
     memory.remember(memory.recall())
@@ -233,11 +235,11 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("clients", [1, 3])
-def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces, monkeypatch, clients):
+def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces, monkeypatch, clients) -> None:
     """Neither a failed pass's, which retries would wait for, nor those of the pass before."""
     made, alive, factors = [], [], FlatLayout.factors
 
-    def watched(*arguments, **options):
+    def watched(*arguments, **options) -> Any:
         alive.append(sum(reference() is not None for reference in made))
         pairs = factors(*arguments, **options)
         made.extend(weakref.ref(leaf) for pair in pairs for leaf in pair)
@@ -251,7 +253,7 @@ def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces,
     assert set(alive) == {0}
 
 
-def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch):
+def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(WIDTHS, str(tmp_path))
     many, one = (WidthMemory(base, {"clients": clients}) for clients in (50, 1))
     many.remember(Widths(8, 6))
@@ -261,13 +263,13 @@ def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch
     assert WidthMemory(base, {"clients": 50}).recall() == Widths()
 
 
-def test_layers_are_computed_twice_before_passes_shrink(base, random_state, random_pieces, monkeypatch):
+def test_layers_are_computed_twice_before_passes_shrink(base, random_state, random_pieces, monkeypatch) -> None:
     """None, then every second layer, then every layer: the fourth failure alone makes passes smaller."""
     clients = tasks(random_state, random_pieces, clients=1)
     expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
     run_pass, recomputed = training.run_pass, []
 
-    def watched(given, *arguments):
+    def watched(given, *arguments) -> None:
         recomputed.append(sum(bool(layer.gradient_checkpointing) for layer in given.model.base_model.layers))
         run_pass(given, *arguments)
 

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from tests.experiments import experiment as an_experiment
 
+from favor.config.experiments import Experiment
 from favor.federation.factors import Factors
-from favor.federation.method import load_method
+from favor.federation.method import Plan, load_method
 
 
-def experiment(clients=2, rounds=1, cohort=2, **changes):
+def experiment(clients=2, rounds=1, cohort=2, **changes) -> Experiment:
     """A resolved experiment of the size of these oracles."""
     # A configuration has two clients or more; the reduction to one is about a round.
     return an_experiment(clients=max(2, clients), federation={"rounds": rounds, "clients_per_round": cohort}, **changes)
 
 
-def plan_of(name, overrides=None, **settings):
+def plan_of(name, overrides=None, **settings) -> Plan:
     """The plan of a method in such an experiment."""
     return load_method(name, overrides or {}, experiment(**settings))[1]
 
@@ -49,13 +50,13 @@ class Quadratic:
     steps: int = 1
     targets: dict[str, dict[str, np.ndarray]] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.calls = []
 
-    def __call__(self, clients, stage, kind):
+    def __call__(self, clients, stage, kind) -> list[Result]:
         return [self._train(client, stage, kind) for client in clients]
 
-    def _train(self, client, stage, kind):
+    def _train(self, client, stage, kind) -> Result:
         self.calls.append((kind, client.name, client.round_number, client.epochs))
         offset = client.start if getattr(stage, "residual", False) else None
         # A residual begins at zero on a fixed endpoint.
@@ -100,13 +101,13 @@ class Quadratic:
         return Result(client.name, state, values, moved if inner else None, None if gate else weight, gate)
 
 
-def tensors(a, b):
+def tensors(a, b) -> dict[str, np.ndarray]:
     """A state of two 2 x 2 factors."""
     return {"A": np.array(a, dtype=np.float64), "B": np.array(b, dtype=np.float64)}
 
 
 @pytest.fixture
-def two_clients():
+def two_clients() -> Quadratic:
     """Client x pulls to +1, client y to -3, from 0, so the drifts have both signs."""
     return Quadratic(
         centres={
@@ -121,5 +122,5 @@ def two_clients():
 
 
 @pytest.fixture
-def zero():
+def zero() -> dict[str, np.ndarray]:
     return tensors([[0, 0], [0, 0]], [[0, 0], [0, 0]])

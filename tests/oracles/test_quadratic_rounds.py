@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.oracles.conftest import Quadratic, plan_of
@@ -15,7 +17,7 @@ RATE, STEPS = 0.05, 4
 
 
 @pytest.fixture
-def problem():
+def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
     """Seven clients with their own centres and curvatures, on a vector of nine numbers in two tensors."""
     generator = np.random.default_rng(11)
     centres = {n: {"A": generator.normal(size=(2, 3)), "B": generator.normal(size=(3, 1))} for n in NAMES}
@@ -24,20 +26,20 @@ def problem():
     return Quadratic(centres, curvature, RATE, STEPS), start
 
 
-def flat(state):
+def flat(state) -> np.ndarray:
     return np.concatenate([np.ravel(state["A"]), np.ravel(state["B"])])
 
 
-def close(server, vectors):
+def close(server, vectors) -> None:
     # The server keeps its adapter in float32: ten roundings of it, against float64 throughout.
     np.testing.assert_allclose(flat(server), vectors, rtol=0, atol=2e-6)
 
 
-def pieces(solver):
+def pieces(solver) -> tuple[dict[str, np.ndarray], Any]:
     return {n: flat(c) for n, c in solver.centres.items()}, solver.curvature
 
 
-def test_fedprox(problem):
+def test_fedprox(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedprox", {"lambda_prox": 0.3}), ROUNDS, NAMES, start, solver)
     centre, h = pieces(solver)
@@ -53,7 +55,7 @@ def test_fedprox(problem):
     close(done.server[-1], w)
 
 
-def test_ditto(problem):
+def test_ditto(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("ditto", {"lambda_ditto": 0.4}), ROUNDS, NAMES, start, solver)
     centre, h = pieces(solver)
@@ -77,7 +79,7 @@ def test_ditto(problem):
 
 
 @pytest.mark.parametrize("variant", ["one_epoch", "original"])
-def test_pfedme(problem, variant):
+def test_pfedme(problem, variant) -> None:
     solver, start = problem
     chosen, eta, inner = 0.7, 0.2, 5
     overrides = {"variant": variant, "lambda_pfedme": chosen, "eta": eta, "inner_steps": inner}
@@ -102,7 +104,7 @@ def test_pfedme(problem, variant):
         close(done.clients[name], own)
 
 
-def test_resuming_at_a_round_equals_the_uninterrupted_run(problem):
+def test_resuming_at_a_round_equals_the_uninterrupted_run(problem) -> None:
     solver, start = problem
     plan = plan_of("fedprox")
     whole = simulate(plan, ROUNDS, NAMES, start, solver)

@@ -6,6 +6,8 @@ weighting of accumulated micro-batches is the library's own (token mean over the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import torch
@@ -25,7 +27,7 @@ LONGEST, MICRO, ACCUMULATION, RATE = 24, 2, 3, 5e-3
 
 
 @pytest.mark.parametrize("proximal", [0.0, 0.05])
-def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, tmp_path):
+def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, tmp_path) -> None:
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
 
@@ -61,7 +63,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
     # The trainer reads one long pass in our order; a short last step of each pass is kept apart by the epochs below.
     order = [index for step in steps for group in step for index in group]
 
-    def collate(rows):
+    def collate(rows) -> dict[str, torch.Tensor]:
         longest = max(len(row["input_ids"]) for row in rows)
         pad = [[0] * (longest - len(row["input_ids"])) for row in rows]
         tokens = torch.tensor([row["input_ids"] + gap for row, gap in zip(rows, pad, strict=True)])
@@ -69,27 +71,27 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         return {"input_ids": tokens, "attention_mask": mask, "labels": tokens.masked_fill(mask == 0, -100)}
 
     class Ordered(Trainer):
-        def _get_train_sampler(self, *_):
+        def _get_train_sampler(self, *_) -> torch.utils.data.Sampler:
             return order_sampler
 
     class order_sampler_type(torch.utils.data.Sampler):
         """One pass after another in our order."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             self.epoch = 0
 
-        def __iter__(self):
+        def __iter__(self) -> Iterator[int]:
             begin = self.epoch * len(pieces)
             self.epoch += 1
             return iter(order[begin : begin + len(pieces)])
 
-        def __len__(self):
+        def __len__(self) -> int:
             return len(pieces)
 
     order_sampler = order_sampler_type()
 
     class Proximal(Ordered):
-        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:
             loss = super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
             distance = sum(
                 ((parameter - reference[name]) ** 2).sum()

@@ -7,12 +7,13 @@ By hand: every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 f
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.experiments import experiment as an_experiment
 from tests.oracles.conftest import Quadratic, plan_of
-from tests.oracles.simulation import simulate
+from tests.oracles.simulation import Simulation, simulate
 
 from favor.federation.factors import Factors
 from favor.federation.method import Mixture, PersonalStage, SharedStage, load_method, plan_values
@@ -40,34 +41,34 @@ ALL = (
 )
 
 
-def square(number):
+def square(number) -> dict[str, np.ndarray]:
     return {A: np.full((2, 2), float(number)), B: np.full((2, 2), float(number))}
 
 
 @pytest.fixture
-def two():
+def two() -> Quadratic:
     return Quadratic({"x": square(1), "y": square(-3)}, {"x": 1.0, "y": 1.0})
 
 
-def run(method, solver, rounds=BOTH, **overrides):
+def run(method, solver, rounds=BOTH, **overrides) -> Simulation:
     plan = plan_of(method, overrides, clients=2, rounds=len(rounds), cohort=2)
     return simulate(plan, rounds, ["x", "y"], square(0), solver)
 
 
-def numbers(state):
+def numbers(state) -> dict[str, Any]:
     """Return the one number of each tensor, by its factor."""
     found = {key: np.unique(np.round(np.asarray(tensor, dtype=np.float64), 7)) for key, tensor in state.items()}
     assert all(len(values) == 1 for values in found.values()), found
     return {key.split("lora_")[1][0]: pytest.approx(float(values[0]), abs=2e-7) for key, values in found.items()}
 
 
-def test_ffa_lora_holds_a_and_sends_b(two):
+def test_ffa_lora_holds_a_and_sends_b(two) -> None:
     done = run("ffa_lora", two)
     assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"B": 0.1}, "y": {"B": -0.3}}
     assert numbers(done.server[1]) == numbers(done.clients["x"]) == {"A": 0.0, "B": -0.1}
 
 
-def test_fedsa_lora_sends_a_and_keeps_b(two):
+def test_fedsa_lora_sends_a_and_keeps_b(two) -> None:
     done = run("fedsa_lora", two, BOTH * 2)
     # Round 0: A_x = B_x = 0.1, A_y = B_y = -0.3; A_1 = -0.1. Round 1: A_x from -0.1: 0.01; B_x from 0.1: 0.19.
     assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"A": 0.1}, "y": {"A": -0.3}}
@@ -80,7 +81,7 @@ def test_fedsa_lora_sends_a_and_keeps_b(two):
     assert numbers(own.clients["x"]) == {"A": 0.01, "B": 0.19}
 
 
-def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two):
+def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two) -> None:
     plan = plan_of("fedavg_finetuned", {"personal_epochs": 1}, clients=3, rounds=1, cohort=2)
     two.centres["z"], two.curvature["z"] = square(5), 1.0
     done = simulate(plan, BOTH, ["x", "y", "z"], square(0), two)
@@ -90,7 +91,7 @@ def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two):
     assert numbers(done.server[1]) == {"A": -0.1, "B": -0.1}
 
 
-def test_flexlora_averages_the_products(two):
+def test_flexlora_averages_the_products(two) -> None:
     done = run("flexlora", two)
     # B_x A_x = 2 * 0.1 * 0.1 = 0.02 and B_y A_y = 2 * 0.3 * 0.3 = 0.18 in every entry: 0.1 on average, of rank 1.
     np.testing.assert_allclose(done.server[1][B] @ done.server[1][A], 0.1, atol=1e-7)
@@ -99,7 +100,7 @@ def test_flexlora_averages_the_products(two):
     np.testing.assert_allclose(plain[B] @ plain[A], 0.02, atol=1e-7)
 
 
-def test_fedavgm(two):
+def test_fedavgm(two) -> None:
     done = run("fedavgm", two, BOTH * 2)
     # m = -0.1, A_1 = -0.1. Then x moves by 0.11 and y by -0.29: m = 0.9 * -0.1 - 0.09 = -0.18, A_2 = -0.28.
     assert [numbers(state)["A"] for state in done.server[1:]] == [-0.1, -0.28]
@@ -111,7 +112,7 @@ def test_fedavgm(two):
     # Yogi: v = 0.04 - 0.25 * 0.01 = 0.0375: -0.05 / (0.1936492 + 0.2) = -0.1270167.
     [("fedadam", -0.01314829), ("fedyogi", -0.01270167)],
 )
-def test_adaptive_servers(method, expected, two):
+def test_adaptive_servers(method, expected, two) -> None:
     done = run(method, two, server_rate=0.1, beta1=0.5, beta2=0.75, tau=0.2)
     assert numbers(done.server[1]) == {"A": expected, "B": expected}
 
@@ -132,14 +133,14 @@ def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two):
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
 
 
-def test_fedrod_lora_begins_at_the_initial_adapter_whenever_a_client_comes_first(two):
+def test_fedrod_lora_begins_at_the_initial_adapter_whenever_a_client_comes_first(two) -> None:
     plan = plan_of("fedrod_lora", clients=2, rounds=2, cohort=1)
     done = simulate(plan, [["x"], ["y"]], ["x", "y"], square(0), two)
     # y comes in round 1, beside A_1 = 0.1, and begins at 0, not at A_1: gradient 3.1, d_y = -0.31.
     assert numbers(done.personal["y"]["adapter"])["A"] == -0.31
 
 
-def test_apfl_moves_its_adapter_and_its_weight(two):
+def test_apfl_moves_its_adapter_and_its_weight(two) -> None:
     done = run("apfl", two, BOTH * 2, weight=0.5, weight_rate=0.25)
     # Round 0: v = w = 0, so the weight's gradient is 0; v moves by half of FedAvg's step: 0.05 and -0.15.
     # Round 1, w = -0.1. x: at 0.5 * 0.05 - 0.05 = -0.025, gradient -1.025: v = 0.05 + 0.1 * 0.5 * 1.025 = 0.10125;
@@ -153,7 +154,7 @@ def test_apfl_moves_its_adapter_and_its_weight(two):
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
 
 
-def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two):
+def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two) -> None:
     done = run("fedalt", two, BOTH * 2)
     # Round 0: there are no others, and a = 1/2 of each adapter: v moves by half of FedAvg's step, 0.05 and -0.15.
     assert {name: numbers(part)["A"] for name, part in done.uploads[0].items()} == {"x": 0.05, "y": -0.15}
@@ -167,7 +168,7 @@ def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two):
     assert numbers(done.clients["x"])["A"] == -0.0933006
 
 
-def test_fedalt_keeps_who_is_not_sampled_among_the_others(two):
+def test_fedalt_keeps_who_is_not_sampled_among_the_others(two) -> None:
     plan = plan_of("fedalt", clients=3, rounds=3, cohort=1)
     done = simulate(plan, [["x"], ["y"], ["x"]], ["x", "y", "z"], square(0), two)
     # y begins at A_0 = 0 beside x's 0.05: at 0.025, gradient 3.025: -0.15125. x then trains beside y's.
@@ -182,26 +183,26 @@ def test_fedalt_keeps_who_is_not_sampled_among_the_others(two):
 
 
 @pytest.fixture
-def problem():
+def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
     generator = np.random.default_rng(11)
 
-    def draw():
+    def draw() -> dict[str, np.ndarray]:
         return {A: generator.normal(size=(2, 3)), B: generator.normal(size=(4, 2))}
 
     solver = Quadratic({n: draw() for n in NAMES}, {n: float(generator.uniform(0.5, 2)) for n in NAMES}, RATE, STEPS)
     return solver, {A: draw()[A], B: np.zeros((4, 2))}
 
 
-def flat(state):
+def flat(state) -> np.ndarray:
     return np.concatenate([np.ravel(state[A]), np.ravel(state[B])])
 
 
-def close(state, vector):
+def close(state, vector) -> None:
     # Server and endpoints are float32 between rounds.
     np.testing.assert_allclose(flat(state), vector, rtol=0, atol=5e-6)
 
 
-def trained(solver, client, w, mask=1.0, steps=STEPS):
+def trained(solver, client, w, mask=1.0, steps=STEPS) -> np.ndarray:
     w = w.copy()
     for _ in range(steps):
         w -= RATE * mask * solver.curvature[client] * (w - flat(solver.centres[client]))
@@ -209,7 +210,7 @@ def trained(solver, client, w, mask=1.0, steps=STEPS):
 
 
 @pytest.mark.parametrize("method", ["fedavgm", "fedadam", "fedyogi"])
-def test_servers_with_moments(method, problem):
+def test_servers_with_moments(method, problem) -> None:
     solver, start = problem
     done = simulate(plan_of(method), ROUNDS, NAMES, start, solver)
     w, m, v = flat(start), 0.0, 1e-6
@@ -226,7 +227,7 @@ def test_servers_with_moments(method, problem):
     close(done.server[-1], w)
 
 
-def test_ffa_lora(problem):
+def test_ffa_lora(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("ffa_lora"), ROUNDS, NAMES, start, solver)
     w, mask = flat(start), np.repeat([0.0, 1.0], [6, 8])
@@ -235,7 +236,7 @@ def test_ffa_lora(problem):
     close(done.server[-1], w)
 
 
-def test_fedsa_lora(problem):
+def test_fedsa_lora(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedsa_lora"), ROUNDS, NAMES, start, solver)
     a, b = flat(start)[:6], {i: np.zeros(8) for i in NAMES}
@@ -247,7 +248,7 @@ def test_fedsa_lora(problem):
         close(done.clients[name], np.concatenate([a, b[name]]))
 
 
-def test_flexlora(problem):
+def test_flexlora(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("flexlora"), ROUNDS, NAMES, start, solver)
     w = flat(start)
@@ -261,7 +262,7 @@ def test_flexlora(problem):
     close(done.server[-1], w)
 
 
-def test_fedrod_lora(problem):
+def test_fedrod_lora(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedrod_lora"), ROUNDS, NAMES, start, solver)
     w, d, sums = flat(start), {}, {}
@@ -276,7 +277,7 @@ def test_fedrod_lora(problem):
         close(done.clients[name], expected)
 
 
-def test_apfl(problem):
+def test_apfl(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("apfl", {"weight": 0.4, "weight_rate": 0.02}), ROUNDS, NAMES, start, solver)
     w, v, weight, mixed = flat(start), {}, dict.fromkeys(NAMES, 0.4), {}
@@ -294,12 +295,12 @@ def test_apfl(problem):
         assert carried_weight(done.personal[name]) == pytest.approx(weight[name], abs=1e-5)
 
 
-def test_fedalt(problem):
+def test_fedalt(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedalt"), ROUNDS, NAMES, start, solver)
     v, u = {}, dict.fromkeys(NAMES, 0.0)
 
-    def others(i):
+    def others(i) -> np.ndarray:
         rest = [v[j] for j in v if j != i]
         return np.mean(rest, axis=0) if rest else np.zeros(14)
 
@@ -321,7 +322,7 @@ def test_fedalt(problem):
     assert max(u.values()) > 0.1
 
 
-def test_fedalt_with_an_open_gate_is_local(problem):
+def test_fedalt_with_an_open_gate_is_local(problem) -> None:
     solver, start = problem
     plan = plan_of("fedalt")
     none = simulate(plan, [], NAMES, start, solver)
@@ -332,7 +333,7 @@ def test_fedalt_with_an_open_gate_is_local(problem):
         close(done.clients[name], trained(solver, name, flat(start), steps=parts * STEPS))
 
 
-def test_fedalt_needs_a_server_that_takes_no_steps():
+def test_fedalt_needs_a_server_that_takes_no_steps() -> None:
     with pytest.raises(UserError, match="server_learning_rate: 1"):
         load_method("fedalt", {}, an_experiment(federation={"server_learning_rate": 0.5}))
     weighted = load_method("fedalt", {}, an_experiment(federation={"weighting": "words"}))[1].shared
@@ -347,7 +348,7 @@ def test_fedalt_needs_a_server_that_takes_no_steps():
         PersonalStage("own", mixture=Mixture("token"))
 
 
-def test_apfl_at_weight_one_is_local_and_at_zero_fedavg(problem):
+def test_apfl_at_weight_one_is_local_and_at_zero_fedavg(problem) -> None:
     solver, start = problem
     held = {"weight": 1.0, "weight_rate": 0.0}
     local = simulate(plan_of("ditto", {"lambda_ditto": 0.0}), ROUNDS, NAMES, start, solver)
@@ -362,7 +363,7 @@ def test_apfl_at_weight_one_is_local_and_at_zero_fedavg(problem):
     assert plan_of("apfl").shared == plan_of("fedrod_lora").shared == plan_of("fedavg").shared
 
 
-def test_fedavg_finetuned(problem):
+def test_fedavg_finetuned(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedavg_finetuned"), ROUNDS, NAMES, start, solver)
     w = flat(start)
@@ -375,11 +376,11 @@ def test_fedavg_finetuned(problem):
 # Reductions and resumption
 
 
-def same(left, right):
+def same(left, right) -> bool:
     return all(np.array_equal(left[key], right[key]) for key in (A, B))
 
 
-def test_a_server_without_momentum_is_fedavg(problem):
+def test_a_server_without_momentum_is_fedavg(problem) -> None:
     solver, start = problem
     plain = simulate(plan_of("fedavg"), ROUNDS, NAMES, start, solver)
     assert same(
@@ -416,7 +417,7 @@ def test_ffa_lora_with_both_factors_is_fedavg(problem):
     assert plan_of("fedavg_finetuned").shared == plan_of("fedavg").shared
 
 
-def test_flexlora_of_one_client_keeps_its_product(problem):
+def test_flexlora_of_one_client_keeps_its_product(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("flexlora"), [["client_001"]], ["client_001"], start, solver)
     end = done.endpoints["client_001"]
@@ -424,7 +425,7 @@ def test_flexlora_of_one_client_keeps_its_product(problem):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_resumed_run_equals_the_uninterrupted_one(method, problem):
+def test_a_resumed_run_equals_the_uninterrupted_one(method, problem) -> None:
     solver, start = problem
     plan = plan_of(method)
     whole = simulate(plan, ROUNDS, NAMES, start, solver)
@@ -436,7 +437,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(method, problem):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem):
+def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem) -> None:
     solver, start = problem
     done = simulate(plan_of(method), [["client_001", "client_002"]], NAMES, start, solver)
     kept = {key: np.array(value) for key, value in done.server[-1].items()}
@@ -450,7 +451,7 @@ def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem)
         assert same(done.clients["client_007"], done.server[-1])
 
 
-def test_matched_budgets():
+def test_matched_budgets() -> None:
     matched = {"budget": "matched", "matched_epochs": 4}
     for method in ("fedsa_lora", "fedalt"):
         shared = plan_of(method, **matched).shared
@@ -466,7 +467,7 @@ def test_matched_budgets():
         assert plan_of(method, **matched).personal is None
 
 
-def test_layers_can_be_shared_or_personal():
+def test_layers_can_be_shared_or_personal() -> None:
     lower = Factors(last=2)
     names = [f"model.layers.{n}.q_proj.lora_{f}.weight" for n in range(4) for f in "AB"]
     assert lower.of(names) == names[:4]

@@ -51,7 +51,7 @@ def with_cluster(cluster: dict[str, Any]) -> Any:
     return lambda config: config.update(cluster=cluster)
 
 
-def test_partition_account_and_model_follow_the_gpu(plan):
+def test_partition_account_and_model_follow_the_gpu(plan) -> None:
     costs = plan(change=with_cluster(CLUSTER)).costs
     shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
     assert shared["slurm_partition"](RUN) == "a100"
@@ -64,14 +64,14 @@ def test_partition_account_and_model_follow_the_gpu(plan):
     assert costs.any_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 1
 
 
-def test_nothing_is_asked_for_that_is_not_configured(plan):
+def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
     costs = plan().costs
     shared = costs.asks("train_shared", costs.experiment_gpus)
     assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
     assert shared["gpu"](RUN) == 1
 
 
-def test_a_model_on_the_cpu_asks_for_no_gpu(plan):
+def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
     costs = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu")).costs
     assert costs.experiment_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 0
     assert costs.encoder_gpus(SimpleNamespace(encoder="minilm")) == 1
@@ -79,8 +79,8 @@ def test_a_model_on_the_cpu_asks_for_no_gpu(plan):
     assert costs.any_gpus(RUN) == costs.experiment_gpus(RUN) == 0
 
 
-def test_time_follows_the_tokens_of_the_jobs_clients(plan, files):
-    def alone(config):
+def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
+    def alone(config) -> None:
         config["experiments"]["micro"]["federation"]["clients_per_job"] = 1
         config["base_models"]["micro"]["parameters"] = 3_000_000_000
 
@@ -93,7 +93,7 @@ def test_time_follows_the_tokens_of_the_jobs_clients(plan, files):
     assert minutes == expected
 
 
-def test_a_changed_table_of_texts_is_read_again_and_a_broken_one_counts_nothing(tmp_path, files):
+def test_a_changed_table_of_texts_is_read_again_and_a_broken_one_counts_nothing(tmp_path, files) -> None:
     path = str(tmp_path / "allocation.parquet")
     assert words_by_client(path, 1)["client_001"] == (1_000_000, 1_000_000)
     Path(path).write_bytes(b"no table")
@@ -101,9 +101,9 @@ def test_a_changed_table_of_texts_is_read_again_and_a_broken_one_counts_nothing(
     assert words_by_client(path, 2) == {}
 
 
-def test_memory_follows_the_model(plan):
-    def sized(parameters, **changes):
-        def change(config):
+def test_memory_follows_the_model(plan) -> None:
+    def sized(parameters, **changes) -> int:
+        def change(config) -> None:
             config["base_models"]["micro"] = {"source": "some/model", "parameters": parameters, **changes}
 
         costs = plan(change=change).costs
@@ -116,7 +116,7 @@ def test_memory_follows_the_model(plan):
     assert sized(3_000_000_000, quantisation="nf4") < sized(3_000_000_000) < sized(3_000_000_000, device="cpu")
 
 
-def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_path):
+def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_path) -> None:
     costs = plan().costs
     table, adapter = tmp_path / "table.parquet", tmp_path / "adapter.safetensors"
     table.write_bytes(bytes(2_000_000))
@@ -124,7 +124,7 @@ def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_p
     assert costs.asks("score")["mem_mb"](RUN, Files([str(table), str(adapter)]), 1) == 1500 + 8 * 2
 
 
-def test_a_stage_is_set_by_hand(plan):
+def test_a_stage_is_set_by_hand(plan) -> None:
     own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
     costs = plan(change=with_cluster({**CLUSTER, "stages": {"train_shared": own}})).costs
     shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
@@ -135,7 +135,7 @@ def test_a_stage_is_set_by_hand(plan):
     assert personal["slurm_partition"](RUN) == "a100"
 
 
-def test_every_further_attempt_doubles_up_to_the_limit(plan):
+def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     cluster = {"stages": {"train_personal": {"memory_mb": 1000, "minutes": 50}}, "maximum_minutes": 150}
     resources = plan(change=with_cluster(cluster)).costs.asks("train_personal")
     job = PersonalBatch("micro", "1", "favor", "last", "0")
@@ -150,14 +150,14 @@ def test_every_further_attempt_doubles_up_to_the_limit(plan):
         ({"local": ["reprot"]}, "'cluster.local': there is no stage 'reprot'; did you mean 'report'?"),
     ],
 )
-def test_a_misspelt_stage_is_named(plan, cluster, message):
+def test_a_misspelt_stage_is_named(plan, cluster, message) -> None:
     costs = plan(change=with_cluster({"local": ["report"], **cluster})).costs
     with pytest.raises(UserError) as caught:
         costs.check_stages(["train_shared", "report", "make_table"])
     assert message in str(caught.value)
 
 
-def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path):
+def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path) -> None:
     """An 800 MB corpus took 322 MB in build_documents: its memory is an index of the posts, not the posts."""
     raw = tmp_path / "raw.csv"
     raw.touch()

@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan import Planner
 from favor.plan.keys import Run, Table
 from favor.running.announcement import announce
 
 PLANNED = "tests/data/planned.yaml"
 
 
-def with_absent_encoder(config):
+def with_absent_encoder(config) -> None:
     config["encoders"]["star"] = {"kind": "sentence", "title": "STAR", "source": "/no/star", "optional": True}
     config["experiments"]["demo"]["evaluation"]["encoders"].insert(0, "star")
 
 
-def test_families_are_those_of_tables_and_figures(plan):
+def test_families_are_those_of_tables_and_figures(plan) -> None:
     evaluation = plan(PLANNED).evaluation
     assert set(evaluation.families("demo")) >= {"prototypes", "verification", "utility", "quality", "copying"}
     bare = plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=[], figures=False)).evaluation
@@ -25,8 +26,8 @@ def test_families_are_those_of_tables_and_figures(plan):
     assert bare.shown() == []
 
 
-def test_figures_can_be_named(plan):
-    def chosen(value):
+def test_figures_can_be_named(plan) -> None:
+    def chosen(value) -> Planner:
         return plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=[], figures=value)).evaluation
 
     every = chosen(True)
@@ -40,7 +41,7 @@ def test_figures_can_be_named(plan):
         chosen(["voice_trafic"])
 
 
-def test_a_sweep_measures_its_points(plan):
+def test_a_sweep_measures_its_points(plan) -> None:
     planner = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml"))
     assert not planner.config.experiments["third"].tables
     assert planner.evaluation.is_measured("third")
@@ -48,19 +49,19 @@ def test_a_sweep_measures_its_points(plan):
     assert "third" not in planner.evaluation.shown()
 
 
-def test_a_table_that_an_experiment_lacks_is_refused(plan):
+def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
     tables = plan(PLANNED).tables
     assert tables.scores(Table("demo", "main_federated_results"))
     with pytest.raises(UserError, match=r"experiment 'demo' has no table 'qwen-generic-quality'; name it under"):
         tables.scores(Table("demo", "qwen-generic-quality"))
 
 
-def test_a_table_of_a_sweep_belongs_to_no_experiment(plan):
+def test_a_table_of_a_sweep_belongs_to_no_experiment(plan) -> None:
     with pytest.raises(UserError, match="'text-volume-sweep' is a table of a sweep"):
         plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["text-volume-sweep"]))
 
 
-def test_comparisons_are_those_that_the_experiment_has(plan):
+def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     planner = plan(PLANNED)
     key = Table("demo", "phase1-ablation-paired-tests")
     settings = planner.evaluation.comparison_settings(key)
@@ -73,7 +74,7 @@ def test_comparisons_are_those_that_the_experiment_has(plan):
     assert planner.tables.comparisons(Table("demo", "main_federated_results")) == []
 
 
-def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys):
+def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> None:
     planner = plan(PLANNED, with_absent_encoder)
     announce(planner.project.absent.values(), (), latex=True)
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
@@ -85,8 +86,8 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys):
     assert planner.tables.context("demo")["absences"]["star"] == "STAR is not on this machine"
 
 
-def test_the_style_encoder_cannot_be_left_out(plan):
-    def change(config):
+def test_the_style_encoder_cannot_be_left_out(plan) -> None:
+    def change(config) -> None:
         with_absent_encoder(config)
         config["experiments"]["demo"]["style_encoder"] = "star"
 
@@ -94,6 +95,6 @@ def test_the_style_encoder_cannot_be_left_out(plan):
         plan(PLANNED, change)
 
 
-def test_missing_latex_is_said(capsys):
+def test_missing_latex_is_said(capsys) -> None:
     announce((), (), latex=False)
     assert "report.pdf is left out" in capsys.readouterr().err

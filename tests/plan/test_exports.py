@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from favor.foundation.errors import UserError
 from favor.paper.names import released_methods
+from favor.plan.exports import Exports
 from favor.plan.keys import Run
 from favor.report.release_layout import ReleasedRun
 
@@ -13,11 +16,11 @@ FILES = ("tests/data/micro.yaml", "tests/data/released_lengths.yaml")
 
 
 @pytest.fixture
-def exports(plan, tmp_path):
+def exports(plan, tmp_path) -> Callable[..., Exports]:
     """Exports of the released lengths over a corpus that is not generated; a dictionary gives other rows."""
 
-    def planned(methods=None, corpus=None):
-        def change(config):
+    def planned(methods=None, corpus=None) -> Exports:
+        def change(config) -> None:
             raw = tmp_path / "raw.csv"
             raw.write_text("id,gender,age,topic,sign,date,text\n")
             config["corpora"]["micro"] |= {"demo": None, "path": str(raw)} | (corpus or {})
@@ -28,7 +31,7 @@ def exports(plan, tmp_path):
     return planned
 
 
-def test_the_method_and_not_the_rows_name_decides(exports):
+def test_the_method_and_not_the_rows_name_decides(exports) -> None:
     planned = exports({"favor": {"method": "fedavg"}, "favor_strong": {"method": "favor", "lambda_align": 0.9}})
     run = ReleasedRun(**planned.release_settings(Run("lengths", "1", "favor")))
     assert (run.released, run.title, run.row) == ("FedAvg", "FedAvg (favor)", "favor")
@@ -38,7 +41,7 @@ def test_the_method_and_not_the_rows_name_decides(exports):
     assert (run.released, run.title) == ("FAVoR", "FAVoR (favor_strong)")
 
 
-def test_budgets_are_those_of_the_plan(exports):
+def test_budgets_are_those_of_the_plan(exports) -> None:
     planned = exports()
     run = ReleasedRun(**planned.release_settings(Run("lengths", "1", "favor")))
     assert (run.local_epochs_shared, run.local_epochs_private, run.client_updates) == (1, 2, 4)
@@ -47,7 +50,7 @@ def test_budgets_are_those_of_the_plan(exports):
 
 
 @pytest.mark.parametrize("method", released_methods())
-def test_every_method_of_the_release_can_leave(exports, method):
+def test_every_method_of_the_release_can_leave(exports, method) -> None:
     assert exports({method: {}}).released_generations(Run("lengths", "1", method))
 
 
@@ -59,13 +62,13 @@ def test_every_method_of_the_release_can_leave(exports, method):
         (Run("micro", "1", "favor"), "the released layout cannot hold this run: prompts.prefix_tokens is 16, not 96"),
     ],
 )
-def test_what_cannot_be_exported_is_refused_before_any_job(exports, key, message):
+def test_what_cannot_be_exported_is_refused_before_any_job(exports, key, message) -> None:
     with pytest.raises(UserError) as raised:
         exports().released_generations(key)
     assert str(raised.value).startswith(message)
 
 
-def test_adapters_are_those_of_a_run_of_the_experiment(exports):
+def test_adapters_are_those_of_a_run_of_the_experiment(exports) -> None:
     planned = exports()
     key = Run("lengths", "1", "favor")
     assert planned.adapters(key) == planned.training.adapters(key)
@@ -73,7 +76,7 @@ def test_adapters_are_those_of_a_run_of_the_experiment(exports):
         planned.adapters(Run("lengths", "7", "favor"))
 
 
-def test_generated_authors_and_ablations_are_refused(exports):
+def test_generated_authors_and_ablations_are_refused(exports) -> None:
     key = Run("lengths", "1", "favor")
     with pytest.raises(UserError, match="its authors are generated, and those of BlogText are people"):
         exports(corpus={"demo": {"authors": 24}, "path": None}).released_generations(key)
@@ -81,7 +84,7 @@ def test_generated_authors_and_ablations_are_refused(exports):
         exports({"favor": {"lambda_align": 0.0}}).released_generations(key)
 
 
-def test_an_export_to_pan_needs_a_run_and_an_encoder_of_the_experiment(exports):
+def test_an_export_to_pan_needs_a_run_and_an_encoder_of_the_experiment(exports) -> None:
     planned = exports()
 
     class Key(Run):

@@ -8,7 +8,7 @@ import sys
 HEAVY = ("pandas", "pyarrow", "torch", "transformers", "snakemake")
 
 
-def test_planning_imports_no_numerical_library(repository):
+def test_planning_imports_no_numerical_library(repository) -> None:
     """NumPy alone is imported where something is planned, for the draws of the cohorts, and not before."""
     program = f"""
 import sys, yaml

@@ -8,7 +8,7 @@ BLOGTEXT = SimpleNamespace(corpus="blogtext")
 STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "imbalance")]
 
 
-def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan):
+def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan) -> None:
     alone = plan("config/blogtext.yaml").preparation
     laid = plan(["config/blogtext.yaml", *STUDIES]).preparation
     own, studies = laid.suitability_settings(BLOGTEXT)["needs"], laid.study_needs(BLOGTEXT, [])
@@ -20,8 +20,8 @@ def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(
     assert laid.suitability_settings(BLOGTEXT) == alone.suitability_settings(BLOGTEXT)
 
 
-def test_the_length_of_continuations_deals_no_other_roster(plan):
-    def shorter(config):
+def test_the_length_of_continuations_deals_no_other_roster(plan) -> None:
+    def shorter(config) -> None:
         config["experiments"]["blogtext"]["generation"] = {"max_new_tokens": 200}
 
     before, after = (plan("config/blogtext.yaml", change).preparation for change in (None, shorter))
@@ -29,15 +29,15 @@ def test_the_length_of_continuations_deals_no_other_roster(plan):
     assert before.suitability_settings(BLOGTEXT) == after.suitability_settings(BLOGTEXT)
 
 
-def test_prompts_of_the_main_experiment_decide_on_the_roster(plan):
-    def longer(config):
+def test_prompts_of_the_main_experiment_decide_on_the_roster(plan) -> None:
+    def longer(config) -> None:
         config["experiments"]["blogtext"]["prompts"] = {"prefix_tokens": 192}
 
     before, after = plan("config/blogtext.yaml"), plan("config/blogtext.yaml", longer)
     assert before.preparation.role_settings(BLOGTEXT) != after.preparation.role_settings(BLOGTEXT)
 
 
-def test_what_prompts_are_cut_by_is_as_before(plan):
+def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
     settings = plan("config/blogtext.yaml").preparation.prompt_settings(SimpleNamespace(experiment="blogtext"))
     assert settings == {
         "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "max_new_tokens": 220,
@@ -45,14 +45,14 @@ def test_what_prompts_are_cut_by_is_as_before(plan):
     }  # fmt: skip
 
 
-def test_what_a_study_needs_is_measured_in_every_run(plan):
+def test_what_a_study_needs_is_measured_in_every_run(plan) -> None:
     """No job is made again for it, so it is asked for by itself."""
     planner = plan("config/blogtext.yaml")
     assert planner.paths.suitability.of(BLOGTEXT) in planner.targets.corpora()
     assert planner.paths.check.of() not in planner.targets.everything()
 
 
-def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan):
+def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     demo = SimpleNamespace(corpus="demo")
     alone = plan("config/config.yaml").preparation
     laid = plan(["config/config.yaml", "config/demo/domain_studies.yaml"]).preparation

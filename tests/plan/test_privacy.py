@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from favor.foundation.errors import UserError
@@ -11,10 +14,10 @@ from favor.plan.keys import Batch, Run, Table
 AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}
 
 
-def audited(section=AUDITED, **changes):
+def audited(section=AUDITED, **changes) -> Callable[[dict[str, Any]], None]:
     """Return a change that gives the smallest run an audit, with ``changes`` to its experiment."""
 
-    def change(config):
+    def change(config) -> None:
         config["keep_uploads"] = False
         experiment = config["experiments"]["micro"]
         experiment.update(studies={"privacy": section}, tables=["privacy-audit"], **changes)
@@ -22,20 +25,20 @@ def audited(section=AUDITED, **changes):
     return change
 
 
-def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan):
+def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan) -> None:
     run, planner = Run("micro", "1", "favor"), plan(change=audited())
     # A file that is temporary in one plan and kept in the next would be made again, with all the training behind it.
     assert not planner.config.keep_uploads
     assert all("/audited/" in path for path in [*planner.privacy.uploads(run), *planner.privacy.canary_uploads(run)])
 
-    def kept(config):
+    def kept(config) -> None:
         audited()(config)
         config["keep_uploads"] = True
 
     assert all("/uploads/" in path for path in plan(change=kept).privacy.uploads(run))
 
 
-def test_an_audit_reads_every_round_and_personal_adapters(plan):
+def test_an_audit_reads_every_round_and_personal_adapters(plan) -> None:
     planner = plan(change=audited({"methods": ["favor"]}))
     run = Run("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
@@ -50,7 +53,7 @@ def test_an_audit_reads_every_round_and_personal_adapters(plan):
     assert planner.privacy.personal(Run("micro", "1", "fedavg")) == []
 
 
-def test_secrets_are_planted_on_a_track_of_their_own(plan):
+def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     bare, planner = plan(), plan(change=audited())
     run = Run("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
@@ -71,7 +74,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan):
     assert planner.training.canary_repeats(run) == {"client_001": 1, "client_002": 4, "client_003": 1, "client_004": 4}
 
 
-def test_no_secrets_no_further_track(plan):
+def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
     run = Run("micro", "1", "favor")
     assert planner.privacy.canary_server(run) == planner.privacy.canary_uploads(run) == []
@@ -81,15 +84,15 @@ def test_no_secrets_no_further_track(plan):
         planner.training.shared_settings(Batch("micro", "1", f"{track}-canary", "0", "0"))
 
 
-def test_authors_who_took_no_part_are_the_next_of_the_roster(plan):
+def test_authors_who_took_no_part_are_the_next_of_the_roster(plan) -> None:
     planner = plan(change=audited(AUDITED, clients=3, skip_clients=0))
     settings = planner.privacy.settings(Run("micro", "1", "favor"))
     assert settings["clients"] == ["client_001", "client_002", "client_003"]
     assert settings["absent"] == ["client_004"]
 
 
-def test_the_plan_of_a_run_counts_the_further_track(plan):
-    def account(change):
+def test_the_plan_of_a_run_counts_the_further_track(plan) -> None:
+    def account(change) -> Any:
         planner = plan(change=change)
         parts = (planner.project, planner.training, planner.records, planner.evaluation)
         return Accounts(*parts).of("micro")
@@ -102,7 +105,7 @@ def test_the_plan_of_a_run_counts_the_further_track(plan):
     assert (one.jobs["keep_upload"], none.jobs["keep_upload"]) == (8, 4)
 
 
-def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan):
+def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan) -> None:
     run = Run("micro", "1", "favor")
     before = plan(change=audited())
     after = plan(change=audited(withdrawn=["client_002"]))
@@ -119,10 +122,10 @@ def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan):
         assert ("client_002" in had) == ("client_002" in cohort)
 
 
-def left(withdrawn=("client_002",), leaving="left", **changes):
+def left(withdrawn=("client_002",), leaving="left", **changes) -> Callable[[dict[str, Any]], None]:
     """Return a change that adds the experiment of those who left, with ``changes`` to it, and asks about them."""
 
-    def change(config):
+    def change(config) -> None:
         audited({**AUDITED, "leaving": leaving})(config)
         config["experiments"]["left"] = {
             "extends": "micro",
@@ -135,7 +138,7 @@ def left(withdrawn=("client_002",), leaving="left", **changes):
     return change
 
 
-def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan):
+def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan) -> None:
     run, planner = Run("micro", "1", "favor"), plan(change=left())
     (remade,) = planner.privacy.remade(run)
     assert remade == planner.privacy.server(run)[-1].replace("/micro/", "/left/")
@@ -159,12 +162,12 @@ def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_t
         (left(methods={"ditto": {}}), r"experiments\.left\.methods': the audit of 'micro' needs 'favor'"),
     ],
 )
-def test_an_experiment_that_is_not_the_same_without_clients_is_refused(plan, change, message):
+def test_an_experiment_that_is_not_the_same_without_clients_is_refused(plan, change, message) -> None:
     with pytest.raises(UserError, match=message):
         plan(change=change)
 
 
-def test_scores_read_every_audited_row_and_seed(plan):
+def test_scores_read_every_audited_row_and_seed(plan) -> None:
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Table("micro", ""))
     assert len(files) == len(set(files)) == 2 * 2 * 5
@@ -176,7 +179,7 @@ def test_scores_read_every_audited_row_and_seed(plan):
     assert planner.privacy.canary_uploads(Run("micro", "2", "favor")) == []
 
 
-def test_a_row_that_uploads_whole_adapters_is_not_audited(plan):
+def test_a_row_that_uploads_whole_adapters_is_not_audited(plan) -> None:
     with pytest.raises(UserError, match=r"studies\.privacy\.methods': 'fedalt' uploads no deltas"):
         plan(change=audited({"methods": ["fedalt"]}, methods={"fedavg": {}, "fedalt": {}}))
 
@@ -194,6 +197,6 @@ def test_a_row_that_uploads_whole_adapters_is_not_audited(plan):
         ),
     ],
 )
-def test_what_no_audit_can_be_made_of_is_refused(plan, change, message):
+def test_what_no_audit_can_be_made_of_is_refused(plan, change, message) -> None:
     with pytest.raises(UserError, match=message):
         plan(change=change)

@@ -22,7 +22,7 @@ def refusal(path: Path) -> str:
 
 
 @pytest.fixture
-def micro(repository, tmp_path):
+def micro(repository, tmp_path) -> Path:
     """A copy of the micro configuration."""
     return Path(shutil.copy(repository / "tests" / "data" / "micro.yaml", tmp_path / "micro.yaml"))
 
@@ -69,23 +69,23 @@ def edit(path: Path, old: str, new: str) -> None:
         ("lora: { rank", "lora: { target_modules: [q_proj, q_proj], rank", "names something twice"),
     ],
 )
-def test_a_wrong_configuration_is_refused(micro, old, new, message):
+def test_a_wrong_configuration_is_refused(micro, old, new, message) -> None:
     edit(micro, old, new)
     found = refusal(micro)
     assert message in found
     assert len(found.splitlines()) == 1
 
 
-def test_a_missing_corpus_is_named(micro):
+def test_a_missing_corpus_is_named(micro) -> None:
     edit(micro, "demo: { authors:", "path: missing.csv\n    demo: null # { authors:")
     assert "missing.csv does not exist" in refusal(micro)
 
 
-def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository):
+def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository) -> None:
     assert "--config corpus_path=" in refusal(repository / "config" / "blogtext.yaml")
 
 
-def test_a_missing_model_folder_is_named(micro):
+def test_a_missing_model_folder_is_named(micro) -> None:
     edit(
         micro,
         "    pretrain:\n      corpus: micro",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from favor.foundation.errors import UserError
@@ -13,12 +16,12 @@ STUDIES = "tests/data/studies.yaml"
 DEMO = Run("demo", "2026", "favor")
 
 
-def judged(config):
+def judged(config) -> None:
     config["experiments"]["demo"]["studies"] = {"judges": {}}
 
 
-def set_at(*keys, value):
-    def change(config):
+def set_at(*keys, value) -> Callable[[dict[str, Any]], None]:
+    def change(config) -> None:
         for key in keys[:-1]:
             config = config[key]
         assert keys[-1] in config
@@ -35,17 +38,17 @@ def set_at(*keys, value):
         (("evaluation", "encoders"), ["minilm"], "table asce-scale-transfer compares style encoders"),
     ],
 )
-def test_what_cannot_be_stops_before_any_job(plan, keys, value, message):
+def test_what_cannot_be_stops_before_any_job(plan, keys, value, message) -> None:
     plan(STUDIES)
     with pytest.raises(UserError, match=message):
         plan(STUDIES, set_at("experiments", "probes", *keys, value=value))
 
 
-def test_a_row_is_prompted_or_trained_everywhere(plan):
+def test_a_row_is_prompted_or_trained_everywhere(plan) -> None:
     planner = plan(STUDIES)
     assert planner.studies.prompted_rows == "average_author|sheet_retrieval"
 
-    def change(config):
+    def change(config) -> None:
         del config["experiments"]["probes"]["outputs_of"]
         config["experiments"]["micro"]["methods"]["average_author"] = {"method": "fedavg"}
 
@@ -53,20 +56,20 @@ def test_a_row_is_prompted_or_trained_everywhere(plan):
         plan(STUDIES, change)
 
 
-def test_only_rows_with_a_sheet_wait_for_sheets(plan):
+def test_only_rows_with_a_sheet_wait_for_sheets(plan) -> None:
     studies = plan(STUDIES).studies
     assert studies.sheets(Run("probes", "1", "sheet_retrieval")) == "results/probes/clients/sheets.parquet"
     assert studies.sheets(Run("probes", "1", "average_author")) == []
 
 
-def test_nothing_is_judged_unasked(plan):
+def test_nothing_is_judged_unasked(plan) -> None:
     planner = plan(PLANNED)
     assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
     assert planner.studies.judgements(DEMO) == []
     assert planner.studies.judge_score_settings(DEMO)["voice"] is None
 
 
-def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan):
+def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> None:
     planner = plan(PLANNED, judged)
     assert "results/demo/scores/judges.parquet" in planner.targets.everything()
     assert planner.studies.judge_files(DEMO) == []  # an endpoint: the requests are all that it reads
@@ -75,8 +78,8 @@ def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan):
     assert "results/demo/scores/judges.parquet" in planner.publication.number_files()
 
 
-def test_the_table_without_a_judge_judges_nothing(plan):
-    def change(config):
+def test_the_table_without_a_judge_judges_nothing(plan) -> None:
+    def change(config) -> None:
         config["experiments"]["demo"]["tables"].append("qwen-generic-quality")
 
     planner = plan(PLANNED, change)
@@ -84,8 +87,8 @@ def test_the_table_without_a_judge_judges_nothing(plan):
     assert planner.studies.judgements(DEMO) == []
 
 
-def test_a_local_judge_waits_for_its_model(plan):
-    def change(config):
+def test_a_local_judge_waits_for_its_model(plan) -> None:
+    def change(config) -> None:
         config["experiments"]["demo"]["studies"] = {"judges": {"model": "local"}}
 
     planner = plan(PLANNED, change)
@@ -93,8 +96,8 @@ def test_a_local_judge_waits_for_its_model(plan):
     assert planner.studies.judge_settings(DEMO)["base"]["source"] == "results/models/tiny/base"
 
 
-def test_responses_and_pages_of_an_audit(plan, tmp_path):
-    def change(config):
+def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
+    def change(config) -> None:
         audit = {"items": 10, "human_items": 2, "annotators": 2, "responses": str(tmp_path)}
         config["experiments"]["demo"]["studies"] = {"human_2afc": audit}
 
@@ -111,14 +114,14 @@ def test_responses_and_pages_of_an_audit(plan, tmp_path):
         plan(PLANNED, change)
 
 
-def test_without_an_audit_the_scores_say_so(plan):
+def test_without_an_audit_the_scores_say_so(plan) -> None:
     studies = plan(PLANNED).studies
     assert studies.audit_items(DEMO) == []
     assert studies.responses(DEMO) == []
     assert studies.audit_score_settings(DEMO) == {"configured": False, "methods": ["ditto", "favor"]}
 
 
-def test_encoders_that_are_compared_are_trained_here(plan):
+def test_encoders_that_are_compared_are_trained_here(plan) -> None:
     studies = plan(("config/blogtext.yaml", "config/studies/asce_transfer.yaml"), set_corpus).studies
     key = Run("asce_transfer", "2026", "favor")
     names = [path.split("/")[-1] for path in studies.transfer_embeddings(key)]
@@ -127,11 +130,11 @@ def test_encoders_that_are_compared_are_trained_here(plan):
     assert len(studies.transfer_manifests(key)) == 3
 
 
-def set_corpus(config):
+def set_corpus(config) -> None:
     config["corpora"]["mythos"]["path"] = config["corpus_path"]
 
 
-def test_temperatures_train_nothing_beside_the_main_experiment(plan):
+def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"))
     training = planner.training
     for method in ("ditto", "favor"):
@@ -157,8 +160,8 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan):
     assert "temperature" not in planner.evaluation.figures("blogtext")
 
 
-def test_a_row_trained_otherwise_than_the_main_experiments_trains_itself(plan):
-    def change(config):
+def test_a_row_trained_otherwise_than_the_main_experiments_trains_itself(plan) -> None:
+    def change(config) -> None:
         config["experiments"]["temperature"]["methods"]["ditto_05"]["lambda_ditto"] = 0.5
 
     training = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"), change).training

@@ -16,7 +16,7 @@ from favor.plan.keys import PersonalBatch, Run, SweepTable
 PLANNED = "tests/data/planned.yaml"
 
 
-def jobs(planner, *experiments):
+def jobs(planner, *experiments) -> Counter[str]:
     """Training and generation jobs behind the outputs of experiments, by rule, each once."""
     found, training = set(), planner.training
     for name in experiments:
@@ -36,11 +36,11 @@ def jobs(planner, *experiments):
     return Counter(rule for rule, _ in found)
 
 
-def one_per_job(config):
+def one_per_job(config) -> None:
     config["experiments"]["blogtext"].setdefault("federation", {})["clients_per_job"] = 1
 
 
-def test_the_blogtext_experiment(plan):
+def test_the_blogtext_experiment(plan) -> None:
     found = jobs(plan("config/blogtext.yaml", one_per_job), "blogtext")
     # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
     # Global ASCE), one client a job.
@@ -53,8 +53,8 @@ def test_the_blogtext_experiment(plan):
     assert sum(found.values()) < 2300  # a budget, so that planning stays a matter of seconds (docs/scaling.md)
 
 
-def test_many_clients_are_generated_for_in_several_jobs(plan):
-    def crowd(config):
+def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
+    def crowd(config) -> None:
         config["corpora"]["blogtext"].setdefault("roles", {})["clients"] = 2500
         config["experiments"]["blogtext"]["clients"] = 2500
 
@@ -75,27 +75,27 @@ def test_many_clients_are_generated_for_in_several_jobs(plan):
     assert (jobs["generate_part"], jobs["join_generations"], jobs["generate"]) == (3 * 3 * 14, 3 * 14, 0)
 
 
-def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan):
+def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan) -> None:
     found = jobs(plan("config/blogtext.yaml"), "blogtext")
     assert found["train_shared"] == 3 * 6 * 4
     assert found["train_personal"] == 3 * (3 * 6 + 4 * 2 + 1)
     assert sum(found.values()) < 300
 
 
-def test_a_model_of_the_hub_is_quantised_and_not_pretrained(plan):
+def test_a_model_of_the_hub_is_quantised_and_not_pretrained(plan) -> None:
     project = plan("config/blogtext.yaml").project
     model = project.config.experiments["blogtext"].base_model
     assert project.plain_files(model) == []
     assert {path.split("/")[-2] for path in project.model_files(model)} == {"quantised"}
 
 
-def test_the_mythos_experiment(plan):
+def test_the_mythos_experiment(plan) -> None:
     planner = plan("config/mythos.yaml")
     assert jobs(planner, "mythos")["generate"] == 3 * 6
     assert sum(encoder.training is not None for encoder in planner.config.encoders.values()) == 1
 
 
-def test_another_base_model(plan):
+def test_another_base_model(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/base_7b.yaml"))
     # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe); 50 clients are two jobs.
     assert jobs(planner, "base_7b") == {
@@ -109,7 +109,7 @@ def test_another_base_model(plan):
     ("study", "tracks", "generated"),
     [("prompting", 1, {"generate": 3, "generate_prompted": 15}), ("judges", 3, {"generate": 18})],
 )
-def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated):
+def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated) -> None:
     """Nothing is trained or generated a second time: the outputs are the main experiment's."""
     planner = plan(("config/blogtext.yaml", f"config/studies/{study}.yaml"))
     found = jobs(planner, study)
@@ -119,7 +119,7 @@ def test_studies_of_outputs_that_were_made_before(plan, study, tracks, generated
 
 
 @pytest.mark.parametrize("corpus", ["blogtext", "blogtext_small"])
-def test_matched_budgets_stand_beside_the_released_ones(plan, corpus):
+def test_matched_budgets_stand_beside_the_released_ones(plan, corpus) -> None:
     study = corpus.replace("blogtext", "matched_budget")
     planner = plan((f"config/{corpus}.yaml", f"config/studies/{study}.yaml"))
     released, matched = (planner.config.experiments[name] for name in (corpus, study))
@@ -129,7 +129,7 @@ def test_matched_budgets_stand_beside_the_released_ones(plan, corpus):
     assert jobs(planner, study)["generate"] == len(matched.seeds) * len(matched.methods)
 
 
-def test_the_scale_stress_test(plan):
+def test_the_scale_stress_test(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/scale.yaml"))
     found = jobs(planner, "k100")
     # Three seeds x twenty rounds x two tracks (FedAvg with Ditto, FAVoR's).
@@ -139,7 +139,7 @@ def test_the_scale_stress_test(plan):
     assert found["generate"] == 3 * 4
 
 
-def test_the_studies_of_volume_and_imbalance(plan):
+def test_the_studies_of_volume_and_imbalance(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/text_volume.yaml", "config/studies/imbalance.yaml"))
     points = {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.experiments(sweep)}
     assert len(points) == 5  # all of a balanced budget is a point of both
@@ -152,7 +152,7 @@ def test_the_studies_of_volume_and_imbalance(plan):
     ]
 
 
-def test_the_cold_start(plan):
+def test_the_cold_start(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"))
     sweeps = ("cold_start", "cold_start_nested")
     points = {name for sweep in sweeps for name in planner.sweeps.experiments(sweep)}
@@ -171,7 +171,7 @@ def test_the_cold_start(plan):
     assert len(compared) == 5
 
 
-def test_targets_hold_every_kind(plan):
+def test_targets_hold_every_kind(plan) -> None:
     targets = plan(PLANNED).targets.everything()
     assert len(targets) == len(set(targets))
     for path in (
@@ -182,7 +182,7 @@ def test_targets_hold_every_kind(plan):
         assert f"results/{path}" in targets
 
 
-def test_uploads_are_targets_only_where_they_are_kept(plan):
+def test_uploads_are_targets_only_where_they_are_kept(plan) -> None:
     kept = plan(PLANNED).targets.everything()
     dropped = plan(PLANNED, lambda config: config.update(keep_uploads=False)).targets.everything()
     assert {path for path in kept if "/uploads/" in path} == set(kept) - set(dropped)
@@ -190,7 +190,7 @@ def test_uploads_are_targets_only_where_they_are_kept(plan):
     assert len(set(kept) - set(dropped)) == 2 * 2 * 3
 
 
-def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan):
+def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
     training, project = planner.training, planner.project
     found = jobs(planner, "rivals")
@@ -234,7 +234,7 @@ class AfterRoundOf:
     next_round: str
 
 
-def test_a_personal_factor_is_there_at_the_next_participation(plan):
+def test_a_personal_factor_is_there_at_the_next_participation(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
     training = planner.training
     track = planner.project.plans("rivals")["fedsa_lora"].shared.track
@@ -248,7 +248,7 @@ def test_a_personal_factor_is_there_at_the_next_participation(plan):
     assert training.previous_endpoints(plain) == training.kept_endpoints(plain) == []
 
 
-def test_a_server_of_members_reads_every_clients_last_adapter(plan):
+def test_a_server_of_members_reads_every_clients_last_adapter(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
     training, paths = planner.training, planner.paths
     track = planner.project.plans("rivals")["fedalt"].shared.track
@@ -285,14 +285,14 @@ class SharedBatch:
 
 
 @pytest.mark.parametrize(("keep", "kept", "left"), [("all", "2026|2027", "none"), ("first_seed", "2026", "2027")])
-def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept, left):
+def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept, left) -> None:
     planner = plan(PLANNED, lambda config: config.update(keep_adapters=keep))
     assert (planner.evaluation.seeds(kept=True), planner.evaluation.seeds(kept=False)) == (kept, left)
     packs = [path for path in planner.targets.everything() if "/clients/last/" in path and "shared" not in path]
     assert {path.split("/seed")[1][:4] for path in packs if path.endswith(".safetensors")} == set(kept.split("|"))
 
 
-def test_the_earlier_participations_of_a_chain_are_named_apart(plan):
+def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
     """Ditto's second participation starts where its first one, which is then replaced, ended."""
     training = plan(PLANNED).training
     keys = [PersonalBatch("demo", "2026", "ditto", f"round{number}", "0") for number in range(3)]
@@ -311,7 +311,7 @@ def test_the_earlier_participations_of_a_chain_are_named_apart(plan):
     assert training.behind(run) == []
 
 
-def test_a_release_holds_aggregates_alone(plan):
+def test_a_release_holds_aggregates_alone(plan) -> None:
     publication = plan(PLANNED).publication
     public = publication.public_files()
     assert not [path for path in public if "/clients/" in path or "/seed" in path or path.endswith(".pdf")]
@@ -322,13 +322,13 @@ def test_a_release_holds_aggregates_alone(plan):
     assert publication.private_texts() == ["results/demo/clients/texts.parquet"]
 
 
-def test_the_release_holds_the_sweeps(plan):
+def test_the_release_holds_the_sweeps(plan) -> None:
     public = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml")).publication.public_files()
     assert {"results/sweeps/volume/scores.parquet", "results/sweeps/volume/figures/points.svg"} <= set(public)
     assert "results/unseen/statistics/cold-start-nested-k.parquet" in public
 
 
-def test_the_report_prints_no_path_of_this_machine(plan, tmp_path):
+def test_the_report_prints_no_path_of_this_machine(plan, tmp_path) -> None:
     settings = plan("config/blogtext.yaml").publication.report_settings(None)
     assert str(tmp_path) not in str(settings)
     assert settings["order"] == ["blogtext"]
@@ -346,10 +346,10 @@ def test_the_report_prints_no_path_of_this_machine(plan, tmp_path):
         ("results/micro/seed999/favor/generations.parquet", "experiment 'micro' has no seed 999; its seeds are "),
     ],
 )
-def test_a_target_that_nothing_makes_is_refused_with_the_nearest(plan, target, message):
+def test_a_target_that_nothing_makes_is_refused_with_the_nearest(plan, target, message) -> None:
     planner = plan()
 
-    def find(path):
+    def find(path) -> dict[str, str]:
         parts = path.split("/")
         return {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]} if "seed" in path else None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan import Planner
 from favor.plan.keys import Run
 
 METHODS = {"fedavg": {}, "favor": {}, "ditto": {}, "local_only": {}, "pooled": {}}
 
 
-def planned(plan, per_job, *withdrawn):
-    def change(config):
+def planned(plan, per_job, *withdrawn) -> Planner:
+    def change(config) -> None:
         micro = config["experiments"]["micro"]
         micro.update(methods=METHODS, studies={}, withdrawn=list(withdrawn), tables=["main_federated_results"])
         micro["federation"].update(rounds=3, clients_per_round=2, clients_per_job=per_job)
@@ -19,7 +22,7 @@ def planned(plan, per_job, *withdrawn):
     return plan(change=change)
 
 
-def jobs(planner):
+def jobs(planner) -> dict[str, Any]:
     """(stage, wildcards) -> (clients, settings, inputs) of every training job."""
     training, found = planner.training, {}
     for run in training.runs("micro"):
@@ -35,7 +38,7 @@ def jobs(planner):
 
 
 @pytest.mark.parametrize("per_job", [1, 2])
-def test_only_what_follows_from_its_participation_changes(plan, per_job):
+def test_only_what_follows_from_its_participation_changes(plan, per_job) -> None:
     whole = planned(plan, per_job)
     rounds = whole.training.rounds("micro", "1", "coverage_first")
     client = next(name for name in rounds[1] if name not in rounds[0])
@@ -58,7 +61,7 @@ def test_only_what_follows_from_its_participation_changes(plan, per_job):
     assert left.training.schedule_settings(run) == whole.training.schedule_settings(run)
 
 
-def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan):
+def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan) -> None:
     planner = planned(plan, 2, "client_002")
     run = Run("micro", "1", "pooled")
     (job,) = planner.training.personal_jobs(run)
@@ -77,12 +80,12 @@ def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_rema
         (["client_001", "client_002", "client_003"], r"withdrawn': 1 clients remain, but at least 2 must"),
     ],
 )
-def test_who_cannot_withdraw_is_refused(plan, withdrawn, message):
+def test_who_cannot_withdraw_is_refused(plan, withdrawn, message) -> None:
     with pytest.raises(UserError, match=message):
         planned(plan, 2, *withdrawn)
 
 
-def test_a_round_without_anybody_is_refused(plan):
+def test_a_round_without_anybody_is_refused(plan) -> None:
     cohort = planned(plan, 2).training.rounds("micro", "1", "coverage_first")[0]
     with pytest.raises(UserError, match=r"withdrawn': nobody is left of round 0 of seed 1; shorten it"):
         jobs(planned(plan, 2, *cohort))

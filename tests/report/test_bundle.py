@@ -39,17 +39,17 @@ PUBLISHED = Published("Results", "MIT", datetime.date(2026, 11, 22))
 QUOTE = "seen the clock for nine years and nobody's asked"  # eight words of it
 
 
-def score_frame(note=""):
+def score_frame(note="") -> pd.DataFrame:
     row = {"seed": 1, "method": "favor", "encoder": "", "metric": "author_accuracy", "variant": "", "value": 0.5}
     return pd.DataFrame([{**row, "n": 9000, "note": note}])
 
 
-def parquet(frame, table, folder):
+def parquet(frame, table, folder) -> bytes:
     write_parquet(frame, folder / "t.parquet", table)
     return (folder / "t.parquet").read_bytes()
 
 
-def found(name, content):
+def found(name, content) -> list[str]:
     content = content.encode() if isinstance(content, str) else content
     return [finding.what for finding in scan({name: content}, PRIVATE)]
 
@@ -67,11 +67,11 @@ CLEAN = {
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_aggregates_pass(name):
+def test_aggregates_pass(name) -> None:
     assert found(name, CLEAN[name]) == []
 
 
-def test_aggregate_tables_pass(tmp_path):
+def test_aggregate_tables_pass(tmp_path) -> None:
     assert found("scores/a.parquet", parquet(score_frame("no output"), SCORES, tmp_path)) == []
 
 
@@ -88,17 +88,17 @@ QUOTATIONS = {
 
 
 @pytest.mark.parametrize("name", QUOTATIONS)
-def test_eight_words_of_a_clients_text_are_found_in_every_kind_of_file(name):
+def test_eight_words_of_a_clients_text_are_found_in_every_kind_of_file(name) -> None:
     assert found(name, QUOTATIONS[name]) == ["8 consecutive words of a text of client_001"]
 
 
-def test_a_continuation_that_was_generated_is_found():
+def test_a_continuation_that_was_generated_is_found() -> None:
     assert found("a.md", f"For example: {GENERATED[:60]}") == [
         "8 consecutive words of a continuation generated for client_001"
     ]
 
 
-def test_a_quotation_within_a_published_table_is_found(tmp_path):
+def test_a_quotation_within_a_published_table_is_found(tmp_path) -> None:
     leak = parquet(score_frame(QUOTE), SCORES, tmp_path)
     assert found("scores/a.parquet", leak) == ["8 consecutive words of a text of client_001"]
 
@@ -115,7 +115,7 @@ def test_a_quotation_within_a_published_table_is_found(tmp_path):
         '{"a": 9000022}',
     ],
 )
-def test_an_authors_identifier_is_found(text):
+def test_an_authors_identifier_is_found(text) -> None:
     assert found("a.txt", text) == ["an author's identifier"]
 
 
@@ -125,7 +125,7 @@ FOREIGN = Private(["Müller99", "Łukasz7", "名前名前"], [("a text of client
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKD"])
 @pytest.mark.parametrize("name", ["a.txt", "a.tex", "a.html"])
-def test_accents_hide_neither_quotations_nor_identifiers(name, form):
+def test_accents_hide_neither_quotations_nor_identifiers(name, form) -> None:
     write = {"a.tex": latex, "a.html": html_text, "a.txt": str}[name]
     for text, what in (
         (ACCENTED, "8 consecutive words of a text of client_001"),
@@ -135,15 +135,15 @@ def test_accents_hide_neither_quotations_nor_identifiers(name, form):
         assert [each.what for each in scan({name: content.encode()}, FOREIGN)] == [what], text
 
 
-def test_full_width_identifiers_are_found():
+def test_full_width_identifiers_are_found() -> None:
     wide = "".join(chr(ord(character) + 0xFEE0) for character in "jane_doe")
     assert found("a.txt", f"by {wide}") == ["an author's identifier"]
     assert scan({"a.txt": b"by jane_doe"}, Private([wide], ())) != []
 
 
 @given(st.text(st.characters(codec="utf-8", categories=("L",)) | st.sampled_from(" .,'_"), min_size=1))
-def test_what_latex_writes_is_read_back(text):
-    def letters(written):
+def test_what_latex_writes_is_read_back(text) -> None:
+    def letters(written) -> str:
         return re.sub(r"[^\w]|_", "", unicodedata.normalize("NFKC", written))
 
     assert letters(unlatex(latex(text))) == letters(text)
@@ -180,12 +180,12 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize("case", HIDDEN)
-def test_nothing_hides_in(case):
+def test_nothing_hides_in(case) -> None:
     name, content, what = HIDDEN[case]
     assert found(name, content) == [what]
 
 
-def test_parquet_metadata_is_refused(tmp_path):
+def test_parquet_metadata_is_refused(tmp_path) -> None:
     parquet(score_frame("no output"), SCORES, tmp_path)
     table = pq.read_table(tmp_path / "t.parquet").replace_schema_metadata({"remark": OWN})
     pq.write_table(table, tmp_path / "t.parquet")
@@ -194,11 +194,11 @@ def test_parquet_metadata_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["19000022", "x9000022", "90000221", "Ann, my sister, met Lee", "ab"])
-def test_what_only_resembles_an_identifier_is_not(text):
+def test_what_only_resembles_an_identifier_is_not(text) -> None:
     assert found("a.txt", text) == []
 
 
-def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exempted():
+def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exempted() -> None:
     assert unsearchable(PRIVATE.authors) == 1
     spared = Private(PRIVATE.authors, TEXTS, exempt=["9000022"])
     assert scan({"a.txt": b"9000022 pairs"}, spared) == []
@@ -220,18 +220,18 @@ def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exem
         ("see file:///data/luar", "a folder of a machine"),
     ],
 )
-def test_handles_addresses_and_places_are_found(text, what):
+def test_handles_addresses_and_places_are_found(text, what) -> None:
     assert found("a.html", text) == [what]
 
 
-def test_an_adapter_is_found_under_any_name(tmp_path):
+def test_an_adapter_is_found_under_any_name(tmp_path) -> None:
     write_safetensors({"a": np.zeros((2, 2), np.float32)}, tmp_path / "a.safetensors", {"client": "client_001"})
     content = (tmp_path / "a.safetensors").read_bytes()
     for name in ("adapter.safetensors", "adapter.json", "adapter.parquet", "notes"):
         assert found(name, content) == ["tensors (an adapter or a model)"]
 
 
-def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path):
+def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path) -> None:
     generations = {"seed": 1, "method": "favor", "client": "client_001", "prompt_id": "p", "sample": 0, "text": "short"}
     frame = pd.DataFrame([{**generations, "tokens": 1, "words": 1, "distinct_bigram_ratio": 1.0, "passed": True}])
     content = parquet(frame, GENERATIONS, tmp_path)
@@ -242,15 +242,15 @@ def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.png", "a.zip", "a.tar.gz", "a.pkl", "a.PARQUET"])
-def test_kinds_that_cannot_be_searched_are_refused(name):
+def test_kinds_that_cannot_be_searched_are_refused(name) -> None:
     assert "cannot be searched" in found(name, b"x")[0]
 
 
-def test_text_that_is_none_is_refused():
+def test_text_that_is_none_is_refused() -> None:
     assert found("a.txt", b"\xff\xfe\x00") == ["bytes that are no text"]
 
 
-def picture(**metadata):
+def picture(**metadata) -> str:
     from matplotlib import image
 
     buffer = io.BytesIO()
@@ -258,7 +258,7 @@ def picture(**metadata):
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def test_pixels_may_be_embedded_and_nothing_else():
+def test_pixels_may_be_embedded_and_nothing_else() -> None:
     wrap = '<svg><image xlink:href="data:image/png;base64,{}"/></svg>'.format
     assert found("a.svg", wrap(picture(Software=None))) == []
     assert found("a.svg", wrap(picture(Software=None, Comment=OWN))) == ["an embedded file that cannot be searched"]
@@ -268,7 +268,7 @@ def test_pixels_may_be_embedded_and_nothing_else():
     assert found("a.html", f'<a href="data:text/plain;base64,{other}">x</a>')
 
 
-def test_findings_quote_nothing():
+def test_findings_quote_nothing() -> None:
     with pytest.raises(UserError) as raised:
         pack({"a.txt": f"9000022 {QUOTE}".encode()}, PRIVATE, None)
     message = str(raised.value)
@@ -277,13 +277,13 @@ def test_findings_quote_nothing():
     assert "clock" not in message
 
 
-def test_nothing_is_written_where_something_was_found(tmp_path):
+def test_nothing_is_written_where_something_was_found(tmp_path) -> None:
     with pytest.raises(UserError, match="not for publication"):
         pack({"good.txt": b"fine", "bad.txt": QUOTE.encode()}, PRIVATE, tmp_path / "release.tar.gz")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_archive_is_deterministic_and_its_checksums_hold(tmp_path):
+def test_the_archive_is_deterministic_and_its_checksums_hold(tmp_path) -> None:
     files = {"b.txt": b"two", "a/c.json": b"{}"}
     first = pack(files, PRIVATE, tmp_path / "one.tar.gz")
     assert first == pack(dict(reversed(files.items())), PRIVATE, tmp_path / "two.tar.gz")
@@ -301,7 +301,7 @@ def test_the_archive_is_deterministic_and_its_checksums_hold(tmp_path):
     }
 
 
-def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch):
+def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models" / "luar").mkdir(parents=True)
     places = ("file:///data/luar", "C:\\Users\\alice\\luar", "models/luar", "~/luar", "../luar")
@@ -320,7 +320,7 @@ def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch):
         assert public_configuration({"title": kept}) == {"title": kept}
 
 
-def test_the_configuration_keeps_names_and_loses_places():
+def test_the_configuration_keeps_names_and_loses_places() -> None:
     configuration = {
         "results": "/scratch/me/results",
         "corpora": {"blog": {"path": "data/blog.csv", "title": "Blog"}},
@@ -335,14 +335,14 @@ def test_the_configuration_keeps_names_and_loses_places():
     }
 
 
-def test_versions_are_those_of_the_lock_as_installed():
+def test_versions_are_those_of_the_lock_as_installed() -> None:
     versions = installed_versions("# comment\nnumpy==0.0.1 \\\n    --hash=sha256:00\nno-such-package==1.0\n")
     assert versions["numpy"] == np.__version__
     assert versions["no-such-package"] == ""
     assert set(versions) == {"python", "torch", "numpy", "no-such-package"}
 
 
-def test_the_projects_own_files_pass(repository, tmp_path):
+def test_the_projects_own_files_pass(repository, tmp_path) -> None:
     (tmp_path / "numbers.json").write_text("{}")
     files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, PUBLISHED)
     assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)

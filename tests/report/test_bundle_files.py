@@ -111,7 +111,7 @@ LEAKS: dict[str, tuple[str, str | bytes]] = {
 
 
 @pytest.mark.parametrize("case", LEAKS)
-def test_every_leak_is_found(case):
+def test_every_leak_is_found(case) -> None:
     name, content = LEAKS[case]
     assert scan({name: content.encode() if isinstance(content, str) else content}, OTHER_SCRIPTS)
 
@@ -130,6 +130,6 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("case", HARMLESS)
-def test_what_only_resembles_a_leak_passes(case):
+def test_what_only_resembles_a_leak_passes(case) -> None:
     name, content = HARMLESS[case]
     assert scan({name: content.encode()}, OTHER_SCRIPTS) == []

@@ -98,11 +98,11 @@ WRITTEN = {
 
 @pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
 @pytest.mark.parametrize("case", WRITTEN)
-def test_every_way_of_writing_is_seen_through(case, kind):
+def test_every_way_of_writing_is_seen_through(case, kind) -> None:
     assert scan({f"a.{kind}": WRITTEN[case].encode()}, PRIVATE), case
 
 
-def test_there_are_sixty_of_them():
+def test_there_are_sixty_of_them() -> None:
     assert len(WRITTEN) >= 60
 
 
@@ -119,5 +119,5 @@ HARMLESS = {
 
 @pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
 @pytest.mark.parametrize("case", HARMLESS)
-def test_what_is_harmless_passes(case, kind):
+def test_what_is_harmless_passes(case, kind) -> None:
     assert scan({f"a.{kind}": HARMLESS[case].encode()}, PRIVATE) == []

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+from pathlib import Path
 
 import mlcroissant
 import pandas as pd
@@ -24,7 +25,7 @@ ROW = {"seed": 1, "method": "favor", "encoder": "", "metric": "author_accuracy",
 
 
 @pytest.fixture(scope="module")
-def unpacked(repository, tmp_path_factory):
+def unpacked(repository, tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
     """A release with one table, as its reader unpacks it, and its content by path."""
     results, folder = tmp_path_factory.mktemp("results"), tmp_path_factory.mktemp("unpacked")
     table, page = results / "demo" / "scores" / "prototypes.parquet", results / "report.html"
@@ -38,7 +39,7 @@ def unpacked(repository, tmp_path_factory):
     return folder, files
 
 
-def test_croissants_own_reader_finds_nothing_wrong_and_reads_the_table(unpacked):
+def test_croissants_own_reader_finds_nothing_wrong_and_reads_the_table(unpacked) -> None:
     dataset = mlcroissant.Dataset(jsonld=str(unpacked[0] / "croissant.json"))
     assert dataset.metadata.ctx.issues.report() == ""
     records = list(dataset.records("results/demo/scores/prototypes"))
@@ -48,7 +49,7 @@ def test_croissants_own_reader_finds_nothing_wrong_and_reads_the_table(unpacked)
     assert {name.removeprefix(prefix) for name in records[0]} == set(SCORES.names)
 
 
-def test_croissant_refuses_a_table_that_was_changed(unpacked):
+def test_croissant_refuses_a_table_that_was_changed(unpacked) -> None:
     folder, files = unpacked
     described = json.loads(files["croissant.json"])
     (entry,) = described["distribution"]
@@ -59,7 +60,7 @@ def test_croissant_refuses_a_table_that_was_changed(unpacked):
         list(mlcroissant.Dataset(jsonld=str(folder / "changed.json")).records("results/demo/scores/prototypes"))
 
 
-def test_columns_carry_their_meaning(unpacked):
+def test_columns_carry_their_meaning(unpacked) -> None:
     described = json.loads(unpacked[1]["croissant.json"])
     fields = {field["name"]: field for field in described["recordSet"][0]["field"]}
     column = next(column for column in SCORES.columns if column.name == "value")
@@ -67,7 +68,7 @@ def test_columns_carry_their_meaning(unpacked):
     assert (fields["value"]["dataType"], fields["seed"]["dataType"]) == ("sc:Float", "sc:Integer")
 
 
-def test_the_crate_opens_and_describes_every_file(unpacked):
+def test_the_crate_opens_and_describes_every_file(unpacked) -> None:
     folder, files = unpacked
     crate = ROCrate(str(folder))
     assert (crate.name, crate.root_dataset["datePublished"]) == ("Voices of 2026", "2026-11-22")
@@ -83,7 +84,7 @@ def test_the_crate_opens_and_describes_every_file(unpacked):
     assert run["object"].id == "configuration.json"
 
 
-def test_every_entity_of_the_crate_that_is_named_is_there(unpacked):
+def test_every_entity_of_the_crate_that_is_named_is_there(unpacked) -> None:
     """RO-Crate 1.2, "Root Data Entity" and "Linked data": a reference leads to an entity with a type."""
     graph = json.loads(unpacked[1]["ro-crate-metadata.json"])["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
@@ -100,7 +101,7 @@ def test_every_entity_of_the_crate_that_is_named_is_there(unpacked):
     assert named - set(entities) == {"https://w3id.org/ro/crate/1.2"}
 
 
-def test_equal_files_give_equal_metadata(unpacked, repository):
+def test_equal_files_give_equal_metadata(unpacked, repository) -> None:
     folder, files = unpacked
     results = folder / "results"
     public = [results / "demo" / "scores" / "prototypes.parquet", results / "report.html"]
@@ -108,14 +109,14 @@ def test_equal_files_give_equal_metadata(unpacked, repository):
     assert again == files
 
 
-def test_the_day_is_that_of_the_newest_result(tmp_path):
+def test_the_day_is_that_of_the_newest_result(tmp_path) -> None:
     for name, second in (("a", 0), ("b", 86_400 * 366)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (second, second))
     assert last_day([tmp_path / "a", tmp_path / "b"]) == datetime.date(1971, 1, 2)
 
 
-def test_rows_of_single_clients_stay_out(repository, tmp_path):
+def test_rows_of_single_clients_stay_out(repository, tmp_path) -> None:
     path = tmp_path / "demo" / "scores" / "voice_kept.parquet"
     kept = ROW | {"metric": "kept_author_accuracy", "value": 0.5}
     lost = [ROW | {"metric": "similarity_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]

@@ -15,18 +15,18 @@ from favor.report.gallery import GENERATED, OWN, PRIVATE, Continuation, Exhibit,
 QUOTE = "we have not seen the clock for nine years and nobody asked why"
 
 
-def pair(own, other, prompt="The clock"):
+def pair(own, other, prompt="The clock") -> Exhibit:
     return Exhibit(prompt, {OWN: Continuation(QUOTE, own, True), "favor": Continuation("a <b> text", other, False)})
 
 
-def test_what_is_lost_is_own_minus_other():
+def test_what_is_lost_is_own_minus_other() -> None:
     assert pair(0.75, 0.5).lost("favor") == 0.25
     assert pair(0.75, 0.5).lost(OWN) == 0
     assert pair(0.75, None).lost("favor") is None
     assert pair(0.75, 0.5).lost("ditto") is None
 
 
-def test_the_page_says_whose_texts_it_shows():
+def test_the_page_says_whose_texts_it_shows() -> None:
     page = gallery_page("Trial", [pair(0.75, 0.5), pair(0.5, None)], {"favor": "Ours & best"}, generated=False)
     assert PRIVATE in page
     assert "a &lt;b&gt; text" in page
@@ -38,13 +38,13 @@ def test_the_page_says_whose_texts_it_shows():
     assert GENERATED in gallery_page("Trial", [], {}, generated=True)
 
 
-def test_no_release_holds_it():
+def test_no_release_holds_it() -> None:
     page = gallery_page("Trial", [pair(0.75, 0.5)], {}, generated=True).encode()
     (finding,) = scan({"results/trial/gallery.html": page}, Private([], (("a text of client_001", QUOTE),), []))
     assert "a text of client_001" in finding.what
 
 
-def test_similarities_by_hand():
+def test_similarities_by_hand() -> None:
     # The first author's output lies 60 degrees from its own prototype and 30 from the other's.
     inputs = make_inputs(
         train={"client_001": [0], "client_002": [90]},
@@ -59,7 +59,7 @@ def test_similarities_by_hand():
     assert second.continuations["favor"].similarity is None
 
 
-def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser):
+def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser) -> None:
     path = tmp_path / "gallery.html"
     shown = [pair(0.75, 0.5, "one"), pair(0.75, None, "two"), pair(0.75, 0.25, "three")]
     path.write_text(gallery_page("Trial", shown, {}, generated=True))

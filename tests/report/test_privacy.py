@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pandas as pd
+
 from favor.report.build import build_table
 from favor.report.context import Context
 from favor.report.specs import load_spec
@@ -10,18 +14,18 @@ from favor.scores.metric import Score, scores_frame
 CONTEXT = Context("trial", ("favor",), encoders={"style": "asce_a"}, marks="evidence")
 
 
-def rows(metric, view, value, note="", n=48, **ends):
+def rows(metric, view, value, note="", n=48, **ends) -> Iterator[Score]:
     yield Score(0, "favor", "", metric, view, value, n, note)
     for end, other in ends.items():
         yield Score(0, "favor", "", metric, f"{view}_{end}", other, n, "")
 
 
-def cells(label, scores):
+def cells(label, scores) -> pd.DataFrame:
     frame = build_table(load_spec(label), scores_frame(scores), CONTEXT)
     return frame.set_index(["row", "column"])
 
 
-def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives():
+def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives() -> None:
     found = cells(
         "privacy-audit",
         [
@@ -52,7 +56,7 @@ def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives():
     assert (found["mark"] == "").all()
 
 
-def test_canaries_have_a_row_per_view_and_number_of_repeats():
+def test_canaries_have_a_row_per_view_and_number_of_repeats() -> None:
     scores = [*rows("canary_cosine", "mean", 0.4, low=0.39, high=0.41), *rows("empirical_epsilon", "mean", 9000.0)]
     for view in ("initial", "upload", "mean", "final"):
         for repeats in (1, 16):
@@ -72,7 +76,7 @@ def test_canaries_have_a_row_per_view_and_number_of_repeats():
     assert client[["Exposure (bits)", "Cosine", "Empirical ε"]].tolist() == ["–", "0.400 [0.390, 0.410]", "9000.0"]
 
 
-def test_those_who_left_have_a_row_before_and_one_after():
+def test_those_who_left_have_a_row_before_and_one_after() -> None:
     scores = []
     for view, auc, fall in (("before", 0.9, 0.125), ("after", 0.5, -0.01)):
         scores += rows("leaver_auc", view, auc, n=8, low=0.25, high=1.0, shuffled=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,14 +14,14 @@ from favor.running.output_record import read_record, write_record
 from favor.running.run_record import NAMES
 
 
-def run_of(*rules):
+def run_of(*rules) -> SimpleNamespace:
     """A Snakemake workflow that has finished jobs of these rules."""
     jobs = [SimpleNamespace(rule=SimpleNamespace(name=name, norun=name == "all")) for name in rules]
     return SimpleNamespace(dag=SimpleNamespace(finished_jobs=jobs))
 
 
 @pytest.fixture
-def results(tmp_path):
+def results(tmp_path) -> Path:
     folder = tmp_path / "results"
     (folder / "benchmarks" / "train").mkdir(parents=True)
     (folder / "benchmarks" / "train" / "a.tsv").write_text("s\tmax_rss\n125.0\t1234.5\n")
@@ -28,7 +29,7 @@ def results(tmp_path):
     return folder
 
 
-def test_runs_are_added_and_put_on_record(results, repository):
+def test_runs_are_added_and_put_on_record(results, repository) -> None:
     record_run(run_of("train", "all"), results, repository, "failed")
     record_run(run_of("score", "report"), results, repository, "finished")
     record_run(run_of("all"), results, repository, "finished")  # nothing was made
@@ -45,7 +46,7 @@ def test_runs_are_added_and_put_on_record(results, repository):
     assert found["runs"][0]["machine"]["processor"] in page
 
 
-def test_a_file_of_yours_stays(results, repository, capsys):
+def test_a_file_of_yours_stays(results, repository, capsys) -> None:
     (results / NAMES[0]).write_text("mine")
     record_run(run_of("train"), results, repository, "finished")
     assert (results / NAMES[0]).read_text() == "mine"
@@ -53,8 +54,8 @@ def test_a_file_of_yours_stays(results, repository, capsys):
     assert "is not the workflow's" in capsys.readouterr().err
 
 
-def test_a_disk_that_refuses_is_said_in_a_line(results, repository, capsys, monkeypatch):
-    def refuse(*arguments):
+def test_a_disk_that_refuses_is_said_in_a_line(results, repository, capsys, monkeypatch) -> None:
+    def refuse(*arguments) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("favor.report.provenance.write_record", refuse)
@@ -62,7 +63,7 @@ def test_a_disk_that_refuses_is_said_in_a_line(results, repository, capsys, monk
     assert "cannot be written (No space left on device)" in capsys.readouterr().err
 
 
-def test_a_release_refuses_the_places_in_it(results, repository, monkeypatch):
+def test_a_release_refuses_the_places_in_it(results, repository, monkeypatch) -> None:
     monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", "/srv/projects/favor/own.yaml"])
     record_run(run_of("train"), results, repository, "finished")
     pages = {f"results/{name}": (results / name).read_bytes() for name in NAMES}
@@ -70,5 +71,5 @@ def test_a_release_refuses_the_places_in_it(results, repository, monkeypatch):
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(41.2, "41 s"), (200, "3 min 20 s"), (7_500, "2 h 5 min")])
-def test_durations(seconds, words):
+def test_durations(seconds, words) -> None:
     assert lasting(seconds) == words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from tests.running.test_fingerprint import Files
@@ -15,25 +16,25 @@ NEW = {"rank": 8, "lora": {"alpha": 16}}
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path) -> Files:
     return Files(tmp_path)
 
 
-def started(project, *accept):
+def started(project, *accept) -> tuple[Changes, Any]:
     """A start of the workflow with the code as it is: (the changes, the fingerprint of the script)."""
     source = SourceCode(project.folder)
     fingerprint = source.fingerprint(project.folder / "script.py")
     return Changes(project.folder / "results", source, accept), fingerprint
 
 
-def difference(old_code, new_code, old=NEW, new=NEW, stage="train"):
-    def pair(mine, its):
+def difference(old_code, new_code, old=NEW, new=NEW, stage="train") -> Difference:
+    def pair(mine, its) -> Any:
         return frozenset({repr(item) for item in mine} - {repr(item) for item in its})
 
     return Difference(stage, pair((old_code, old), (new_code, new)), pair((new_code, new), (old_code, old)))
 
 
-def test_definitions_that_changed_came_or_went_are_named(project):
+def test_definitions_that_changed_came_or_went_are_named(project) -> None:
     changes, before = started(project)
     changes.write([before])
     project.write("favor/ground.py", "def add(a, b):\n    return minus(a, -b)\n\ndef minus(a, b):\n    return a - b\n")
@@ -44,19 +45,19 @@ def test_definitions_that_changed_came_or_went_are_named(project):
     ]
 
 
-def test_a_fingerprint_that_is_not_on_record_is_said_to_be_so(project):
+def test_a_fingerprint_that_is_not_on_record_is_said_to_be_so(project) -> None:
     changes, after = started(project)
     assert changes.named(difference("0" * 16, after)) == ["its code changed (which part is not on record)"]
 
 
-def test_configuration_keys_are_named_with_their_path(project):
+def test_configuration_keys_are_named_with_their_path(project) -> None:
     changes, same = started(project)
     old = {"rank": 8, "lora": {"alpha": 32}, "gone": 1}
     expected = ["configuration `gone` changed", "configuration `lora.alpha` changed"]
     assert changes.named(difference(same, same, old)) == expected
 
 
-def test_lines_count_the_jobs_of_every_stage(project):
+def test_lines_count_the_jobs_of_every_stage(project) -> None:
     changes, same = started(project)
     changed = difference(same, same, {"rank": 4, "lora": {"alpha": 16}})
     lines = changes.lines([("train", changed), ("train", changed), ("score", None)])
@@ -68,7 +69,7 @@ def test_lines_count_the_jobs_of_every_stage(project):
     assert changes.lines([("score", None)]) == []
 
 
-def test_what_is_accepted_once_stays_accepted_and_is_noted(project):
+def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
     changes, before = started(project)
     changes.write([before])
     project.write("favor/ground.py", "def add(a, b):\n    return b + a\n")
@@ -94,7 +95,7 @@ def test_what_is_accepted_once_stays_accepted_and_is_noted(project):
     assert not changes.accepts(difference(before, later))
 
 
-def test_records_are_written_once_per_fingerprint(project):
+def test_records_are_written_once_per_fingerprint(project) -> None:
     changes, fingerprint = started(project)
     changes.write([fingerprint, "unknown"])
     (path,) = (project.folder / "results" / ".code").iterdir()
@@ -102,6 +103,6 @@ def test_records_are_written_once_per_fingerprint(project):
     assert "favor.ground.add" in json.loads(path.read_text())["definitions"]
 
 
-def test_an_unknown_stage_is_refused_with_the_nearest(project):
+def test_an_unknown_stage_is_refused_with_the_nearest(project) -> None:
     with pytest.raises(UserError, match="there is no stage 'trian'; did you mean 'train'"):
         check_accept(["trian"], {"train", "score"})

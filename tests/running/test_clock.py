@@ -9,13 +9,13 @@ from favor.running.output_record import write_record
 HOUR = 3600 * 10**9
 
 
-def set_time(path, time_ns):
+def set_time(path, time_ns) -> None:
     path.parent.mkdir(exist_ok=True)
     path.touch()
     os.utime(path, ns=(time_ns, time_ns))
 
 
-def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys):
+def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys) -> None:
     now = time.time_ns()
     times = {"a": now - HOUR, "sub/b": now - HOUR // 2, "c": now + HOUR, "sub/d": now + HOUR, "e": now + 3 * HOUR}
     for name, found in times.items():
@@ -30,7 +30,7 @@ def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys):
     assert "3 files were newer than now, by up to 10,80" in capsys.readouterr().err
 
 
-def test_a_folder_without_such_files_is_left_alone(tmp_path, capsys):
+def test_a_folder_without_such_files_is_left_alone(tmp_path, capsys) -> None:
     assert order_future_files(tmp_path) == 0
     set_time(tmp_path / "a", time.time_ns() - HOUR)
     write_record(tmp_path, ["a"])
@@ -38,7 +38,7 @@ def test_a_folder_without_such_files_is_left_alone(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_folder_of_such_files_alone_is_ordered_too(tmp_path):
+def test_a_folder_of_such_files_alone_is_ordered_too(tmp_path) -> None:
     for number in range(3):
         set_time(tmp_path / str(number), time.time_ns() + (number + 1) * HOUR)
     write_record(tmp_path, map(str, range(3)))
@@ -48,7 +48,7 @@ def test_a_folder_of_such_files_alone_is_ordered_too(tmp_path):
     assert found[-1] <= time.time_ns()
 
 
-def test_the_time_of_an_output_folder_is_snakemakes_file_in_it(tmp_path):
+def test_the_time_of_an_output_folder_is_snakemakes_file_in_it(tmp_path) -> None:
     for name in (".snakemake_timestamp", "mine"):
         set_time(tmp_path / "peft" / name, time.time_ns() + HOUR)
     write_record(tmp_path, ["peft"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -27,11 +28,11 @@ print(time.monotonic(), flush=True)
 
 
 @pytest.fixture
-def start(tmp_path, repository):
+def start(tmp_path, repository) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """A function (seconds, variables) -> process that holds a device for so long."""
     started = []
 
-    def make(seconds, **variables):
+    def make(seconds, **variables) -> subprocess.Popen[str]:
         kept = {key: value for key, value in os.environ.items() if key not in (devices.VISIBLE, "SLURM_JOB_ID")}
         environment = {**kept, "TMPDIR": str(tmp_path), "PYTHONPATH": str(repository / "src"), **variables}
         command = [sys.executable, "-c", HOLDER, str(seconds)]
@@ -59,11 +60,11 @@ def start(tmp_path, repository):
         ({"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "0,1"}, ("0", "1")),
     ],
 )
-def test_devices_that_count(variables, expected):
+def test_devices_that_count(variables, expected) -> None:
     assert devices.visible_devices(variables) == expected
 
 
-def test_the_driver_is_asked_where_nothing_is_set(monkeypatch, tmp_path):
+def test_the_driver_is_asked_where_nothing_is_set(monkeypatch, tmp_path) -> None:
     listed = (
         "GPU 0: NVIDIA A100 (UUID: GPU-1)\n  MIG 1g.5gb Device 0: (UUID: MIG-1)\nGPU 1: NVIDIA A100 (UUID: GPU-2)\n"
     )
@@ -81,7 +82,7 @@ def test_the_driver_is_asked_where_nothing_is_set(monkeypatch, tmp_path):
     assert devices.visible_devices({}) == ("0", "1", "2")
 
 
-def test_a_wrong_number_is_refused(monkeypatch, capsys):
+def test_a_wrong_number_is_refused(monkeypatch, capsys) -> None:
     with pytest.raises(UserError, match="FAVOR_GPUS=four: not a number"):
         devices.visible_devices({"FAVOR_GPUS": "four"})
     monkeypatch.delenv(devices.VISIBLE, raising=False)
@@ -92,7 +93,7 @@ def test_a_wrong_number_is_refused(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("error in generate: FAVOR_GPUS=four")
 
 
-def test_a_job_without_a_gpu_leases_none(monkeypatch):
+def test_a_job_without_a_gpu_leases_none(monkeypatch) -> None:
     monkeypatch.delenv(devices.VISIBLE, raising=False)
     monkeypatch.setenv("FAVOR_GPUS", "4")
     assert devices.lease(SimpleNamespace(resources={}, rule="score")) is None
@@ -100,7 +101,7 @@ def test_a_job_without_a_gpu_leases_none(monkeypatch):
     assert devices.VISIBLE not in os.environ
 
 
-def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path):
+def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(devices.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv(devices.VISIBLE, "0")
     monkeypatch.setenv("PYTORCH_ALLOC_CONF", "backend:native")
@@ -111,11 +112,11 @@ def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path):
     assert os.environ["PYTORCH_ALLOC_CONF"] == "expandable_segments:True"
 
 
-def test_jobs_that_share_a_device():
+def test_jobs_that_share_a_device() -> None:
     assert [devices.jobs_per_device(jobs, 4) for jobs in (1, 4, 5, 8, 9)] == [1, 1, 2, 2, 3]
 
 
-def test_concurrent_jobs_never_share_a_device(start):
+def test_concurrent_jobs_never_share_a_device(start) -> None:
     spans = []
     for process in [start(1.0, FAVOR_GPUS="4") for _ in range(7)]:
         out, errors = process.communicate(timeout=120)
@@ -128,7 +129,7 @@ def test_concurrent_jobs_never_share_a_device(start):
         assert all(after[0] >= before[1] for before, after in pairwise(own))
 
 
-def test_the_device_of_a_killed_job_is_free_again(start):
+def test_the_device_of_a_killed_job_is_free_again(start) -> None:
     holder = start(600, FAVOR_GPUS="1")
     assert holder.stdout.readline().split()[0] == "0"
     waiter = start(0, FAVOR_GPUS="1")
@@ -137,7 +138,7 @@ def test_the_device_of_a_killed_job_is_free_again(start):
     assert waiter.stdout.readline().split()[0] == "0"
 
 
-def test_visible_devices_are_leased_by_name_and_shared_where_allowed(start):
+def test_visible_devices_are_leased_by_name_and_shared_where_allowed(start) -> None:
     variables = {"CUDA_VISIBLE_DEVICES": "5,GPU-a/b", "FAVOR_JOBS_PER_GPU": "2"}
     found = []
     for _ in range(4):

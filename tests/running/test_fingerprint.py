@@ -23,30 +23,30 @@ FILES = {
 class Files:
     """The files of a small project; ``taken`` is the fingerprint of its script as they are now."""
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self.folder = folder
         for name, text in FILES.items():
             self.write(name, text)
         self.write("script.py", SCRIPT)
 
-    def write(self, name, text):
+    def write(self, name, text) -> None:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def taken(self, *modules):
+    def taken(self, *modules) -> str:
         return SourceCode(self.folder).fingerprint(self.folder / "script.py", modules)
 
-    def reached(self, *modules):
+    def reached(self, *modules) -> set[str]:
         return set(SourceCode(self.folder).reached(self.folder / "script.py", modules))
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path) -> Files:
     return Files(tmp_path)
 
 
-def test_definitions_are_followed_transitively(project):
+def test_definitions_are_followed_transitively(project) -> None:
     assert project.reached() == {"script script", "favor.scores.auc.auc", "favor.ground.add"}
 
 
@@ -67,7 +67,7 @@ def test_definitions_are_followed_transitively(project):
         ("favor/scores/__init__.py", "import matplotlib\nmatplotlib.use('Agg')\n", True),
     ],
 )
-def test_what_changes_a_fingerprint(project, file, text, changes):
+def test_what_changes_a_fingerprint(project, file, text, changes) -> None:
     before = project.taken()
     project.write(file, text)
     assert (project.taken() != before) == changes
@@ -100,7 +100,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_every_way_to_use_a_definition_is_followed(project, use):
+def test_every_way_to_use_a_definition_is_followed(project, use) -> None:
     project.write("script.py", USES[use] + "\n")
     before = project.taken()
     project.write("favor/ground.py", FILES["favor/ground.py"].replace("a + b", "a - b"))
@@ -117,7 +117,7 @@ def test_every_way_to_use_a_definition_is_followed(project, use):
         "from favor.foundation.errors import UserError\nfrom favor.ground import add\nraise UserError(f'{add} is bad')",
     ],
 )
-def test_what_no_result_depends_on_is_not_followed(project, text):
+def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
     project.write("script.py", text + "\n")
     assert "favor.ground.add" not in project.reached()
 
@@ -144,7 +144,7 @@ def test_what_no_result_depends_on_is_not_followed(project, text):
         ("import numpy as np\nnp.mean(x)", "numpy as np", "cupy as np", True),
     ],
 )
-def test_words_count_only_where_a_result_may_hold_them(project, text, old, new, changes):
+def test_words_count_only_where_a_result_may_hold_them(project, text, old, new, changes) -> None:
     project.write("script.py", text + "\n")
     before = project.taken()
     assert text.count(old) == 1
@@ -152,7 +152,7 @@ def test_words_count_only_where_a_result_may_hold_them(project, text, old, new, 
     assert (project.taken() != before) == changes
 
 
-def test_a_module_loaded_by_name_counts_whole_or_by_the_name_that_is_read(project):
+def test_a_module_loaded_by_name_counts_whole_or_by_the_name_that_is_read(project) -> None:
     assert project.taken() != project.taken("favor.scores.other") != project.taken("favor.scores.other:score")
     both, one = project.taken("favor.scores.other"), project.taken("favor.scores.other:score")
     project.write("favor/scores/other.py", FILES["favor/scores/other.py"].replace("VALUE = 1", "VALUE = 2"))
@@ -160,7 +160,7 @@ def test_a_module_loaded_by_name_counts_whole_or_by_the_name_that_is_read(projec
     assert project.taken("favor.scores.other:score") == one
 
 
-def test_a_definition_that_moves_is_the_same_and_another_of_its_name_is_not(project):
+def test_a_definition_that_moves_is_the_same_and_another_of_its_name_is_not(project) -> None:
     before = project.taken()
     project.write("favor/below.py", FILES["favor/ground.py"])
     project.write("favor/ground.py", "")
@@ -170,7 +170,7 @@ def test_a_definition_that_moves_is_the_same_and_another_of_its_name_is_not(proj
     assert project.taken() != before
 
 
-def test_two_definitions_of_one_name_that_change_places_are_seen(project):
+def test_two_definitions_of_one_name_that_change_places_are_seen(project) -> None:
     project.write("favor/below.py", "def add(a, b):\n    return a * b\n")
     text = "from favor.ground import add as one\nfrom favor.below import add as two\none(two(1, 2), 3)\n"
     project.write("script.py", text)
@@ -179,7 +179,7 @@ def test_two_definitions_of_one_name_that_change_places_are_seen(project):
     assert project.taken() != before
 
 
-def test_unknown_modules_relative_imports_and_broken_syntax_are_named(project):
+def test_unknown_modules_relative_imports_and_broken_syntax_are_named(project) -> None:
     with pytest.raises(UserError, match=r"no module 'favor\.scores\.missing'"):
         project.taken("favor.scores.missing")
     project.write("favor/ground.py", "from . import scores\n")

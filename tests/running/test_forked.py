@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import psutil
@@ -19,7 +20,7 @@ from favor.running import forked
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[str]:
     """The name of a server that is ready."""
     name = f"favor-{secrets.token_hex(16)}"
     # Jobs take what Ctrl-C does from whoever started the server, and a shell has it ignored in the background.
@@ -39,11 +40,11 @@ def server():
 
 
 @pytest.fixture
-def run(server, tmp_path, monkeypatch):
+def run(server, tmp_path, monkeypatch) -> Callable[..., None]:
     """Run lines of Python as a job's script; returns its exit status (0) or raises as Snakemake does."""
     monkeypatch.chdir(tmp_path)
 
-    def run_lines(lines, record=None, threads=1):
+    def run_lines(lines, record=None, threads=1) -> None:
         (tmp_path / "script.py").write_text(lines)
         script = SimpleNamespace(
             rulename="train_shared", threads=threads, resources={"tmpdir": str(tmp_path)}, bench_record=record
@@ -55,7 +56,7 @@ def run(server, tmp_path, monkeypatch):
     return run_lines
 
 
-def test_a_job_has_the_callers_folder_environment_and_output(run, tmp_path, monkeypatch, capfd):
+def test_a_job_has_the_callers_folder_environment_and_output(run, tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.setenv("FAVOR_CHOSEN", "this")
     run(
         "import os, sys, tempfile\n"
@@ -68,14 +69,14 @@ def test_a_job_has_the_callers_folder_environment_and_output(run, tmp_path, monk
     assert printed.err == "train_shared\n"
 
 
-def test_a_job_computes_with_its_own_number_of_threads(run, capfd):
+def test_a_job_computes_with_its_own_number_of_threads(run, capfd) -> None:
     lines = "import threadpoolctl\nprint({pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
     run(lines, threads=2)
     run(lines, threads=1)
     assert capfd.readouterr().out == "{2}\n{1}\n"
 
 
-def test_python_s_start_is_repeated_for_a_job(run, tmp_path, monkeypatch, capfd):
+def test_python_s_start_is_repeated_for_a_job(run, tmp_path, monkeypatch, capfd) -> None:
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text("import sys\nprint('hooked', sys.orig_argv[-1])")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hook"))
@@ -92,7 +93,7 @@ def test_python_s_start_is_repeated_for_a_job(run, tmp_path, monkeypatch, capfd)
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
     ],
 )
-def test_the_status_of_a_job_is_its_own(run, capfd, line, status):
+def test_the_status_of_a_job_is_its_own(run, capfd, line, status) -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
         run(line)
     assert failed.value.returncode == status
@@ -101,12 +102,12 @@ def test_the_status_of_a_job_is_its_own(run, capfd, line, status):
     assert ("one line" in printed) == ("one line" in line)
 
 
-def test_ctrl_c_reaches_a_job_and_not_the_server(run, capfd):
+def test_ctrl_c_reaches_a_job_and_not_the_server(run, capfd) -> None:
     run("import os\ntry:\n    os.kill(os.getpid(), 2)\nexcept KeyboardInterrupt:\n    print('ended')")
     assert capfd.readouterr().out == "ended\n"
 
 
-def test_a_job_s_memory_and_time_are_measured_as_its_own(run):
+def test_a_job_s_memory_and_time_are_measured_as_its_own(run) -> None:
     record = BenchmarkRecord()
     run("import time\nheld = bytearray(b'x') * (400 << 20)\nend = time.process_time() + 1.2\n"
         "while time.process_time() < end: pass\ntime.sleep(0.6)", record)  # fmt: skip
@@ -119,7 +120,7 @@ def test_a_job_s_memory_and_time_are_measured_as_its_own(run):
     assert own.cpu_time < 0.5
 
 
-def test_a_job_goes_on_after_its_caller(server, repository, tmp_path):
+def test_a_job_goes_on_after_its_caller(server, repository, tmp_path) -> None:
     """As the jobs of a Snakemake that is killed do; the watching process does not stay behind."""
     script = tmp_path / "script.py"
     script.write_text(
@@ -135,7 +136,7 @@ def test_a_job_goes_on_after_its_caller(server, repository, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
     caller = subprocess.Popen([sys.executable, "-c", code, server, str(script)], cwd=tmp_path, env=environment)
 
-    def jobs():
+    def jobs() -> list[psutil.Process]:
         return [process for process in psutil.process_iter(["name"]) if process.info["name"] == "slow"]
 
     while not jobs():
@@ -151,10 +152,10 @@ def test_a_job_goes_on_after_its_caller(server, repository, tmp_path):
     assert not watcher.is_running()
 
 
-def test_only_jobs_beside_snakemake_are_forked(monkeypatch):
+def test_only_jobs_beside_snakemake_are_forked(monkeypatch) -> None:
     executed, dag = [], SimpleNamespace(needrun_jobs=lambda: range(3))
 
-    def execute(self, fname, edit=False):
+    def execute(self, fname, edit=False) -> None:
         executed.append(fname)
 
     monkeypatch.setattr(PythonScript, "execute_script", execute)
@@ -176,7 +177,7 @@ def test_only_jobs_beside_snakemake_are_forked(monkeypatch):
     assert executed[4:] == ["elsewhere"] * 2
 
 
-def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypatch):
+def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypatch) -> None:
     started = []
     monkeypatch.setattr(forked, "start", started.append)
     server, none = forked.ForkServer(None), forked.ForkServer("")

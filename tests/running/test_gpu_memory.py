@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -11,10 +13,10 @@ from favor.foundation.errors import UserError
 from favor.running.gpu_memory import attempt, fitting_batches
 
 
-def holds(rows, seen):
+def holds(rows, seen) -> Callable[..., int]:
     """Work that needs memory for each item, where ``rows`` fit."""
 
-    def work(batch):
+    def work(batch) -> int:
         seen.append(len(batch))
         if len(batch) > rows:
             raise torch.cuda.OutOfMemoryError("no room")
@@ -31,23 +33,23 @@ def holds(rows, seen):
         torch.AcceleratorError("CUDA error: out of memory"),
     ],
 )
-def test_every_way_that_a_gpu_says_so(error):
-    def fail():
+def test_every_way_that_a_gpu_says_so(error) -> None:
+    def fail() -> None:
         raise error
 
     assert attempt(fail) is None
 
 
 @pytest.mark.parametrize("text", ["CUDA error: device-side assert triggered", "shapes cannot be multiplied"])
-def test_another_error_is_none_of_memory(text):
-    def fail():
+def test_another_error_is_none_of_memory(text) -> None:
+    def fail() -> None:
         raise RuntimeError(text)
 
     with pytest.raises(RuntimeError, match=text):
         attempt(fail)
 
 
-def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys):
+def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys) -> None:
     seen = []
     found = list(fitting_batches(range(10), 8, holds(3, seen), "text"))
     assert seen == [8, 4, 2, 2, 2, 2, 2]
@@ -57,22 +59,22 @@ def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys):
     assert capsys.readouterr().err.count("GPU memory is short") == 2
 
 
-def test_one_item_that_does_not_fit_is_one_line():
+def test_one_item_that_does_not_fit_is_one_line() -> None:
     with pytest.raises(UserError, match="GPU memory has no room for one text"):
         list(fitting_batches([1, 2], 2, holds(0, []), "text"))
 
 
-def test_an_encoder_goes_on_in_smaller_batches():
+def test_an_encoder_goes_on_in_smaller_batches() -> None:
     texts = ["aa", "b", "cccc", "b", "ddd", "eeeee"]
     rows = []
 
-    def forward(tokens, mask):
+    def forward(tokens, mask) -> torch.Tensor:
         rows.append(len(tokens))
         if len(tokens) > 2:
             raise torch.cuda.OutOfMemoryError("no room")
         return torch.stack([tokens.sum(1), mask.sum(1)], dim=1)
 
-    def tokenise(chosen):
+    def tokenise(chosen) -> list[list[int]]:
         return [list(text.encode()) for text in chosen]
 
     found = encode_in_batches(texts, tokenise, forward, 2, 0, 4)

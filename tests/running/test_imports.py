@@ -27,11 +27,11 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", START + code], check=True, capture_output=True, text=True).stdout
 
 
-def test_what_trains_and_generates_loads_no_compiler_no_scipy_and_no_library_that_it_does_not_use():
+def test_what_trains_and_generates_loads_no_compiler_no_scipy_and_no_library_that_it_does_not_use() -> None:
     assert python(TRAINING + f"print([name for name in {HEAVY!r} if name in sys.modules])").strip() == "[]"
 
 
-def test_the_compiler_is_there_when_it_is_asked_for():
+def test_the_compiler_is_there_when_it_is_asked_for() -> None:
     code = """
 import torch
 from transformers import Qwen2ForCausalLM
@@ -42,7 +42,7 @@ print(compiled(torch.tensor(21)).item(), torch._dynamo.disable.__module__)
     assert python(code).split() == ["42", "torch._dynamo.decorators"]
 
 
-def test_the_compiler_is_whole_when_one_of_its_names_is_asked_for_first():
+def test_the_compiler_is_whole_when_one_of_its_names_is_asked_for_first() -> None:
     code = """
 import torch._dynamo
 marked = torch._dynamo.allow_in_graph(len)

@@ -17,13 +17,13 @@ from favor.running.progress import Progress
 
 
 @pytest.fixture
-def snakemake(tmp_path):
+def snakemake(tmp_path) -> SimpleNamespace:
     return SimpleNamespace(
         log=[tmp_path / "logs" / "a.log"], params={"cfg": {"a": 1}}, rule="train_shared", resources={}
     )
 
 
-def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake, capsys):
+def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake, capsys) -> None:
     with job(snakemake) as cfg:
         assert cfg == {"a": 1}
         print("a line", file=sys.stderr)
@@ -47,7 +47,7 @@ def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake
         ),
     ],
 )
-def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line):
+def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line) -> None:
     with pytest.raises(SystemExit) as ended, job(snakemake):
         raise error
     assert ended.value.code == 1
@@ -61,7 +61,7 @@ class Logs(list):
     losses = ""
 
 
-def test_a_rule_with_a_log_for_losses_keeps_every_step(snakemake, tmp_path):
+def test_a_rule_with_a_log_for_losses_keeps_every_step(snakemake, tmp_path) -> None:
     snakemake.log = Logs(snakemake.log)
     snakemake.log.losses = tmp_path / "logs" / "a.parquet"
     with job(snakemake):
@@ -74,7 +74,7 @@ def test_a_rule_with_a_log_for_losses_keeps_every_step(snakemake, tmp_path):
     assert Progress.losses is None
 
 
-def test_a_job_that_fails_keeps_no_losses(snakemake, tmp_path):
+def test_a_job_that_fails_keeps_no_losses(snakemake, tmp_path) -> None:
     snakemake.log = Logs(snakemake.log)
     snakemake.log.losses = tmp_path / "logs" / "a.parquet"
     with pytest.raises(SystemExit), job(snakemake):
@@ -83,13 +83,13 @@ def test_a_job_that_fails_keeps_no_losses(snakemake, tmp_path):
     assert Progress.losses is None
 
 
-def test_half_a_surrogate_pair_in_a_message_ends_no_job_with_a_traceback(snakemake):
+def test_half_a_surrogate_pair_in_a_message_ends_no_job_with_a_traceback(snakemake) -> None:
     with pytest.raises(SystemExit), job(snakemake):
         raise UserError("\ud83d.xml: broken; fix it")
     assert snakemake.log[0].read_text() == "error in train_shared: \\ud83d.xml: broken; fix it\n"
 
 
-def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys):
+def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys) -> None:
     with pytest.raises(SystemExit) as ended, job(snakemake):
         raise KeyboardInterrupt
     assert ended.value.code == 130
@@ -97,13 +97,13 @@ def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys):
 
 
 @pytest.mark.parametrize("error", [ValueError("a defect"), OSError(errno.EIO, "Input/output error")])
-def test_a_defect_keeps_its_traceback(snakemake, error):
+def test_a_defect_keeps_its_traceback(snakemake, error) -> None:
     with pytest.raises(type(error)), job(snakemake):
         raise error
     assert "Traceback" in snakemake.log[0].read_text()
 
 
-def test_a_log_on_a_full_disk_ends_no_job(snakemake, capsys):
+def test_a_log_on_a_full_disk_ends_no_job(snakemake, capsys) -> None:
     snakemake.log = ["/dev/full"]
     with job(snakemake):
         print("one", file=sys.stderr)
@@ -115,14 +115,14 @@ def test_a_log_on_a_full_disk_ends_no_job(snakemake, capsys):
     assert "two\n" in shown
 
 
-def test_a_log_in_a_folder_that_cannot_be_made_ends_no_job(snakemake, capsys, tmp_path):
+def test_a_log_in_a_folder_that_cannot_be_made_ends_no_job(snakemake, capsys, tmp_path) -> None:
     (tmp_path / "logs").write_text("a file")
     with job(snakemake):
         print("one", file=sys.stderr)
     assert "a.log: cannot be written" in capsys.readouterr().err
 
 
-def test_a_terminal_on_a_full_disk_ends_no_job(snakemake, monkeypatch):
+def test_a_terminal_on_a_full_disk_ends_no_job(snakemake, monkeypatch) -> None:
     with open("/dev/full", "w", buffering=1) as full:
         monkeypatch.setattr(sys, "stderr", full)
         with job(snakemake):

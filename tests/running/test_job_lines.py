@@ -13,7 +13,7 @@ from favor.running import job_lines
 from favor.running.job_lines import Remaining, one_line_per_job, seconds_of, spoken
 
 
-def test_the_time_left_by_hand():
+def test_the_time_left_by_hand() -> None:
     run = Remaining({"train": 3, "score": 2}, lambda rule: None, now=0.0)
     run.begin(1, "train", 0.0)
     run.begin(2, "train", 0.0)
@@ -33,7 +33,7 @@ def test_the_time_left_by_hand():
     assert run.seconds(44.0) == pytest.approx(19.0)
 
 
-def test_an_earlier_run_says_what_a_rule_takes(tmp_path):
+def test_an_earlier_run_says_what_a_rule_takes(tmp_path) -> None:
     folder = tmp_path / "train"
     folder.mkdir()
     for number, seconds in enumerate((2.0, 4.0)):
@@ -50,11 +50,11 @@ def test_an_earlier_run_says_what_a_rule_takes(tmp_path):
     ("seconds", "words"),
     [(20, "under a minute"), (100, "about 2 min"), (7_830, "about 2 h 10 min"), (3_590, "about 1 h 0 min")],
 )
-def test_durations_as_one_says_them(seconds, words):
+def test_durations_as_one_says_them(seconds, words) -> None:
     assert spoken(seconds) == words
 
 
-def test_the_terminal_gets_a_line_and_the_log_everything(monkeypatch, tmp_path):
+def test_the_terminal_gets_a_line_and_the_log_everything(monkeypatch, tmp_path) -> None:
     terminal, log = io.StringIO(), io.StringIO()
     handlers = [ColorizingTextHandler(nocolor=True, stream=terminal), logging.StreamHandler(log)]
     for handler in handlers:
@@ -66,7 +66,7 @@ def test_the_terminal_gets_a_line_and_the_log_everything(monkeypatch, tmp_path):
     for _ in range(2):  # a Snakefile may be read twice
         one_line_per_job(tmp_path, {"task-1f": "task-1f (FedAvg)"})
 
-    def tell(text, event=None, **fields):
+    def tell(text, event=None, **fields) -> None:
         logger.info(text, extra={"event": event, **fields} if event else {})
 
     job = {

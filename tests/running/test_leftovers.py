@@ -20,7 +20,7 @@ from favor.running.leftovers import (
 from favor.running.output_record import write_record
 
 
-def test_whole_files_stay_and_every_shorter_prefix_is_found(tmp_path):
+def test_whole_files_stay_and_every_shorter_prefix_is_found(tmp_path) -> None:
     parquet, tensors, settings = tmp_path / "a.parquet", tmp_path / "sub" / "a.safetensors", tmp_path / "a.json"
     write_parquet(pd.DataFrame({"reason": ["kept"], "rows": [1]}), parquet, DROPPED)
     write_safetensors({"a": np.ones(9, dtype=np.float32)}, tensors, {"kind": "x"})
@@ -42,7 +42,7 @@ def test_whole_files_stay_and_every_shorter_prefix_is_found(tmp_path):
         ("a.pdf", b"%PDF-1.4\nstartxref\n9\n%%EOF\n"),
     ],
 )
-def test_documents_end_with_their_closing_mark(tmp_path, name, content):
+def test_documents_end_with_their_closing_mark(tmp_path, name, content) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     assert not is_truncated(path)
@@ -52,7 +52,7 @@ def test_documents_end_with_their_closing_mark(tmp_path, name, content):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tex"])
-def test_text_that_is_cut_within_a_line_is_found(tmp_path, name):
+def test_text_that_is_cut_within_a_line_is_found(tmp_path, name) -> None:
     path = tmp_path / name
     path.write_bytes(b"a,b\n1,2\n")
     assert not is_truncated(path)
@@ -61,20 +61,20 @@ def test_text_that_is_cut_within_a_line_is_found(tmp_path, name):
         assert is_truncated(path), content
 
 
-def test_other_files_never_count_as_truncated(tmp_path):
+def test_other_files_never_count_as_truncated(tmp_path) -> None:
     for name in ("a.log", "b.tsv", "c", "d.jsonl"):
         (tmp_path / name).touch()
         assert not is_truncated(tmp_path / name)
 
 
-def test_tensors_with_a_header_of_another_form_are_truncated(tmp_path):
+def test_tensors_with_a_header_of_another_form_are_truncated(tmp_path) -> None:
     path = tmp_path / "a.safetensors"
     for header in (b"[1]", b'{"a": 1}', b'{"a": {}}', b'{"a": {"data_offsets": [0]}}'):
         path.write_bytes(len(header).to_bytes(8, "little") + header)
         assert is_truncated(path), header
 
 
-def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys):
+def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys) -> None:
     path, folder = tmp_path / "a.parquet", tmp_path / "peft"
     (folder / "client_1").mkdir(parents=True)
     for file in (path, folder / "client_1" / "b.parquet", tmp_path / "c.parquet"):
@@ -89,7 +89,7 @@ def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys):
     assert capsys.readouterr().err.count("made again") == 2
 
 
-def test_temporary_files_of_killed_jobs_are_removed_and_nothing_else(tmp_path):
+def test_temporary_files_of_killed_jobs_are_removed_and_nothing_else(tmp_path) -> None:
     kept = [tmp_path / "a.parquet", tmp_path / "sub" / ".run.lock", tmp_path / "sub" / f"b{PARTIAL}"]
     kept += [tmp_path / ".a.parquet.x1.partial", tmp_path / ".partial" / "c"]
     gone = [tmp_path / f".a.parquet.x1{PARTIAL}", tmp_path / "sub" / PARTIAL / "c", tmp_path / f".q{PARTIAL}" / "d"]
@@ -102,7 +102,7 @@ def test_temporary_files_of_killed_jobs_are_removed_and_nothing_else(tmp_path):
     assert not (tmp_path / f".q{PARTIAL}").exists()
 
 
-def test_beside_another_run_temporary_files_and_times_stay(tmp_path):
+def test_beside_another_run_temporary_files_and_times_stay(tmp_path) -> None:
     partial, output = tmp_path / f".a.parquet.x1{PARTIAL}", tmp_path / "a.log"
     for path in (partial, output):
         path.touch()

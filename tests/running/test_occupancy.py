@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -37,13 +38,13 @@ with at_work("train_shared"):
 
 
 @pytest.fixture
-def other(repository, tmp_path, monkeypatch):
+def other(repository, tmp_path, monkeypatch) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
     """Start another process that occupies the folder, as a run or as a job."""
     monkeypatch.setenv(RUN_VARIABLE, "")  # put back afterwards, whatever the test occupies
     monkeypatch.delenv(RUN_VARIABLE)
     started = []
 
-    def start(what):
+    def start(what) -> subprocess.Popen[str]:
         environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
         command = [sys.executable, "-c", HOLD, what, str(tmp_path)]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -59,7 +60,7 @@ def other(repository, tmp_path, monkeypatch):
         process.stdout.close()
 
 
-def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path, other):
+def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path, other) -> None:
     first = other("run")
     with pytest.raises(UserError, match=rf"another run is at work there \(process {first.pid} on .*, started 20"):
         occupy(tmp_path)
@@ -69,7 +70,7 @@ def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path, other):
     assert occupy(tmp_path)
 
 
-def test_a_job_that_outlives_its_run_is_named_and_a_dead_one_is_cleared(tmp_path, other):
+def test_a_job_that_outlives_its_run_is_named_and_a_dead_one_is_cleared(tmp_path, other) -> None:
     job = other("job")
     with pytest.raises(UserError, match=rf"still at work there \(train_shared, process {job.pid} on .*\); wait until"):
         occupy(tmp_path)
@@ -80,7 +81,7 @@ def test_a_job_that_outlives_its_run_is_named_and_a_dead_one_is_cleared(tmp_path
     assert not list((tmp_path / JOBS).iterdir())
 
 
-def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch):
+def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
     monkeypatch.delenv(RUN_VARIABLE, raising=False)
     with at_work("generate"):
@@ -93,7 +94,7 @@ def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch):
         assert not list((tmp_path / JOBS).iterdir())
 
 
-def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch):
+def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
     monkeypatch.setenv(RUN_VARIABLE, "process 1 on a, started 2026-01-01 00:00:00")
     (tmp_path / RUN_LOCK).write_text("process 1 on a, started 2026-01-01 00:00:00\n")
@@ -105,13 +106,13 @@ def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch):
     assert not list((tmp_path / JOBS).iterdir())
 
 
-def test_a_lock_that_cannot_be_opened_is_named(tmp_path):
+def test_a_lock_that_cannot_be_opened_is_named(tmp_path) -> None:
     (tmp_path / RUN_LOCK).mkdir()
     with pytest.raises(UserError, match=r"\.run\.lock: cannot be opened"):
         occupy(tmp_path)
 
 
-def test_only_locks_on_the_own_results_are_removed(tmp_path, capsys):
+def test_only_locks_on_the_own_results_are_removed(tmp_path, capsys) -> None:
     (tmp_path / "0.output.lock").write_text("results/a/b.parquet\nresults/c\n")
     (tmp_path / "0.input.lock").write_text("corpus.csv\nresults/a/b.parquet\n")
     (tmp_path / "1.output.lock").write_text("results2/a/b.parquet\nother/results/c\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import shutil
+from collections.abc import Callable
 
 import pytest
 from tests.workflow.traced import TRACED
@@ -28,7 +29,7 @@ LOADED = {
 }
 
 
-def all_fingerprints(root):
+def all_fingerprints(root) -> dict[tuple[str, str], str]:
     """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
     source = SourceCode(root / "src", modules_below(root / "src"))
     found = {}
@@ -43,17 +44,17 @@ def all_fingerprints(root):
 
 
 @pytest.fixture(scope="module")
-def before(repository):
+def before(repository) -> dict[tuple[str, str], str]:
     return all_fingerprints(repository)
 
 
 @pytest.fixture
-def changed(repository, before, tmp_path):
+def changed(repository, before, tmp_path) -> Callable[[str, str, str], set[tuple[str, str]]]:
     """Edit a file of a copy and return the scripts whose fingerprints change."""
     for part in ("src/favor", "workflow/scripts"):
         shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
 
-    def edit(file, old, new):
+    def edit(file, old, new) -> set[tuple[str, str]]:
         path = tmp_path / file
         text = path.read_text()
         assert text.count(old) == 1, f"{file}: {text.count(old)} times {old!r}"
@@ -65,7 +66,7 @@ def changed(repository, before, tmp_path):
     return edit
 
 
-def scripts_of(found):
+def scripts_of(found) -> set[str]:
     return {script for script, _ in found}
 
 
@@ -87,11 +88,11 @@ def scripts_of(found):
         ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
     ],
 )
-def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new):
+def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new) -> None:
     assert changed(file, old, new) == set()
 
 
-def test_the_printed_name_of_a_method_changes_what_prints_it(changed):
+def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
     found = scripts_of(
         changed("src/favor/federation/methods/pfedme.py", 'METHOD = Method("pFedMe"', 'METHOD = Method("pfedme"')
     )
@@ -99,13 +100,13 @@ def test_the_printed_name_of_a_method_changes_what_prints_it(changed):
     assert not {"train_shared", "aggregate", "generate", "score", "record_settings"} & found
 
 
-def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed):
+def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
     assert scripts_of(changed("src/favor/foundation/columns.py", '"training seed"', '"seed of training"')) == {
         "release"
     }
 
 
-def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed):
+def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
     found = changed(
         "src/favor/studies/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
     )
@@ -113,35 +114,35 @@ def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed):
     assert all("judge" in script for script in scripts_of(found)), found
 
 
-def test_the_area_under_the_curve_reruns_scores_and_paired_tests(changed):
+def test_the_area_under_the_curve_reruns_scores_and_paired_tests(changed) -> None:
     found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc_draws(", "def auc_draws(new=0, *, "))
     assert {"score", "score_transfer", "compare_methods"} <= found
     assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
 
 
-def test_an_optimiser_reruns_training(changed):
+def test_an_optimiser_reruns_training(changed) -> None:
     found = scripts_of(changed("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)"))
     assert {"train_shared", "train_personal"} <= found
     assert not {"train_asce", "build_documents", "embed_sources", "generate", "score"} & found
 
 
-def test_a_metric_family_changes_its_own_scores(changed):
+def test_a_metric_family_changes_its_own_scores(changed) -> None:
     assert changed("src/favor/scores/mauve.py", "def score(", "def score(version=2, *, ") == {("score", "mauve")}
 
 
-def test_the_modules_that_cannot_change_a_result_exist(repository):
+def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
     for module in EXEMPT:
         base = repository / "src" / module.replace(".", "/")
         assert base.with_suffix(".py").is_file() or (base / "__init__.py").is_file(), module
 
 
-def test_the_constant_whose_strings_name_methods_is_declared(repository):
+def test_the_constant_whose_strings_name_methods_is_declared(repository) -> None:
     assert "favor.paper.names.METHODS" in NAMING
     reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
     assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
 
 
-def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository):
+def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:
     """Whoever catches such an error by a name raises another one with its words; nothing else is done with them."""
     kept = set()
     for path in (repository / "src/favor").rglob("*.py"):
@@ -156,6 +157,6 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository):
     assert kept <= {*(f"{name}:UserError" for name in printing), "job:Exception", "corpora:(LookupError, ValueError)"}
 
 
-def test_every_script_is_traced_in_some_run(repository):
+def test_every_script_is_traced_in_some_run(repository) -> None:
     scripts = sorted(path.stem for path in (repository / "workflow/scripts").glob("*.py"))
     assert sorted(script for run in TRACED.values() for script in run) == scripts

@@ -4,7 +4,7 @@ from favor.running import progress as module
 from favor.running.progress import Progress
 
 
-def test_a_line_holds_count_rate_tokens_time_left_and_figures(monkeypatch, capsys):
+def test_a_line_holds_count_rate_tokens_time_left_and_figures(monkeypatch, capsys) -> None:
     now = [0.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     progress = Progress("shared stage, round 2", 10, every=5)
@@ -23,7 +23,7 @@ def test_a_line_holds_count_rate_tokens_time_left_and_figures(monkeypatch, capsy
     assert "1:01:40 taken" in closing
 
 
-def test_an_unknown_length_shows_no_total(capsys):
+def test_an_unknown_length_shows_no_total(capsys) -> None:
     progress = Progress("documents", 0, "posts")
     progress.update(3)
     progress.close()

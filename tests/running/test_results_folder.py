@@ -15,7 +15,7 @@ from favor.running.results_folder import CHECKOUT_FOLDERS, check_results_folder,
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch):
+def checkout(tmp_path, monkeypatch) -> Path:
     """A home with a checkout in it, where the user starts."""
     folder = tmp_path / "home" / "checkout"
     for name in ("src/favor", "config", ".snakemake"):
@@ -49,7 +49,7 @@ def checkout(tmp_path, monkeypatch):
         ("a\0b", "cannot be used"),
     ],
 )
-def test_a_folder_that_holds_more_than_results_is_refused(checkout, results, message):
+def test_a_folder_that_holds_more_than_results_is_refused(checkout, results, message) -> None:
     (checkout / "to_src").symlink_to("src")
     (checkout / "dangling").symlink_to("nowhere")
     (checkout / "circle").symlink_to("circle")
@@ -60,7 +60,7 @@ def test_a_folder_that_holds_more_than_results_is_refused(checkout, results, mes
     assert sorted(checkout.rglob("*")) == before
 
 
-def test_the_home_itself_and_the_working_folder_are_refused(checkout, tmp_path, monkeypatch):
+def test_the_home_itself_and_the_working_folder_are_refused(checkout, tmp_path, monkeypatch) -> None:
     with pytest.raises(UserError, match="is or contains your home"):
         check_results_folder(tmp_path / "home", checkout, [])
     elsewhere = tmp_path / "work" / "here"
@@ -74,14 +74,14 @@ def test_the_home_itself_and_the_working_folder_are_refused(checkout, tmp_path, 
 
 
 @pytest.mark.parametrize("results", ["results", "deep/er/results", "../results", "../../elsewhere", "link"])
-def test_folders_of_their_own_are_accepted(checkout, results, tmp_path):
+def test_folders_of_their_own_are_accepted(checkout, results, tmp_path) -> None:
     (tmp_path / "disk").mkdir()
     (checkout / "link").symlink_to(tmp_path / "disk")
     check_results_folder(Path(results), checkout, [("corpora.blogs.path", Path("data/blogs.csv"))])
 
 
 @pytest.mark.parametrize("corpus", ["results/mine.csv", "results", "results/linked.csv", "to_results/mine.csv"])
-def test_inputs_in_the_results_folder_are_refused(checkout, corpus):
+def test_inputs_in_the_results_folder_are_refused(checkout, corpus) -> None:
     results = checkout / "results"
     results.mkdir()
     (checkout / "to_results").symlink_to("results")
@@ -92,7 +92,7 @@ def test_inputs_in_the_results_folder_are_refused(checkout, corpus):
         check_results_folder(Path("results"), checkout, [("corpora.blogs.path", Path(corpus))])
 
 
-def test_every_folder_of_the_repository_is_known(repository):
+def test_every_folder_of_the_repository_is_known(repository) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=repository, text=True, capture_output=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
@@ -100,14 +100,14 @@ def test_every_folder_of_the_repository_is_known(repository):
 
 
 @pytest.fixture
-def strangers(checkout):
+def strangers(checkout) -> Path:
     """A results folder full of files that the workflow did not make."""
     results = checkout / "results"
     leave_files(results, checkout.parent / "outside")
     return results
 
 
-def test_a_strangers_files_stay_as_they_are(checkout, strangers, capsys, monkeypatch):
+def test_a_strangers_files_stay_as_they_are(checkout, strangers, capsys, monkeypatch) -> None:
     monkeypatch.setenv("FAVOR_RUN", "")
     before, outside = photograph(strangers), photograph(checkout.parent / "outside")
     open_results(strangers, checkout, [], planning=True)
@@ -123,7 +123,7 @@ def test_a_strangers_files_stay_as_they_are(checkout, strangers, capsys, monkeyp
     assert capsys.readouterr().err == ""
 
 
-def test_outputs_on_record_are_cleared_beside_them(checkout, strangers, capsys, monkeypatch):
+def test_outputs_on_record_are_cleared_beside_them(checkout, strangers, capsys, monkeypatch) -> None:
     monkeypatch.setenv("FAVOR_RUN", "")
     (strangers / "demo" / "report.html").write_text("<html>")
     (strangers / "demo" / f".report.html.x{PARTIAL}").touch()
@@ -141,7 +141,7 @@ def test_outputs_on_record_are_cleared_beside_them(checkout, strangers, capsys, 
     assert "set aside as report.html.truncated2" in capsys.readouterr().err
 
 
-def test_a_folder_of_an_earlier_version_loses_nothing(checkout, strangers, capsys, monkeypatch):
+def test_a_folder_of_an_earlier_version_loses_nothing(checkout, strangers, capsys, monkeypatch) -> None:
     monkeypatch.setenv("FAVOR_RUN", "")
     (strangers / RUN_LOCK).write_text("process 1 on a, started 2026-01-01 00:00:00\n")
     before = photograph(strangers)
@@ -154,7 +154,7 @@ def test_a_folder_of_an_earlier_version_loses_nothing(checkout, strangers, capsy
 
 
 @pytest.mark.parametrize("name", [RUN_LOCK, RECORD])
-def test_files_of_the_workflows_names_that_are_not_its_own_are_refused(checkout, strangers, name):
+def test_files_of_the_workflows_names_that_are_not_its_own_are_refused(checkout, strangers, name) -> None:
     (strangers / name).write_text("mine")
     before = photograph(strangers)
     with pytest.raises(UserError, match="Move it away"):
@@ -163,7 +163,7 @@ def test_files_of_the_workflows_names_that_are_not_its_own_are_refused(checkout,
     assert {key: after[key] for key in before} == before
 
 
-def test_only_folders_of_outputs_need_be_writable(tmp_path, monkeypatch):
+def test_only_folders_of_outputs_need_be_writable(tmp_path, monkeypatch) -> None:
     results = tmp_path / "results"
     for name in ("made/a.csv", "mine/b.csv"):
         (results / name).parent.mkdir(parents=True)
@@ -175,7 +175,7 @@ def test_only_folders_of_outputs_need_be_writable(tmp_path, monkeypatch):
         require_writable(results)
 
 
-def test_a_record_is_read_as_written(tmp_path):
+def test_a_record_is_read_as_written(tmp_path) -> None:
     assert read_record(tmp_path) is None
     write_record(tmp_path, ["b/c d.csv", "a.json"])
     assert read_record(tmp_path) == {"a.json", "b/c d.csv"}

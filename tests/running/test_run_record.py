@@ -6,6 +6,7 @@ import getpass
 import json
 import platform
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -16,19 +17,19 @@ HEAD = "s\th:m:s\tmax_rss\n"
 
 
 @pytest.fixture
-def checkout(tmp_path):
+def checkout(tmp_path) -> Path:
     folder = tmp_path / "checkout"
     folder.mkdir()
     (folder / "CITATION.cff").write_text("version: 9.8.7\n")
     return folder
 
 
-def git(folder, *arguments):
+def git(folder, *arguments) -> None:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
-def test_commit_and_uncommitted_changes(checkout):
+def test_commit_and_uncommitted_changes(checkout) -> None:
     assert code_state(checkout) == {"version": "9.8.7", "commit": None, "uncommitted_changes": None}
     git(checkout, "init")
     git(checkout, "add", "-A")
@@ -45,7 +46,7 @@ def test_commit_and_uncommitted_changes(checkout):
     assert code_state(checkout / "none")["version"] is None
 
 
-def test_a_run_names_neither_the_machine_nor_its_user(checkout, monkeypatch):
+def test_a_run_names_neither_the_machine_nor_its_user(checkout, monkeypatch) -> None:
     monkeypatch.setattr(run_record.sys, "argv", ["/somewhere/bin/snakemake", "--cores", "all", "-C", "a=b c"])
     run = describe_run(checkout, ["score", "train", "score"], 12.34, "finished")
     assert run["jobs"] == {"score": 2, "train": 1}
@@ -58,7 +59,7 @@ def test_a_run_names_neither_the_machine_nor_its_user(checkout, monkeypatch):
     assert run["machine"]["memory_gib"] > 0
 
 
-def test_time_and_memory_of_every_stage(tmp_path):
+def test_time_and_memory_of_every_stage(tmp_path) -> None:
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "a.tsv").write_text(HEAD + "2.5\t0:00:02\t900.5\n")
     (tmp_path / "train" / "b.tsv").write_text(HEAD + "4.0\t0:00:04\t-\n")

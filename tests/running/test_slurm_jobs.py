@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from favor.running.slurm_jobs import jobs_in, settle
 
 
 @pytest.fixture
-def slurm(tmp_path, monkeypatch):
+def slurm(tmp_path, monkeypatch) -> Path:
     """A folder with a queue: one line a job, id, state and working folder; a cancelled job leaves it."""
     squeue = """#!/bin/sh
 queue=$(dirname $0)/queue
@@ -28,7 +29,7 @@ for id; do sed -i "/^$id /d" $(dirname $0)/queue; done
     return tmp_path
 
 
-def test_only_unfinished_jobs_of_the_folder_count(slurm, tmp_path):
+def test_only_unfinished_jobs_of_the_folder_count(slurm, tmp_path) -> None:
     here, link = tmp_path / "here", tmp_path / "link"
     here.mkdir()
     link.symlink_to(here)
@@ -38,17 +39,17 @@ def test_only_unfinished_jobs_of_the_folder_count(slurm, tmp_path):
     assert jobs_in(here, "PENDING") == ["9"]
 
 
-def test_no_answer_is_no_evidence_that_there_are_none(slurm, tmp_path):
+def test_no_answer_is_no_evidence_that_there_are_none(slurm, tmp_path) -> None:
     (slurm / "squeue").write_text("#!/bin/sh\necho Unable to contact slurm controller >&2; exit 1\n")
     with pytest.raises(UserError, match="squeue does not answer"):
         jobs_in(tmp_path)
 
 
-def test_pending_jobs_are_cancelled_and_running_ones_awaited(slurm, tmp_path, monkeypatch, capsys):
+def test_pending_jobs_are_cancelled_and_running_ones_awaited(slurm, tmp_path, monkeypatch, capsys) -> None:
     (slurm / "queue").write_text(f"1 PENDING {tmp_path}\n2 RUNNING {tmp_path}\n3 RUNNING /elsewhere\n")
     looks = []
 
-    def sleep(seconds):
+    def sleep(seconds) -> None:
         looks.append((slurm / "queue").read_text())
         (slurm / "queue").write_text("3 RUNNING /elsewhere\n")
 
@@ -58,7 +59,7 @@ def test_pending_jobs_are_cancelled_and_running_ones_awaited(slurm, tmp_path, mo
     assert "waiting for the end of Slurm jobs 2" in capsys.readouterr().out
 
 
-def test_running_jobs_are_cancelled_where_that_is_asked_for(slurm, tmp_path):
+def test_running_jobs_are_cancelled_where_that_is_asked_for(slurm, tmp_path) -> None:
     (slurm / "queue").write_text(f"1 PENDING {tmp_path}\n2 RUNNING {tmp_path}\n3 RUNNING /elsewhere\n")
     settle(tmp_path, cancelling=True)
     assert (slurm / "queue").read_text() == "3 RUNNING /elsewhere\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from favor.foundation.errors import UserError
@@ -11,7 +13,7 @@ from favor.running.source_index import KEPT, modules_below
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path) -> Path:
     """A package of two modules and the script that runs them."""
     for name, text in (
         ("favor/__init__.py", '"""Package."""\n'),
@@ -25,11 +27,11 @@ def root(tmp_path):
     return tmp_path
 
 
-def taken(root):
+def taken(root) -> str:
     return SourceCode(root, modules_below(root)).fingerprint(root / "script.py")
 
 
-def test_what_is_kept_gives_the_fingerprint_of_the_files(root, monkeypatch):
+def test_what_is_kept_gives_the_fingerprint_of_the_files(root, monkeypatch) -> None:
     fresh = SourceCode(root).fingerprint(root / "script.py")
     assert taken(root) == fresh
     assert (root / KEPT).is_file()
@@ -38,7 +40,7 @@ def test_what_is_kept_gives_the_fingerprint_of_the_files(root, monkeypatch):
     assert modules_below(root)["favor.names"].definitions["NAMES"].strings == ["one"]
 
 
-def test_a_changed_a_new_and_a_lost_file_are_seen(root):
+def test_a_changed_a_new_and_a_lost_file_are_seen(root) -> None:
     before = taken(root)
     (root / "favor/ground.py").write_text("def add(a, b=2):\n    return a + b\n")
     assert taken(root) != before
@@ -48,14 +50,14 @@ def test_a_changed_a_new_and_a_lost_file_are_seen(root):
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"favor": {"digest": 1}}'])
-def test_a_damaged_index_is_made_again(root, content):
+def test_a_damaged_index_is_made_again(root, content) -> None:
     before = taken(root)
     (root / KEPT).write_text(content)
     assert taken(root) == before
     assert "favor.ground" in (root / KEPT).read_text()
 
 
-def test_broken_syntax_stops_only_who_reaches_it(root):
+def test_broken_syntax_stops_only_who_reaches_it(root) -> None:
     (root / "favor/draft.py").write_text("def (\n")
     assert taken(root) == SourceCode(root).fingerprint(root / "script.py")
     (root / "favor/names.py").write_text("NAMES = [\n")
@@ -63,7 +65,7 @@ def test_broken_syntax_stops_only_who_reaches_it(root):
         taken(root)
 
 
-def test_a_folder_that_cannot_be_written_keeps_nothing(root):
+def test_a_folder_that_cannot_be_written_keeps_nothing(root) -> None:
     (root / "favor/__pycache__").write_text("a file in the place of the folder")
     with pytest.raises(NotADirectoryError):
         (root / KEPT).read_bytes()

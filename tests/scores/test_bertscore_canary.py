@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,10 @@ from favor.scores.bertscore_canary import check_canary
 class Fixed:
     """A scorer with given values."""
 
-    def __init__(self, values):
+    def __init__(self, values) -> None:
         self.values = values
 
-    def f1(self, candidates, references):
+    def f1(self, candidates, references) -> Any:
         assert len(candidates) == len(references) == len(self.values)
         return self.values
 
@@ -25,7 +26,7 @@ class Fixed:
 PUBLISHED = [0.9833561182022095, 0.9782299995422363, 0.916214644908905]  # F of bert-score's test_scorer
 
 
-def test_published_values_pass_and_a_shift_is_refused():
+def test_published_values_pass_and_a_shift_is_refused() -> None:
     assert check_canary(Fixed(PUBLISHED), "roberta-large", 17)
     assert check_canary(Fixed(PUBLISHED), "/models/roberta-large", 17)
     with pytest.raises(UserError, match=r"departs by 0.0012 from the values that bert-score publishes"):
@@ -34,12 +35,12 @@ def test_published_values_pass_and_a_shift_is_refused():
         check_canary(Fixed([*PUBLISHED[:2], float("nan")]), "roberta-large", 17)
 
 
-def test_models_without_published_values_are_not_compared():
+def test_models_without_published_values_are_not_compared() -> None:
     assert not check_canary(Fixed([]), "embedded-minilm", 5)
     assert not check_canary(Fixed([]), "roberta-large", 16)
 
 
-def test_the_real_model_gives_the_published_values():
+def test_the_real_model_gives_the_published_values() -> None:
     source = os.environ.get("FAVOR_ROBERTA_LARGE")
     if not source:
         pytest.skip("FAVOR_ROBERTA_LARGE names no folder with roberta-large")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from tests.scores.copied_voices import PROMPTS, by_method, copied_voices
 
@@ -11,7 +12,7 @@ from favor.scores import diversity
 
 
 @pytest.fixture(scope="module")
-def scores():
+def scores() -> pd.DataFrame:
     return diversity.score(copied_voices(one_voice=True), {})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices, repeated
 
@@ -12,7 +13,7 @@ from favor.scores import drift
 
 
 @pytest.fixture(scope="module")
-def scores():
+def scores() -> pd.DataFrame:
     return drift.score(copied_voices(one_voice=True), {"draws": 200})
 
 

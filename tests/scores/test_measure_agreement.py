@@ -13,11 +13,12 @@ from favor.report.build import build_table
 from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.scores import measure_agreement, prototypes
+from favor.scores.inputs import ScoreInputs
 
 CHANCES = (0.0, 0.3, 0.6, 1.0)
 
 
-def two_spaces(noise: float):
+def two_spaces(noise: float) -> ScoreInputs:
     """The same experiment in a second space: the first one's vectors with noise."""
     inputs = copied_voices(CHANCES)
     generator = np.random.default_rng(4)
@@ -37,7 +38,7 @@ def cell(scores: pd.DataFrame, metric: str, encoder: str, variant: str) -> float
 
 
 @pytest.fixture(scope="module")
-def scores():
+def scores() -> pd.DataFrame:
     return measure_agreement.score(two_spaces(0.02), {"draws": 200})
 
 

@@ -9,13 +9,14 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.scores import topics
+from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import source_pairs
 
 TOPICS = {"a": "Student", "b": "Student", "c": "indUnk", "d": "Arts"}
 
 
 @pytest.fixture
-def four_authors(inputs_maker):
+def four_authors(inputs_maker) -> ScoreInputs:
     inputs = inputs_maker(
         train={name: [0, 9] for name in TOPICS},
         gold={name: [0, 5] for name in TOPICS},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.statistics.rates import equal_error_rate
 from torchmetrics.functional.classification import binary_eer
 
 from favor.scores import source_space, verification
+from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import (
     generated_blocks,
     generated_pairs,
@@ -25,7 +27,7 @@ from favor.statistics.bootstrap import auc, eer_draws, observed
 from favor.statistics.roc import Roc, separation
 
 
-def run_of(inputs, method: str = "m"):
+def run_of(inputs, method: str = "m") -> Any:
     return next(run for run in inputs.runs if run.method == method)
 
 
@@ -212,7 +214,7 @@ def test_topic_balanced_auc_by_hand(inputs_maker) -> None:
     assert topic_balanced_auc(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1)) == 0.5
 
 
-def crowd(inputs_maker):
+def crowd(inputs_maker) -> ScoreInputs:
     """Twelve authors with outputs at random angles, some of them equal, of three topics and an unknown one."""
     names, generator = "abcdefghijkl", np.random.default_rng(5)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices
 
@@ -14,7 +15,7 @@ FEW = {"draws": 200}
 
 
 @pytest.fixture(scope="module")
-def copied():
+def copied() -> pd.DataFrame:
     return voice_kept.score(copied_voices(one_voice=True), FEW)
 
 

@@ -6,7 +6,8 @@ import asyncio
 import importlib.util
 import logging
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 import snakemake_executor_plugin_slurm
@@ -17,7 +18,7 @@ KEPT = ("query_job_status", "get_min_job_age")
 
 
 @pytest.fixture
-def plugin(monkeypatch):
+def plugin(monkeypatch) -> ModuleType:
     """A copy of the plugin's module that no other test has repaired."""
     path = snakemake_executor_plugin_slurm.__file__
     folders = list(snakemake_executor_plugin_slurm.__path__)
@@ -28,7 +29,7 @@ def plugin(monkeypatch):
     return module
 
 
-def watched_after_a_look(plugin):
+def watched_after_a_look(plugin) -> int:
     """The jobs that the plugin still watches after one look at the queue, of one that it watched before."""
     executor = object.__new__(plugin.Executor)
     settings = SimpleNamespace(
@@ -47,13 +48,15 @@ def watched_after_a_look(plugin):
     executor.status_rate_limiter = asyncio.Semaphore()
     job = SimpleNamespace(external_jobid="1", aux={})
 
-    async def look():
+    async def look() -> list[Any]:
         return [job async for job in executor.check_active_jobs([job])]
 
     return len(asyncio.run(look()))
 
 
-def test_jobs_are_forgotten_while_the_controller_is_away_unless_the_plugin_is_repaired(plugin, cluster, monkeypatch):
+def test_jobs_are_forgotten_while_the_controller_is_away_unless_the_plugin_is_repaired(
+    plugin, cluster, monkeypatch
+) -> None:
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
     assert watched_after_a_look(plugin) == 1
@@ -66,7 +69,7 @@ def test_jobs_are_forgotten_while_the_controller_is_away_unless_the_plugin_is_re
         cluster.start_controller()
 
 
-def test_another_version_is_left_as_it_is(plugin, monkeypatch):
+def test_another_version_is_left_as_it_is(plugin, monkeypatch) -> None:
     monkeypatch.setattr(slurm_plugin, "version", lambda package: "2.8.1")
     before = [getattr(plugin, name) for name in KEPT]
     submit = plugin.Executor.run_job
@@ -75,7 +78,7 @@ def test_another_version_is_left_as_it_is(plugin, monkeypatch):
     assert plugin.Executor.run_job is submit
 
 
-def test_the_time_between_looks_is_the_configured_one(plugin):
+def test_the_time_between_looks_is_the_configured_one(plugin) -> None:
     assert slurm_plugin.repair(plugin, poll_seconds=7)
     executor = object.__new__(plugin.Executor)
     executor.next_seconds_between_status_checks = 180

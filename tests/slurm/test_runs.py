@@ -9,7 +9,7 @@ from tests.slurm.conftest import same_results
 from tests.workflow.conftest import planned_jobs
 
 
-def test_a_whole_run_gives_the_results_of_one_machine(fresh, whole_run):
+def test_a_whole_run_gives_the_results_of_one_machine(fresh, whole_run) -> None:
     fresh.finish(fresh.start(account="research"))
     same_results(fresh.folder, whole_run)
     counts = fresh.counts()
@@ -24,7 +24,7 @@ def test_a_whole_run_gives_the_results_of_one_machine(fresh, whole_run):
         assert job["Requeue"] == "0"
 
 
-def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_run):
+def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_run) -> None:
     run = half_done.start(stages={"train_personal": {"memory_mb": 500}})
     cancelled = half_done.running("generate")
     half_done.cluster.call("scancel", cancelled)
@@ -38,7 +38,7 @@ def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_ru
     assert half_done.cluster.job(cancelled)["JobState"] == "CANCELLED"
 
 
-def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, local_run):
+def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, local_run) -> None:
     run = half_done.start(stages={"generate": {"minutes": 1}})
     doomed = half_done.running("train_personal")
     node = half_done.cluster.job(doomed)["NodeList"]
@@ -56,7 +56,7 @@ def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, lo
     wait_until(lambda: half_done.cluster.node_states()[node] == "idle", "the node", 60)
 
 
-def test_the_controller_dies_and_comes_back(half_done, local_run):
+def test_the_controller_dies_and_comes_back(half_done, local_run) -> None:
     run = half_done.start()
     number = half_done.running("train_personal")
     # A controller forgets a job that starts and ends around its death; this one outlives the outage.
@@ -73,7 +73,7 @@ def test_the_controller_dies_and_comes_back(half_done, local_run):
     assert half_done.cluster.job(number)["JobState"] == "COMPLETED"
 
 
-def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run):
+def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run) -> None:
     number = killed_while_training(half_done)
     # No second copy of the job starts, though the lock that was left is gone.
     assert half_done.start().wait() != 0
@@ -90,7 +90,7 @@ def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(
     assert planned_jobs(half_done.output)["train_personal"] == 1
 
 
-def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run):
+def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run) -> None:
     number = killed_while_training(half_done)
     half_done.finish(half_done.resume("--cancel"))
     same_results(half_done.folder, local_run)
@@ -98,7 +98,7 @@ def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run):
     assert half_done.counts() == {"train_personal": 2, "generate": 1}
 
 
-def killed_while_training(project):
+def killed_while_training(project) -> str:
     """Kill Snakemake while its job of train_personal works; return the job's id. The job stops until it is woken."""
     run = project.start()
     number = project.running("train_personal")

@@ -23,7 +23,7 @@ ORACLE = [
 
 
 @pytest.mark.parametrize(("participations", "sigma", "delta", "expected"), ORACLE)
-def test_epsilon_is_that_of_dp_accounting_and_opacus(participations, sigma, delta, expected):
+def test_epsilon_is_that_of_dp_accounting_and_opacus(participations, sigma, delta, expected) -> None:
     found = epsilon(rho(participations, sigma), delta)
     assert found <= expected
     assert found == pytest.approx(expected, rel=1e-5)
@@ -32,14 +32,14 @@ def test_epsilon_is_that_of_dp_accounting_and_opacus(participations, sigma, delt
     assert found < bound
 
 
-def test_rho_by_hand():
+def test_rho_by_hand() -> None:
     assert rho(3, 1.0) == 1.5
     assert rho(3, 2.0) == 0.375
     assert rho(0, 0.0) == 0.0
     assert rho(1, 0.0) == math.inf
 
 
-def test_the_limits():
+def test_the_limits() -> None:
     assert epsilon(0.0, 0.01) == 0.0
     assert epsilon(math.inf, 0.01) == math.inf
     assert epsilon(1e-9, 0.5) == 0.0

@@ -38,7 +38,7 @@ COMPARED = {
 }
 
 
-def tables(rated=RATED, compared=COMPARED):
+def tables(rated=RATED, compared=COMPARED) -> tuple[pd.DataFrame, pd.DataFrame]:
     judgements, key = [], []
     empty = dict.fromkeys(RATINGS, 0)
     for number, ((seed, client, method), values) in enumerate(rated.items()):
@@ -58,12 +58,12 @@ def tables(rated=RATED, compared=COMPARED):
     return pd.DataFrame(judgements), pd.DataFrame(key).assign(passed=True)
 
 
-def scored(voice=METHODS, draws=200, **changes):
+def scored(voice=METHODS, draws=200, **changes) -> pd.DataFrame:
     table = judge_scores(*tables(**changes), METHODS, "favor", voice, 7, draws)
     return table.set_index(["seed", "method", "metric", "variant"])
 
 
-def test_the_judgements_of_an_output_are_averaged_first():
+def test_the_judgements_of_an_output_are_averaged_first() -> None:
     values = scored()["value"]
     assert values[1, "favor", "judge_overall", ""] == pytest.approx((4 + 3) / 2)
     assert values[1, "ditto", "judge_overall", ""] == pytest.approx((2.5 + 3) / 2)  # b's one judgement is its output's
@@ -73,21 +73,21 @@ def test_the_judgements_of_an_output_are_averaged_first():
     assert values[0, "favor", "judge_fluency", "pooled"] == 1
 
 
-def test_what_is_missing_is_counted():
+def test_what_is_missing_is_counted() -> None:
     table = scored()
     assert table.loc[(0, "ditto", "judge_missing", ""), ["value", "n"]].tolist() == [3, 8]
     assert table.loc[(0, "favor", "judge_missing", ""), ["value", "n"]].tolist() == [0, 8]
     assert table.loc[(0, "ditto", "judge_overall", "pooled"), "n"] == 3
 
 
-def test_repeated_ratings_that_are_equal():
+def test_repeated_ratings_that_are_equal() -> None:
     row = scored().loc[(0, SOURCE, "judge_repeated", "")]
     # Judged twice: favor 44 33 54 11, ditto 23 44; equal: 44 33 11 44.
     assert row["value"] == pytest.approx(4 / 6)
     assert row["n"] == 6
 
 
-def test_differences_are_matched_and_resample_authors_with_all_their_seeds():
+def test_differences_are_matched_and_resample_authors_with_all_their_seeds() -> None:
     table = scored(draws=20_000)
     row = table.loc[(0, "ditto", "judge_difference", "")]
     # Matched: (1, a) 1.5, (1, b) 0, (2, a) 0.5; (2, b) has no output of Ditto.
@@ -100,7 +100,7 @@ def test_differences_are_matched_and_resample_authors_with_all_their_seeds():
     assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == pytest.approx(0.5, abs=0.02)
 
 
-def test_holm_runs_over_the_baselines():
+def test_holm_runs_over_the_baselines() -> None:
     rated = {}
     for number, seed in itertools.product(range(12), (1, 2)):
         client = f"c{number:02d}"
@@ -117,7 +117,7 @@ def test_holm_runs_over_the_baselines():
     assert rows["fedavg", "p_holm"] == pytest.approx(max(rows["fedavg", "p"], rows["ditto", "p_holm"]))
 
 
-def test_voices_are_preferred_by_the_sum_of_both_orders():
+def test_voices_are_preferred_by_the_sum_of_both_orders() -> None:
     table = scored(draws=20_000)
     assert table.loc[(0, "favor", "voice_ties", ""), ["value", "n"]].tolist() == [0.25, 4]
     row = table.loc[(0, "favor", "voice_preference", "")]
@@ -129,7 +129,7 @@ def test_voices_are_preferred_by_the_sum_of_both_orders():
     assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_comparison_judged_in_one_order_only_is_left_out():
+def test_a_comparison_judged_in_one_order_only_is_left_out() -> None:
     table = scored(compared={(1, "a"): ("A", None), (1, "b"): ("B", "A"), (2, "a"): ("A", "B")})
     row = table.loc[(0, "favor", "voice_preference", "")]
     assert (row["value"], row["n"]) == (0.5, 2)
@@ -139,20 +139,20 @@ def test_a_comparison_judged_in_one_order_only_is_left_out():
 @pytest.mark.parametrize(
     ("compared", "note"), [({}, "no comparison was judged"), ({(1, "a"): ("A", "A")}, "every comparison is a tie")]
 )
-def test_no_preference_has_its_reason(compared, note):
+def test_no_preference_has_its_reason(compared, note) -> None:
     row = scored(compared=compared).loc[(0, "favor", "voice_preference", "")]
     assert np.isnan(row["value"])
     assert row["note"] == note
 
 
-def test_nothing_judged_gives_reasons_not_numbers():
+def test_nothing_judged_gives_reasons_not_numbers() -> None:
     rated = dict.fromkeys(RATED, (None, None))
     table = scored(rated=rated, compared={})
     assert table.loc[(0, "ditto", "judge_overall", "pooled"), "note"] == "no judgement: cut"
     assert "no author and seed" in table.loc[(0, "ditto", "judge_difference", ""), "note"]
 
 
-def test_judgements_of_another_key_are_refused():
+def test_judgements_of_another_key_are_refused() -> None:
     judgements, key = tables()
     with pytest.raises(UserError, match="judge again"):
         judge_scores(judgements[1:], key, METHODS, "favor", None, 7, 100)
@@ -161,13 +161,13 @@ def test_judgements_of_another_key_are_refused():
 SPEC = printed_spec("qwen-generic-quality")
 
 
-def cells_of(scores):
+def cells_of(scores) -> pd.DataFrame:
     context = Context("demo", METHODS, paper_dataset="BlogText", seeds=(1, 2))
     table = build_table(SPEC, scores, context, load_paper_values(SPEC.label))
     return table.set_index(["row", "column"])
 
 
-def test_the_table_prints_ours_beside_the_papers():
+def test_the_table_prints_ours_beside_the_papers() -> None:
     cells = cells_of(scored().reset_index())
     assert cells.loc[("Ditto", "Mean quality"), "text"] == "3.167"  # 9.5 / 3
     assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+0.667"
@@ -184,7 +184,7 @@ def test_the_table_prints_ours_beside_the_papers():
     assert cells.loc[("FAVoR", "Mean quality"), "paper_value"] == 2.197
 
 
-def test_without_a_judge_the_table_prints_dashes_with_the_reason():
+def test_without_a_judge_the_table_prints_dashes_with_the_reason() -> None:
     cells = cells_of(no_judge_scores((1, 2), METHODS)).reset_index()
     assert set(cells["text"]) == {"–"}
     others = cells[(cells["row"] != "FAVoR") | (cells["column"] == "Mean quality")]

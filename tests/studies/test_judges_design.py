@@ -13,7 +13,7 @@ METHODS = ("fedavg", "ditto", "favor")
 DESIGN = Design(METHODS, voice=("favor", "ditto"))
 
 
-def test_counts_follow_the_design():
+def test_counts_follow_the_design() -> None:
     requests, key = design_requests(DESIGN, *outputs(METHODS))
     # 2 seeds x 3 authors = 6 groups; 3 methods, 2 judgements each; one pair, 2 judgements.
     assert requests["kind"].value_counts().to_dict() == {QUALITY: 36, VOICE: 12}
@@ -27,7 +27,7 @@ def test_counts_follow_the_design():
     assert (quality.groupby(["seed", "client", "first"]).size() == 2).all()
 
 
-def test_requests_name_no_method_and_no_client_and_show_what_the_key_says():
+def test_requests_name_no_method_and_no_client_and_show_what_the_key_says() -> None:
     generations, prompts, texts = outputs(METHODS)
     requests, key = design_requests(DESIGN, generations, prompts, texts)
     for row in requests.merge(key, on=["kind", "item", "judgement"]).itertuples():
@@ -43,7 +43,7 @@ def test_requests_name_no_method_and_no_client_and_show_what_the_key_says():
         assert ("own" in row.user) == (row.kind == VOICE)  # only comparisons of voices show the author's texts
 
 
-def test_a_pair_is_shown_in_both_orders_and_the_first_order_is_random():
+def test_a_pair_is_shown_in_both_orders_and_the_first_order_is_random() -> None:
     _, key = design_requests(DESIGN, *outputs(METHODS, seeds=(1, 2, 3), clients=8))
     voice = key[key["kind"] == VOICE]
     assert (voice.groupby("item")["first"].nunique() == 2).all()
@@ -51,7 +51,7 @@ def test_a_pair_is_shown_in_both_orders_and_the_first_order_is_random():
     assert set(first) == {"favor", "ditto"}
 
 
-def test_blind_names_and_order_do_not_follow_the_methods():
+def test_blind_names_and_order_do_not_follow_the_methods() -> None:
     requests, key = design_requests(DESIGN, *outputs(METHODS, seeds=(1, 2, 3), clients=8))
     merged = requests.sort_values("position").merge(key, on=["kind", "item", "judgement"])
     quality = merged[merged["kind"] == QUALITY]
@@ -61,7 +61,7 @@ def test_blind_names_and_order_do_not_follow_the_methods():
         assert set(sequence[: len(sequence) // 3]) == set(METHODS)
 
 
-def test_a_profile_holds_training_texts_cut_to_length():
+def test_a_profile_holds_training_texts_cut_to_length() -> None:
     generations, prompts, texts = outputs(METHODS)
     design = Design(METHODS, voice=("favor", "ditto"), profile_texts=2, profile_words=7)
     requests, _ = design_requests(design, generations, prompts, texts)
@@ -71,7 +71,7 @@ def test_a_profile_holds_training_texts_cut_to_length():
         assert not any(word.endswith("x4") for word in own)  # the test text
 
 
-def test_prompts_that_pass_everywhere_come_first_and_failed_groups_are_kept_and_marked():
+def test_prompts_that_pass_everywhere_come_first_and_failed_groups_are_kept_and_marked() -> None:
     generations, _, _ = outputs(METHODS, seeds=(1,), clients=2)
     only = "client_001-1-2"
     fails = (generations["client"] == "client_001") & (generations["prompt_id"] != only)
@@ -83,7 +83,7 @@ def test_prompts_that_pass_everywhere_come_first_and_failed_groups_are_kept_and_
     assert not second.passed
 
 
-def test_the_design_follows_from_its_seed_not_from_row_order():
+def test_the_design_follows_from_its_seed_not_from_row_order() -> None:
     generations, prompts, texts = outputs(METHODS)
     once = design_requests(DESIGN, generations, prompts, texts)
     again = design_requests(DESIGN, generations.sample(frac=1, random_state=1), prompts, texts[::-1])
@@ -93,7 +93,7 @@ def test_the_design_follows_from_its_seed_not_from_row_order():
     assert not other[0].equals(once[0])
 
 
-def test_a_method_that_was_not_run_is_named():
+def test_a_method_that_was_not_run_is_named() -> None:
     generations, prompts, texts = outputs(("favor", "fedavg"))
     with pytest.raises(UserError, match="'ditto' is not run"):
         design_requests(DESIGN, generations, prompts, texts)

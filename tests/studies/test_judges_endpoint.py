@@ -7,6 +7,7 @@ import email.utils
 import json
 import time
 import urllib.parse
+from collections.abc import Callable
 
 import pytest
 
@@ -20,11 +21,11 @@ ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
 GOOD = (200, {}, completion(QUALITY_ANSWER))
 
 
-def first_then_good(*faults):
+def first_then_good(*faults) -> Callable[[int, dict], tuple]:
     return lambda number, body: faults[number] if number < len(faults) else GOOD
 
 
-def test_a_request_is_what_the_interface_defines(server, connect):
+def test_a_request_is_what_the_interface_defines(server, connect) -> None:
     answer = connect(temperature=0.5, answer_tokens=99).ask(ASKED)
     assert (answer.content, answer.finish, answer.input_tokens, answer.output_tokens) == (QUALITY_ANSWER, "stop", 11, 7)
     assert server.paths == {"/v1/chat/completions": 1}
@@ -56,14 +57,14 @@ def test_a_request_is_what_the_interface_defines(server, connect):
         None,  # no answer before the client's timeout
     ],
 )
-def test_a_passing_fault_is_tried_again(server, connect, fault):
+def test_a_passing_fault_is_tried_again(server, connect, fault) -> None:
     server.behave = first_then_good(fault, fault)
     # Long enough for an answer on a busy machine, short enough to wait for twice.
     assert connect(timeout=0.5).ask(ASKED).content == QUALITY_ANSWER
     assert len(server.requests) == 3
 
 
-def test_waits_double_and_stay_under_a_minute_or_two(server, connect):
+def test_waits_double_and_stay_under_a_minute_or_two(server, connect) -> None:
     waits = []
     server.behave = lambda number, body: (500, {}, b"")
     endpoint = connect(tries=12, backoff=1.0)
@@ -76,7 +77,7 @@ def test_waits_double_and_stay_under_a_minute_or_two(server, connect):
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_obeyed(server, connect, form):
+def test_retry_after_is_obeyed(server, connect, form) -> None:
     header = "7" if form == "seconds" else email.utils.formatdate(time.time() + 7, usegmt=True)
     server.behave = first_then_good((429, {"Retry-After": header}, b""))
     waits = []
@@ -87,13 +88,13 @@ def test_retry_after_is_obeyed(server, connect, form):
     assert 5 <= waits[0] <= 7
 
 
-def test_retry_after_is_slept_for_in_earnest(server, connect):
+def test_retry_after_is_slept_for_in_earnest(server, connect) -> None:
     server.behave = first_then_good((429, {"Retry-After": "0.4"}, b""))
     connect().ask(ASKED)
     assert server.arrivals[1] - server.arrivals[0] >= 0.4
 
 
-def test_the_pace_is_kept(server, connect):
+def test_the_pace_is_kept(server, connect) -> None:
     endpoint = connect(per_minute=600)
     for _ in range(4):
         endpoint.ask(ASKED)
@@ -104,21 +105,21 @@ def test_the_pace_is_kept(server, connect):
     ("status", "words"),
     [(400, "refused the request"), (401, "refused the key"), (403, "refused the key"), (404, "path or model")],
 )
-def test_what_no_second_try_mends_stops_at_once(server, connect, status, words):
+def test_what_no_second_try_mends_stops_at_once(server, connect, status, words) -> None:
     server.behave = lambda number, body: (status, {}, b"wrong")
     with pytest.raises(UserError, match=words):
         connect().ask(ASKED)
     assert len(server.requests) == 1
 
 
-def test_a_redirect_is_not_followed(server, connect):
+def test_a_redirect_is_not_followed(server, connect) -> None:
     server.behave = lambda number, body: (302, {"Location": f"{server.url}/elsewhere"}, b"")
     with pytest.raises(UserError, match="HTTP 302"):
         connect().ask(ASKED)
     assert server.paths == {"/v1/chat/completions": 1}
 
 
-def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect):
+def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect) -> None:
     server.behave = lambda number, body: (400, {}, b'{"error": {"code": "data_inspection_failed"}}')
     assert connect().ask(ASKED).finish == "content_filter"
 
@@ -132,7 +133,7 @@ def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect):
         {"code": "BadRequest", "innererror": {"code": "content_filter"}},
     ],
 )
-def test_a_refusal_is_known_by_its_code(server, connect, status, error):
+def test_a_refusal_is_known_by_its_code(server, connect, status, error) -> None:
     server.behave = lambda number, body: (status, {}, json.dumps({"error": error}).encode())
     assert connect().ask(ASKED).finish == "content_filter"
 
@@ -147,7 +148,7 @@ def test_a_refusal_is_known_by_its_code(server, connect, status, error):
         b'["content_filter"]',
     ],
 )
-def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said):
+def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said) -> None:
     server.behave = lambda number, body: (400, {}, said)
     with pytest.raises(UserError, match="refused the request"):
         connect().ask(ASKED)
@@ -168,7 +169,7 @@ def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said):
         ),
     ],
 )
-def test_a_message_holds_no_form_of_the_key(server, connect, encode):
+def test_a_message_holds_no_form_of_the_key(server, connect, encode) -> None:
     key = "sk-test+/0123?45 6789~never"
     endpoint = connect(tries=1)
     endpoint.key = key
@@ -183,7 +184,7 @@ def test_a_message_holds_no_form_of_the_key(server, connect, encode):
     assert printed < 8, f"{printed} characters of the key are in {text!r}"
 
 
-def test_messages_hold_neither_key_nor_address(server, connect):
+def test_messages_hold_neither_key_nor_address(server, connect) -> None:
     echo = f"key {KEY} at {server.url}/chat/completions is wrong".encode()
     for status in (400, 401, 404, 500):
         server.behave = lambda number, body, status=status: (status, {}, echo)
@@ -195,7 +196,7 @@ def test_messages_hold_neither_key_nor_address(server, connect):
     assert "127.0.0.1" not in repr(connect())
 
 
-def test_a_server_that_is_not_there_is_said_so_without_its_address():
+def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": "http://127.0.0.1:9/v1", "FAVOR_JUDGE_MODEL": "judge-1"}
     endpoint = Endpoint.from_environment(Limits(tries=2, backoff=0.01), environment)
     with pytest.raises(UserError, match="2 tries failed") as raised:
@@ -215,14 +216,14 @@ def test_a_server_that_is_not_there_is_said_so_without_its_address():
         ({"FAVOR_JUDGE_API_KEY": "sk-secret–"}, "FAVOR_JUDGE_API_KEY"),
     ],
 )
-def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named):
+def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named) -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": "https://host/v1", "FAVOR_JUDGE_MODEL": "judge-1", **changed}
     with pytest.raises(UserError, match=named) as raised:
         Endpoint.from_environment(Limits(), environment)
     assert "secret" not in str(raised.value)
 
 
-def test_no_key_sends_no_authorisation(server):
+def test_no_key_sends_no_authorisation(server) -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": f"{server.url}/", "FAVOR_JUDGE_MODEL": "judge-1"}
     Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
     assert server.keys == [None]
@@ -230,7 +231,7 @@ def test_no_key_sends_no_authorisation(server):
 
 
 @pytest.mark.parametrize("key", [KEY, ""])
-def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key):
+def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL"):
         monkeypatch.setenv(name, "elsewhere")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Other: yes\nAuthorization: Bearer other")

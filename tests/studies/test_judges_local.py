@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -22,7 +25,7 @@ ASKED = Question("quality", "quality_00001", 1, "rate", "a text", 0, "digest")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory) -> Path:
     """A saved Qwen2 of random weights with a context of 1,024 tokens."""
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
@@ -46,13 +49,13 @@ def folder(tmp_path_factory):
     return place
 
 
-def judge(folder, answer_tokens=12):
+def judge(folder, answer_tokens=12) -> Any:
     base = {"source": str(folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
     return open_judge({"title": "Tiny", "base": base, "answer_tokens": answer_tokens})
 
 
 @pytest.fixture(params=[None, TEMPLATE])
-def template(request, folder):
+def template(request, folder) -> Iterator[str | None]:
     """The folder's tokenizer without and with a chat template."""
     path = folder / "tokenizer_config.json"
     settings = json.loads(path.read_text())
@@ -61,7 +64,7 @@ def template(request, folder):
     path.write_text(json.dumps(settings))
 
 
-def test_it_answers_as_the_library_does_greedily(folder, template):
+def test_it_answers_as_the_library_does_greedily(folder, template) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     answer = judge(folder).ask(ASKED)
@@ -76,12 +79,12 @@ def test_it_answers_as_the_library_does_greedily(folder, template):
     assert answer.finish == "length"
 
 
-def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder):
+def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder) -> None:
     with pytest.raises(UserError, match="name another as studies"):
         judge(folder, answer_tokens=1020).ask(ASKED)
 
 
-def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_path):
+def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_path) -> None:
     methods = ("favor", "ditto")
     requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
     short = requests.assign(system="rate", user=["one", "two"])
@@ -90,14 +93,14 @@ def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_pa
     assert set(table["judge"]) == {"Tiny"}
 
 
-def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path):
+def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path) -> None:
     from safetensors.torch import load_file, save_file
 
     methods = ("favor", "ditto")
     requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
     requests = requests.assign(system="rate", user=["one", "two"])
 
-    def answers(place):
+    def answers(place) -> int:
         cache = AnswerCache(tmp_path / "answers")
         judge_all(judge(place), requests, cache, 10, 12)
         return len(cache.answers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,7 +42,7 @@ def losses(leak: float, seed: int = 0) -> pd.DataFrame:
 
     shifts = {}
 
-    def read(adapter, number, holder, clients, kinds, owners):
+    def read(adapter, number, holder, clients, kinds, owners) -> None:
         shift = shifts.setdefault((adapter, number, holder), generator.normal(0, 0.5))
         for client in clients:
             for kind in kinds:
@@ -114,7 +116,7 @@ def scored(leak: float, seed: int = 0) -> pd.Series:
     return scores[scores["note"] == ""].set_index(["metric", "variant"])["value"]
 
 
-def test_every_attack_finds_a_planted_leak():
+def test_every_attack_finds_a_planted_leak() -> None:
     found = scored(leak=2.0)
     for view in ("upload", "personal"):
         assert found["sender_top1", view] == 1.0
@@ -136,7 +138,7 @@ def test_every_attack_finds_a_planted_leak():
     assert found["upload_norm", "upload"] == 2.0  # of 0, 1, 2, 3, 4 twice
 
 
-def test_those_who_left_are_found_before_and_not_after():
+def test_those_who_left_are_found_before_and_not_after() -> None:
     several = [scored(2.0, seed) for seed in range(6)]
     found = pd.concat(several, axis=1).mean(axis=1)
     assert found["leaver_auc", "before"] > 0.95
@@ -147,7 +149,7 @@ def test_those_who_left_are_found_before_and_not_after():
     assert found["leaver_fall", "after_low"] < 0.0 < found["leaver_fall", "after_high"]
 
 
-def test_no_attack_finds_anything_where_nothing_leaks():
+def test_no_attack_finds_anything_where_nothing_leaks() -> None:
     several = [scored(0.0, seed) for seed in range(6)]
     found = pd.concat(several, axis=1).mean(axis=1)
     for metric, view in (
@@ -170,8 +172,8 @@ def test_no_attack_finds_anything_where_nothing_leaks():
     assert found["empirical_epsilon", "mean"] < 1
 
 
-def test_the_fall_of_a_loss_by_hand():
-    def row(adapter, number, holder, client, loss, kind="fresh", text=0):
+def test_the_fall_of_a_loss_by_hand() -> None:
+    def row(adapter, number, holder, client, loss, kind="fresh", text=0) -> tuple[Any, ...]:
         return (1, "favor", adapter, number, holder, client, kind, text, 20, loss, -loss)
 
     table = pd.DataFrame(
@@ -212,7 +214,7 @@ def test_the_fall_of_a_loss_by_hand():
     assert least.sort_values("positive")["score"].tolist() == [0.25, -0.25]
 
 
-def test_what_was_not_read_has_a_note_and_no_number():
+def test_what_was_not_read_has_a_note_and_no_number() -> None:
     one = losses(1.0)
     readings = Readings(
         one[~one["adapter"].isin(["personal", "remade"])],
@@ -232,7 +234,7 @@ def test_what_was_not_read_has_a_note_and_no_number():
     assert set(scores.index.get_level_values(0)) == {metric.name for metric in METRICS}
 
 
-def test_authors_who_leak_most_are_compared_with_how_distinctive_they_are():
+def test_authors_who_leak_most_are_compared_with_how_distinctive_they_are() -> None:
     unit = np.eye(4)
     vectors = [unit[0], unit[0], unit[0] + unit[1], unit[3]]
     table = pd.DataFrame({"kind": "train", "client": list("abcd"), "embedding": vectors})

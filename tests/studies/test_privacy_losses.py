@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ import torch
 
 from favor.federation.canaries import CARRIER, secret
 from favor.foundation.errors import UserError
-from favor.lm.base import load_base
+from favor.lm.base import BaseModel, load_base
 from favor.lm.lora import initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
 from favor.lm.tokenizer import train_tokenizer
@@ -34,7 +36,7 @@ HABITS = {
 ABSENT = {"client_004": "nobody knows why the sun is warm in winter"}
 
 
-def texts_of(habits, kinds=2):
+def texts_of(habits, kinds=2) -> pd.DataFrame:
     rows = [
         (client, f"{client}-{number}", "", f"{habit} {habit[number * 7 :]} {habit[::2]}")
         for client, habit in habits.items()
@@ -44,7 +46,7 @@ def texts_of(habits, kinds=2):
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
+def base(tmp_path_factory) -> BaseModel:
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
     folder = tmp_path_factory.mktemp("model")
@@ -61,17 +63,17 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def first(base):
+def first(base) -> dict[str, np.ndarray]:
     return {key: value.numpy() for key, value in initial_state(base.model, LORA, 3).items()}
 
 
 @pytest.fixture(scope="module")
-def fresh(base):
+def fresh(base) -> Any:
     return first_pieces(base, texts_of({**HABITS, **ABSENT}), "text", CFG)
 
 
 @pytest.fixture(scope="module")
-def learned(base, first, fresh):
+def learned(base, first, fresh) -> Trajectory:
     """One round in which every client trains on its own texts until it knows them."""
     settings = TrainingSettings(learning_rate=0.02, micro_batch=2, accumulation=1, max_length=64)
     start = {key: torch.from_numpy(value) for key, value in first.items()}
@@ -87,7 +89,7 @@ def learned(base, first, fresh):
     return Trajectory([first, mean], [uploads], personal, LORA)
 
 
-def noise(first, like):
+def noise(first, like) -> Trajectory:
     generator = np.random.default_rng(0)
     deltas = {
         client: {
@@ -99,12 +101,12 @@ def noise(first, like):
     return Trajectory([first, mean], [deltas], {}, LORA)
 
 
-def losses(base, run, fresh):
+def losses(base, run, fresh) -> pd.DataFrame:
     trained = {client: fresh[client][:1] for client in HABITS}
     return read_losses(base, LORA, run, fresh, trained, 0.2).assign(seed=1, method="favor")
 
 
-def test_uploads_that_learned_give_their_clients_away(base, learned, fresh):
+def test_uploads_that_learned_give_their_clients_away(base, learned, fresh) -> None:
     table = losses(base, learned, fresh)
     for view in ("upload", "personal"):
         (sent,) = sender_scores(table, view)
@@ -120,7 +122,7 @@ def test_uploads_that_learned_give_their_clients_away(base, learned, fresh):
     assert set(text_scores(table, "final", "loss", 1.0)[0]["client"]) == set(HABITS)
 
 
-def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(base, first, fresh):
+def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(base, first, fresh) -> None:
     """Every client trains on its first text alone; the second, in its habit too, was never seen."""
     settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64)
     start = {key: torch.from_numpy(value) for key, value in first.items()}
@@ -139,7 +141,7 @@ def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(bas
         assert found.loc[found["positive"], "score"].min() > found.loc[~found["positive"], "score"].max()
 
 
-def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, learned, fresh):
+def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, learned, fresh) -> None:
     (deltas,) = learned.uploads
     rest = {client: delta for client, delta in deltas.items() if client != "client_001"}
     mean = {key: first[key] + sum(delta[key] for delta in rest.values()) / len(rest) for key in first}
@@ -155,7 +157,7 @@ def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, lea
     assert after["client_001"] - after["client_004"] < ahead / 2
 
 
-def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh):
+def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh) -> None:
     table = losses(base, noise(first, learned.uploads[0]), fresh)
     (sent,) = sender_scores(table, "upload")
     real = sender_scores(losses(base, learned, fresh), "upload")[0]
@@ -165,7 +167,7 @@ def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh):
     assert "personal" not in set(table["adapter"])
 
 
-def test_an_upload_of_some_factors_leaves_the_servers_others(first):
+def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
     delta = {key: np.ones_like(value) for key, value in first.items() if ".lora_B." in key}
     run = Trajectory([first, first], [{"client_001": delta}], {}, LORA)
     state = run.uploaded(0, "client_001")
@@ -173,7 +175,7 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first):
         np.testing.assert_array_equal(state[key], value + 1 if ".lora_B." in key else value)
 
 
-def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first):
+def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first) -> None:
     pieces = secret_pieces(base, [secret(1, client) for client in HABITS], 128)
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128)
@@ -193,7 +195,7 @@ def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base,
     assert rank["server", 0].between(1, 61).all()
 
 
-def test_texts_that_were_trained_on_are_drawn_by_client(first):
+def test_texts_that_were_trained_on_are_drawn_by_client(first) -> None:
     table = texts_of(HABITS, 5).assign(allocated_words=[1, 1, 1, 1, 0] * 3)
     drawn = trained_texts(table, 2, 7)
     assert drawn.groupby("client").size().tolist() == [2, 2, 2]
@@ -202,7 +204,7 @@ def test_texts_that_were_trained_on_are_drawn_by_client(first):
     assert alone["document_id"].tolist() == drawn.loc[drawn["client"] == "client_002", "document_id"].tolist()
 
 
-def test_a_secret_is_read_at_the_end_of_its_document(base):
+def test_a_secret_is_read_at_the_end_of_its_document(base) -> None:
     numbers = [secret(1, client) for client in HABITS]
     for whole, piece in zip(secret_pieces(base, numbers, 128), secret_pieces(base, numbers, 40), strict=True):
         assert len(piece) == 40
@@ -212,7 +214,7 @@ def test_a_secret_is_read_at_the_end_of_its_document(base):
         secret_pieces(base, numbers, 8)
 
 
-def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch):
+def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch) -> None:
     monkeypatch.setattr(type(base.tokenizer), "encode", lambda self, text: [5, 6, 7])
     with pytest.raises(UserError, match="does not tell numbers apart"):
         secret_pieces(base, ["1234", "5678"], 128)

@@ -15,11 +15,11 @@ from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVA
 SHAPES = {"a.lora_A.weight": (4, 30), "a.lora_B.weight": (50, 4)}
 
 
-def state(generator, scale=1.0):
+def state(generator, scale=1.0) -> dict[str, np.ndarray]:
     return {key: (scale * generator.normal(size=shape)).astype(np.float32) for key, shape in SHAPES.items()}
 
 
-def test_cosines_are_those_of_what_the_round_did_not_learn_alike():
+def test_cosines_are_those_of_what_the_round_did_not_learn_alike() -> None:
     # Round 0: (2, 0), (0, 2), mean (1, 1), so (1, -1) and (-1, 1). Round 1: (5, 1) and (1, 3), mean (3, 2): (2, -1).
     rounds = [{"x": [2.0, 0.0], "y": [0.0, 2.0]}, {"x": [5.0, 1.0], "z": [1.0, 3.0]}]
     uploads = [{client: {"k": np.array([value], np.float32)} for client, value in one.items()} for one in rounds]
@@ -29,7 +29,7 @@ def test_cosines_are_those_of_what_the_round_did_not_learn_alike():
     assert len(found) == 4
 
 
-def test_the_norm_of_an_upload_is_over_all_its_tensors(tmp_path):
+def test_the_norm_of_an_upload_is_over_all_its_tensors(tmp_path) -> None:
     rounds = [{"y": {"A": np.array([3.0], np.float32), "B": np.array([[0.0, 4.0]], np.float32)}}]
     found = upload_norms([*rounds, {"x": {"A": np.zeros(1, np.float32), "B": np.full((1, 4), 0.5, np.float32)}}])
     assert found.to_numpy().tolist() == [[0, "y", 5.0], [1, "x", 1.0]]
@@ -37,7 +37,7 @@ def test_the_norm_of_an_upload_is_over_all_its_tensors(tmp_path):
     assert len(read_parquet(tmp_path / "norms.parquet", PRIVACY_NORMS)) == 2
 
 
-def test_one_round_has_no_links_and_its_table_is_a_file(tmp_path):
+def test_one_round_has_no_links_and_its_table_is_a_file(tmp_path) -> None:
     found = link_cosines([{"x": {"k": np.ones(2, np.float32)}, "y": {"k": np.zeros(2, np.float32)}}])
     write_parquet(found.assign(seed=1, method="favor"), tmp_path / "links.parquet", PRIVACY_LINKS)
     assert read_parquet(tmp_path / "links.parquet", PRIVACY_LINKS).empty
@@ -47,7 +47,7 @@ def test_one_round_has_no_links_and_its_table_is_a_file(tmp_path):
         assert read_parquet(tmp_path / "nothing.parquet", table).empty
 
 
-def test_a_client_with_a_direction_of_its_own_is_found_again_and_one_without_is_not():
+def test_a_client_with_a_direction_of_its_own_is_found_again_and_one_without_is_not() -> None:
     generator = np.random.default_rng(0)
     own = {client: state(generator) for client in "abcdef"}
     for planted in (1.0, 0.0):
@@ -58,11 +58,11 @@ def test_a_client_with_a_direction_of_its_own_is_found_again_and_one_without_is_
         assert (same - other > 0.3) == bool(planted)
 
 
-def flat(tensors):
+def flat(tensors) -> np.ndarray:
     return np.concatenate([np.asarray(tensors[key], dtype=np.float64).ravel() for key in sorted(tensors)])
 
 
-def test_a_canary_has_the_cosine_that_aggregating_it_gives():
+def test_a_canary_has_the_cosine_that_aggregating_it_gives() -> None:
     generator = np.random.default_rng(4)
     uploads = [{client: state(generator) for client in cohort} for cohort in ("ab", "bc")]
     rate, clip = 0.5, 3.0
@@ -87,7 +87,7 @@ def test_a_canary_has_the_cosine_that_aggregating_it_gives():
         assert found["present"][canary] == pytest.approx(moved @ direction / np.linalg.norm(moved), rel=1e-4)
 
 
-def test_canaries_that_took_no_part_have_a_cosine_of_chance():
+def test_canaries_that_took_no_part_have_a_cosine_of_chance() -> None:
     generator = np.random.default_rng(5)
     uploads = [{client: state(generator) for client in "abcd"}]
     server = [state(generator)]
@@ -99,7 +99,7 @@ def test_canaries_that_took_no_part_have_a_cosine_of_chance():
     assert found["present"].mean() == pytest.approx(1 / np.sqrt(5), abs=0.03)
 
 
-def test_canaries_see_the_noise_that_the_server_adds():
+def test_canaries_see_the_noise_that_the_server_adds() -> None:
     # With noise of sigma clips on a sum of nothing else, a canary's cosine is 1 / sigma standard deviations from
     # chance: the Gaussian mechanism, whose epsilon at mu = 1 and delta = 1e-2 is 2.32 (Balle and Wang 2018).
     private, generator = Privacy(2.0, 1.0, 4), np.random.default_rng(6)

@@ -21,7 +21,7 @@ ANGLES = [("a", "train", 0), ("b", "train", 90), ("a", "test", 10), ("b", "test"
 MANIFEST = {"authors": 4, "training_texts": 40}
 
 
-def table(angles=ANGLES):
+def table(angles=ANGLES) -> pd.DataFrame:
     rows = [
         (client, f"{client}{number}", kind, "indUnk", [math.cos(math.radians(angle)), math.sin(math.radians(angle))])
         for number, (client, kind, angle) in enumerate(angles)
@@ -29,13 +29,13 @@ def table(angles=ANGLES):
     return pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])
 
 
-def value(scores, encoder, metric, variant=""):
+def value(scores, encoder, metric, variant="") -> pd.Series:
     keys = (scores["encoder"] == encoder) & (scores["metric"] == metric) & (scores["variant"] == variant)
     (row,) = scores[keys].itertuples()
     return row
 
 
-def test_accuracy_and_auc_by_hand():
+def test_accuracy_and_auc_by_hand() -> None:
     scores = transfer_scores({"e": table()}, {"e": MANIFEST}, seed=1, draws=500)
     assert value(scores, "e", "transfer_accuracy").value == pytest.approx(2 / 3)
     # Cosines to the own training text: cos 10, cos 25, cos 75 degrees; to the other's: cos 80, cos 65, cos 15. Of nine
@@ -48,7 +48,7 @@ def test_accuracy_and_auc_by_hand():
     assert value(scores, "e", "encoder_examples").value == 40
 
 
-def test_encoders_trained_on_one_number_of_authors_stand_together():
+def test_encoders_trained_on_one_number_of_authors_stand_together() -> None:
     right = table([*ANGLES[:4], ("a", "test", 20)])
     manifests = {"e": MANIFEST, "f": {"authors": 4, "training_texts": 44}, "g": {"authors": 9, "training_texts": 90}}
     scores = transfer_scores({"e": table(), "f": right, "g": right}, manifests, seed=1, draws=500)
@@ -60,13 +60,13 @@ def test_encoders_trained_on_one_number_of_authors_stand_together():
     assert value(scores, "authors=9", "transfer_accuracy").value == 1.0
 
 
-def test_without_a_second_corpus_the_reason_stands_in_the_scores():
+def test_without_a_second_corpus_the_reason_stands_in_the_scores() -> None:
     scores = transfer_scores({"e": None}, {"e": MANIFEST}, seed=1, draws=500)
     assert value(scores, "authors=4", "transfer_auc").note == NO_CORPUS
     assert value(scores, "e", "encoder_authors").value == 4
 
 
-def test_the_table_has_a_row_for_every_number_of_authors():
+def test_the_table_has_a_row_for_every_number_of_authors() -> None:
     manifests = {"e": MANIFEST, "f": {"authors": 4, "training_texts": 40}, "g": {"authors": 10, "training_texts": 1020}}
     scores = transfer_scores(dict.fromkeys(manifests, table()), manifests, seed=1, draws=500)
     made = [

@@ -7,18 +7,18 @@ import shutil
 import pytest
 
 from tests.shortest import jobs_begun
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import Project, copy_project
 
 
 @pytest.fixture
-def project(repository, tmp_path):
+def project(repository, tmp_path) -> Project:
     """A fresh copy with the micro configuration."""
     made = copy_project(repository, tmp_path / "project")
     shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
     return made
 
 
-def refused(project, *arguments):
+def refused(project, *arguments) -> str:
     """The output of a run that must fail without a traceback."""
     done = project.snakemake("--configfile", "micro.yaml", *arguments, check=False)
     assert done.returncode == 1
@@ -26,7 +26,7 @@ def refused(project, *arguments):
     return done.stdout
 
 
-def test_a_wrong_configuration_stops_before_any_job(project):
+def test_a_wrong_configuration_stops_before_any_job(project) -> None:
     project.edit("micro.yaml", "rounds: 2", "rounds: 2, rounds: 3")
     output = refused(project)
     assert "'experiments.micro.federation.rounds' is given twice; remove one" in output
@@ -34,7 +34,7 @@ def test_a_wrong_configuration_stops_before_any_job(project):
     assert not (project.folder / "results").exists()
 
 
-def test_a_wrong_target_is_one_line_with_the_nearest(project):
+def test_a_wrong_target_is_one_line_with_the_nearest(project) -> None:
     assert "error: target 'chekc': no rule has this name or makes such a file; did you mean 'check'?" in refused(
         project, "-n", "--", "chekc"
     )
@@ -44,13 +44,13 @@ def test_a_wrong_target_is_one_line_with_the_nearest(project):
     assert "MissingRuleException" not in refused(project, "-n", "--", "results/none")
 
 
-def test_accept_takes_one_stage_as_text_or_a_list(project):
+def test_accept_takes_one_stage_as_text_or_a_list(project) -> None:
     for given in ("generate", "[generate,score]"):
         project.snakemake("-n", "--configfile", "micro.yaml", "--config", f"accept={given}", "--", "check")
     assert "there is no stage 'generat'; did you mean 'generate'?" in refused(project, "--config", "accept=generat")
 
 
-def test_a_corpus_with_a_missing_column_is_named(project):
+def test_a_corpus_with_a_missing_column_is_named(project) -> None:
     (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
     project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # { authors:")
     output = refused(project)
@@ -58,14 +58,14 @@ def test_a_corpus_with_a_missing_column_is_named(project):
     assert "topic" in output
 
 
-def test_too_few_authors_say_how_many_there_are(project):
+def test_too_few_authors_say_how_many_there_are(project) -> None:
     project.edit("micro.yaml", "clients: 4, asce_a: 4", "clients: 40, asce_a: 4")
     output = refused(project)
     assert "error in assign_roles: roster:" in output
     assert "lower 'roles.clients'" in output
 
 
-def test_a_file_in_the_place_of_the_results_folder_is_named(project):
+def test_a_file_in_the_place_of_the_results_folder_is_named(project) -> None:
     (project.folder / "results").write_text("a file where the folder should be")
     done = project.snakemake("--configfile", "micro.yaml", check=False)
     assert done.returncode == 1
@@ -73,7 +73,7 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(project):
     assert "Traceback" not in done.stdout
 
 
-def test_a_dry_run_changes_no_file(project):
+def test_a_dry_run_changes_no_file(project) -> None:
     project.snakemake("-n", "--configfile", "micro.yaml")
     assert not (project.folder / "results").exists()
     (project.folder / "results").mkdir()
@@ -82,11 +82,11 @@ def test_a_dry_run_changes_no_file(project):
     assert [path.name for path in (project.folder / "results").iterdir()] == ["mine.parquet"]
 
 
-def test_the_default_profile_is_in_force(project):
+def test_the_default_profile_is_in_force(project) -> None:
     assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
 
 
-def test_the_demo_is_found_from_another_folder(project, tmp_path):
+def test_the_demo_is_found_from_another_folder(project, tmp_path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert project.planned("--directory", str(elsewhere))["pretrain_base"] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ SERVER_RULES = {"aggregate", "aggregate_with_memory", "draw_random_adapter", "in
 
 
 @pytest.fixture(scope="module")
-def jobs(repository, tmp_path_factory):
+def jobs(repository, tmp_path_factory) -> list[Any]:
     """(rule, inputs, outputs) of every job of a whole run."""
     project = copy_project(repository, tmp_path_factory.mktemp("boundary") / "project")
     use_planned_configuration(repository, project)
@@ -25,11 +26,11 @@ def jobs(repository, tmp_path_factory):
     return found
 
 
-def is_private(path):
+def is_private(path) -> bool:
     return "/clients/" in path
 
 
-def test_no_server_rule_reads_a_file_of_a_client(jobs):
+def test_no_server_rule_reads_a_file_of_a_client(jobs) -> None:
     seen = {}
     for rule, inputs, outputs in jobs:
         if rule in SERVER_RULES:
@@ -41,13 +42,13 @@ def test_no_server_rule_reads_a_file_of_a_client(jobs):
     assert seen == {"aggregate": 12, "initialise_server": 2}
 
 
-def test_what_the_server_reads_of_clients_is_uploads_only(jobs):
+def test_what_the_server_reads_of_clients_is_uploads_only(jobs) -> None:
     for rule, inputs, _ in jobs:
         if rule == "aggregate":
             assert all("/uploads/" in path or "/server/" in path for path in inputs)
 
 
-def test_personal_adapters_and_residuals_are_private_files(jobs):
+def test_personal_adapters_and_residuals_are_private_files(jobs) -> None:
     for rule, _, outputs in jobs:
         if rule == "train_personal":
             assert all(is_private(path) for path in outputs)

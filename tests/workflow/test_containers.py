@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.workflow.conftest import planned_jobs
 PLACE = "/opt/favor/"
 
 
-def docker_copies(text):
+def docker_copies(text) -> dict[str, str]:
     """Sources and places of every COPY; a folder's content goes to the place that is named."""
     found = {}
     for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE):
@@ -30,19 +31,19 @@ def docker_copies(text):
     return found
 
 
-def apptainer_copies(text):
+def apptainer_copies(text) -> dict[str, str]:
     (section,) = re.findall(r"^%files\n((?: .*\n)+)", text, re.MULTILINE)
     pairs = dict(line.split() for line in section.splitlines())
     return {source: place.removeprefix(PLACE) for source, place in pairs.items()}
 
 
 @pytest.fixture(scope="module")
-def recipes(repository):
+def recipes(repository) -> dict[str, str]:
     return {name: (repository / "containers" / name).read_text() for name in ("Dockerfile", "favor.def")}
 
 
 @pytest.fixture(scope="module")
-def image(repository, recipes, tmp_path_factory):
+def image(repository, recipes, tmp_path_factory) -> Path:
     """The folder that both recipes fill, beside the environment of these tests."""
     folder = tmp_path_factory.mktemp("image") / "favor"
     modules_below(repository / "src")
@@ -55,7 +56,7 @@ def image(repository, recipes, tmp_path_factory):
     return folder
 
 
-def test_both_recipes_say_the_same(recipes):
+def test_both_recipes_say_the_same(recipes) -> None:
     docker, apptainer = recipes["Dockerfile"], recipes["favor.def"]
     assert docker_copies(docker) == apptainer_copies(apptainer)
     base = re.search(r"^FROM (\S+)$", docker, re.MULTILINE)[1]
@@ -68,7 +69,7 @@ def test_both_recipes_say_the_same(recipes):
         assert step in apptainer
 
 
-def test_what_is_copied_suffices_to_install_from_the_lock(image):
+def test_what_is_copied_suffices_to_install_from_the_lock(image) -> None:
     """``make`` says every command that it would run; a file that were missing would stop it."""
     done = subprocess.run(["make", "--dry-run", "install"], cwd=image, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -78,7 +79,7 @@ def test_what_is_copied_suffices_to_install_from_the_lock(image):
         assert (image / name).is_file()
 
 
-def test_what_is_copied_plans_the_demo_in_a_mounted_folder(image, tmp_path):
+def test_what_is_copied_plans_the_demo_in_a_mounted_folder(image, tmp_path) -> None:
     arguments = ["--snakefile", str(image / "Snakefile"), "--cores", "2", "--dry-run"]
     done = run_snakemake(arguments, tmp_path, dict(os.environ))
     assert done.returncode == 0, done.stdout[-2000:]

@@ -22,7 +22,7 @@ ADAPTERS = 1e-4  # largest difference of a weight, where float32 sums were taken
 SEED = "results/short/seed1"
 
 
-def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path):
+def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path) -> None:
     """The finished run had two; its encoder is trained on two threads, which one core has to do as well."""
     project = fresh_project(repository, tmp_path / "project")
     project.snakemake("--cores", "1", *ARGUMENTS, *TABLES)
@@ -33,7 +33,7 @@ def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path):
     "how",
     ["clients_per_job: 1", "clients_per_job: 3", "clients_per_job: null, engine: sequential"],
 )
-def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_path, how):
+def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_path, how) -> None:
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project")
     project.edit("shortest.yaml", "clients_per_job: null", how)
@@ -54,7 +54,7 @@ def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_p
     assert difference(*(shared(folder.folder) for folder in (project, finished))) < ADAPTERS
 
 
-def personal(folder):
+def personal(folder) -> dict[tuple[str, str], np.ndarray]:
     """Every client's composed adapter, whichever job made it."""
     packs = sorted((folder / SEED / "favor/clients/last").glob("batch?.safetensors"))
     return {
@@ -65,13 +65,13 @@ def personal(folder):
     }
 
 
-def shared(folder):
+def shared(folder) -> dict[str, np.ndarray]:
     """The final shared adapter."""
     (path,) = (folder / SEED / "shared").glob("*/server/round2/adapter.safetensors")
     return read_safetensors(path)[0]
 
 
-def difference(first, second):
+def difference(first, second) -> float:
     """The largest difference of two sets of arrays of the same names."""
     assert first.keys() == second.keys()
     return max(float(np.abs(np.asarray(first[key]) - np.asarray(second[key])).max()) for key in first)

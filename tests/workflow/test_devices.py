@@ -52,7 +52,7 @@ Path(snakemake.output[0]).write_text(f"{device} {begin} {time.monotonic()}")
 
 
 @pytest.fixture
-def project(repository, tmp_path, monkeypatch):
+def project(repository, tmp_path, monkeypatch) -> Project:
     """Six jobs that ask for a GPU, on a machine that says it has four."""
     for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
@@ -64,18 +64,18 @@ def project(repository, tmp_path, monkeypatch):
     return project
 
 
-def spans(project: Project):
+def spans(project: Project) -> list[tuple[str, float, float]]:
     """(device, begin, end) of every job."""
     found = [path.read_text().split() for path in sorted(project.folder.glob("*.txt"))]
     assert len(found) == 6
     return [(device, float(begin), float(end)) for device, begin, end in found]
 
 
-def most_at_once(times):
+def most_at_once(times) -> int:
     return max(sum(begin <= moment < end for begin, end in times) for moment, _ in times)
 
 
-def test_as_many_gpu_jobs_run_as_there_are_gpus(project):
+def test_as_many_gpu_jobs_run_as_there_are_gpus(project) -> None:
     output = project.snakemake("--cores", "6").stdout
     assert re.search(r"Provided resources: gpu=\D*4\b", output)
     found = spans(project)
@@ -87,7 +87,7 @@ def test_as_many_gpu_jobs_run_as_there_are_gpus(project):
     assert "waits for one of" not in output
 
 
-def test_the_users_own_limit_wins(project, monkeypatch):
+def test_the_users_own_limit_wins(project, monkeypatch) -> None:
     # More jobs than devices, asked for by name: they share.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
     output = project.snakemake("--cores", "6", "--resources", "gpu=2").stdout
@@ -97,7 +97,7 @@ def test_the_users_own_limit_wins(project, monkeypatch):
     assert {device for device, _, _ in spans(project)} == {"7"}
 
 
-def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch):
+def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch) -> None:
     monkeypatch.setenv("FAVOR_GPUS", "0")
     output = project.snakemake("--cores", "6").stdout
     assert "Provided resources" not in output
@@ -105,7 +105,7 @@ def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch):
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
-def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository):
+def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository) -> None:
     """A rule is named like its script or made of such a rule; a script that leases late has torch on any device."""
     rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
     # The second argument of asks is the function of a rule's GPUs.

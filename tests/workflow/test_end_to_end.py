@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from favor.foundation.tensors import read_safetensors
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.tables import HUMAN_2AFC_ITEMS
-from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
 MICRO = ("--configfile", "micro.yaml")
@@ -36,7 +37,7 @@ def digest(path: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(repository, tmp_path_factory):
+def run(repository, tmp_path_factory) -> Project:
     """A finished run of the micro configuration, its check, and exported adapters."""
     project = copy_project(repository, tmp_path_factory.mktemp("run") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
@@ -47,22 +48,22 @@ def run(repository, tmp_path_factory):
 
 
 @pytest.fixture
-def seed_folder(run):
+def seed_folder(run) -> Path:
     return run.folder / "results" / "micro" / "seed1"
 
 
-def settings_of(run):
+def settings_of(run) -> dict[str, Any]:
     """What the run's settings.json says."""
     return json.loads((run.folder / "results/micro/settings.json").read_text())
 
 
-def track_of(run, seed_folder, method):
+def track_of(run, seed_folder, method) -> Path:
     """The folder of a method's shared track."""
     shared = settings_of(run)["methods"][method]["plan"]["shared"]
     return seed_folder / "shared" / SharedStage.of(shared).track
 
 
-def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
+def test_the_main_table_has_every_method_and_no_unexplained_dash(run) -> None:
     cells = read_parquet(run.folder / "results/micro/tables/main_federated_results.parquet", TABLE_CELLS)
     assert {"FedAvg", "Ditto", "FAVoR"} <= set(cells["row"])
     for cell in cells.itertuples():
@@ -72,11 +73,11 @@ def test_the_main_table_has_every_method_and_no_unexplained_dash(run):
     assert "FAVoR" in (run.folder / "results/report.html").read_text()
 
 
-def test_nothing_is_left_to_do(run):
+def test_nothing_is_left_to_do(run) -> None:
     assert "Nothing to be done" in run.snakemake(*MICRO).stdout
 
 
-def test_no_author_and_no_text_reaches_the_report(run):
+def test_no_author_and_no_text_reaches_the_report(run) -> None:
     roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", ROSTER)
     texts = read_parquet(run.folder / "results/micro/clients/texts.parquet", CLIENT_TEXTS)
     published = (run.folder / "results/report.html").read_text()
@@ -84,7 +85,7 @@ def test_no_author_and_no_text_reaches_the_report(run):
     assert not [text for text in texts["text"] if text[:40] in published]
 
 
-def test_the_server_step_is_the_mean_of_the_uploads(run, seed_folder):
+def test_the_server_step_is_the_mean_of_the_uploads(run, seed_folder) -> None:
     track = track_of(run, seed_folder, "fedavg")
     before, _ = read_safetensors(seed_folder / "server/common/round0/adapter.safetensors")
     after, _ = read_safetensors(track / "server/round1/adapter.safetensors")
@@ -97,7 +98,7 @@ def test_the_server_step_is_the_mean_of_the_uploads(run, seed_folder):
     assert any((after[key] != before[key]).any() for key in after)
 
 
-def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_folder):
+def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_folder) -> None:
     track = track_of(run, seed_folder, "favor")
     pack, _ = read_pack(seed_folder / "favor/clients/last/batch0.safetensors")
     assert len(pack) == 4
@@ -110,7 +111,7 @@ def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_f
         assert any((compose(parts)[key] != endpoint[key]).any() for key in endpoint)
 
 
-def test_resolved_values_are_kept_with_the_run(run):
+def test_resolved_values_are_kept_with_the_run(run) -> None:
     settings = settings_of(run)
     assert settings["experiment"]["protocol"] == "paper"
     assert settings["experiment"]["training"]["supervised"] == "response"
@@ -120,7 +121,7 @@ def test_resolved_values_are_kept_with_the_run(run):
     assert str(run.folder) not in json.dumps(settings)
 
 
-def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
+def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder) -> None:
     boundary = read_parquet(run.folder / "results/micro/boundary.parquet", BOUNDARY)
     # Adapter deltas alone; the centralised reference hands over its texts.
     sent = boundary[boundary["direction"] == UP]
@@ -136,7 +137,7 @@ def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder):
     assert first == pytest.approx(pack.stat().st_size, rel=0.2)
 
 
-def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
+def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder) -> None:
     static = read_parquet(seed_folder / "feddpa/gates.parquet", GATES)
     dynamic = read_parquet(seed_folder / "feddpa_dynamic/gates.parquet", GATES)
     assert static["gate"].between(0, 1).all()
@@ -148,7 +149,7 @@ def test_gates_are_kept_and_the_audit_trains_nothing(seed_folder):
 
 
 @pytest.mark.parametrize("method", EXPORTED)
-def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folder, method):
+def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folder, method) -> None:
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
@@ -181,7 +182,7 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
         assert not torch.allclose(ours, plain, atol=1e-3)
 
 
-def test_training_logs_say_what_was_trained(seed_folder):
+def test_training_logs_say_what_was_trained(seed_folder) -> None:
     log = read_parquet(seed_folder / "favor/clients/last/batch0.log.parquet", TRAINING_LOG)
     assert log["client"].nunique() == 4
     assert log["task_loss"].notna().all()
@@ -190,7 +191,7 @@ def test_training_logs_say_what_was_trained(seed_folder):
     assert (log["learning_rate"] > 0).all()
 
 
-def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, seed_folder):
+def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, seed_folder) -> None:
     """An upload, a pack in a chain of participations, and continuations cut short: all that follows is made again."""
     track = track_of(run, seed_folder, "fedavg")
     upload, adapter = track / "uploads/round0/batch0.safetensors", track / "server/round2/adapter.safetensors"
@@ -207,17 +208,17 @@ def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, see
     assert {path: digest(path) for path in before} == before
 
 
-def test_logs_and_benchmarks_are_kept(run):
+def test_logs_and_benchmarks_are_kept(run) -> None:
     assert "steps" in next((run.folder / "results/logs/train_shared").glob("*.log")).read_text()
     assert len(list((run.folder / "results/benchmarks").rglob("*.tsv"))) > 15
 
 
-def test_the_base_model_is_a_whole_transformers_folder(run):
+def test_the_base_model_is_a_whole_transformers_folder(run) -> None:
     configuration = json.loads((run.folder / "results/models/micro/base/config.json").read_text())
     assert configuration["model_type"] == "qwen2"
 
 
-def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(run):
+def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(run) -> None:
     folder = run.folder / "results" / "micro" / "tables"
     reasons = set()
     for path in sorted(folder.glob("*.parquet")):
@@ -229,7 +230,7 @@ def test_every_dash_of_every_table_has_its_reason_and_absent_encoders_are_named(
     assert "LUAR-MUD is not on this machine" in reasons
 
 
-def test_classifier_and_stylometry_are_made_for_real(run):
+def test_classifier_and_stylometry_are_made_for_real(run) -> None:
     scores = read_parquet(run.folder / "results/micro/scores/assistant.parquet", SCORES).set_index(
         ["method", "metric", "variant"]
     )
@@ -240,14 +241,14 @@ def test_classifier_and_stylometry_are_made_for_real(run):
     assert space.loc[("stylometry", "dimension", ""), "value"] > 256
 
 
-def test_the_quotations_stay_out_of_the_report(run):
+def test_the_quotations_stay_out_of_the_report(run) -> None:
     cells = read_parquet(run.folder / "results/micro/tables/qualitative-appendix.parquet", TABLE_CELLS)
     published = (run.folder / "results/report.html").read_text()
     assert not [text for text in cells["text"] if len(text) > 20 and text[:40] in published]
     assert "qualitative-appendix quotes texts and is not for publication" in published
 
 
-def test_an_annotators_page_names_nobody(run):
+def test_an_annotators_page_names_nobody(run) -> None:
     page = (run.folder / "results/micro/studies/human_2afc/annotator_1.html").read_text()
     roster = read_parquet(run.folder / "results/corpora/micro/roster.parquet", ROSTER)
     items = read_parquet(run.folder / "results/micro/studies/human_2afc/items.parquet", HUMAN_2AFC_ITEMS)
@@ -262,10 +263,10 @@ def test_an_annotators_page_names_nobody(run):
     assert "no response files yet" in published
 
 
-def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(run) -> None:
     assert unforeseen(run.folder) == set()
     assert untraced(run.folder, "end_to_end") == set()
 
 
-def test_a_mutation_of_what_ran_changes_the_fingerprints_of_the_rules_that_ran_it(run, tmp_path):
+def test_a_mutation_of_what_ran_changes_the_fingerprints_of_the_rules_that_ran_it(run, tmp_path) -> None:
     assert unnoticed_mutations(run.folder, tmp_path / "mutated.py") == []

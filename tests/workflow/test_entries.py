@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import Project, copy_project
 
 MODULE = """
 configfile: "config/config.yaml"
@@ -27,17 +27,17 @@ rule mine:
 
 
 @pytest.fixture(scope="module")
-def project(repository, tmp_path_factory):
+def project(repository, tmp_path_factory) -> Project:
     return copy_project(repository, tmp_path_factory.mktemp("entries") / "project")
 
 
-def jobs(printed):
+def jobs(printed) -> dict[str, str]:
     """The number of jobs by rule that a dry run prints, without the targets themselves."""
     found = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
     return {rule: count for rule, count in found.items() if rule not in ("all", "everything", "mine", "total")}
 
 
-def test_both_entries_and_a_module_plan_the_same_jobs(project):
+def test_both_entries_and_a_module_plan_the_same_jobs(project) -> None:
     root = jobs(project.snakemake("-n").stdout)
     assert len(root) > 30
     assert jobs(project.snakemake("-n", "--snakefile", "workflow/Snakefile").stdout) == root
@@ -47,7 +47,7 @@ def test_both_entries_and_a_module_plan_the_same_jobs(project):
     assert set(through_module) < set(root)
 
 
-def test_a_module_at_an_address_is_refused_in_one_line(project):
+def test_a_module_at_an_address_is_refused_in_one_line(project) -> None:
     handler = partial(SimpleHTTPRequestHandler, directory=project.folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

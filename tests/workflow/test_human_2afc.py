@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -28,7 +30,7 @@ AUDIT = "results/demo/studies/human_2afc"
 class Audit:
     """A project whose runs are finished: their generations, prompts and texts are made up."""
 
-    def __init__(self, repository, folder):
+    def __init__(self, repository, folder) -> None:
         self.project = copy_project(repository, folder)
         self.folder = self.project.folder
         (self.folder / "responses").mkdir()
@@ -57,19 +59,19 @@ class Audit:
             for method, run in generations[generations["seed"] == seed].groupby("method"):
                 write_parquet(run, place / method / "generations.parquet", GENERATIONS)
 
-    def run(self, *arguments, check=True):
+    def run(self, *arguments, check=True) -> subprocess.CompletedProcess[str]:
         targets = [f"results/demo/tables/{label}.tex" for label in TABLES]
         targets += [f"{AUDIT}/annotator_{number}.html" for number in (1, 2)]
         return self.project.snakemake(*targets, "--allowed-rules", *RULES, *arguments, check=check).stdout
 
-    def planned(self):
+    def planned(self) -> dict[str, int]:
         return planned_jobs(self.run("-n"))
 
-    def cells(self, label):
+    def cells(self, label) -> pd.DataFrame:
         cells = read_parquet(self.folder / f"results/demo/tables/{label}.parquet", TABLE_CELLS)
         return cells.set_index(["row", "column"])
 
-    def answer(self, number, name):
+    def answer(self, number, name) -> None:
         """Let an annotator answer by the key, and leave the response file."""
         key = read_parquet(self.folder / AUDIT / "items.parquet", HUMAN_2AFC_ITEMS).set_index("item")["right"]
         page = (self.folder / AUDIT / f"annotator_{number}.html").read_text()
@@ -83,14 +85,14 @@ class Audit:
 
 
 @pytest.fixture(scope="module")
-def audit(repository, tmp_path_factory):
+def audit(repository, tmp_path_factory) -> Audit:
     """The audit, its pages made and no answers in."""
     made = Audit(repository, tmp_path_factory.mktemp("audit") / "project")
     made.run()
     return made
 
 
-def test_from_pages_to_the_table(audit):
+def test_from_pages_to_the_table(audit) -> None:
     assert set(audit.cells("human_2afc_audit")["reason"]) == {NO_RESPONSES}
     assert audit.planned() == {}
     # The first file that comes back reruns the scores and both tables, and nothing else.
@@ -115,7 +117,7 @@ def test_from_pages_to_the_table(audit):
             assert "w1 " not in published  # no text of the corpus
 
 
-def test_a_faulty_file_stops_with_one_line(audit):
+def test_a_faulty_file_stops_with_one_line(audit) -> None:
     path = audit.folder / "responses" / "copy.json"
     audit.answer(1, "one.json")
     shutil.move(audit.folder / "responses" / "one.json", path)
@@ -168,7 +170,7 @@ def test_a_faulty_file_stops_with_one_line(audit):
         ("src/favor/studies/human_2afc_items.py", "# Texts that fill", "# Those that fill", {}),
     ],
 )
-def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned):
+def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned) -> None:
     before = (audit.folder / file).read_text()
     audit.project.edit(file, old, new)
     found = audit.planned() if file.endswith(".yaml") else rerun_by_code(audit.project)
@@ -176,7 +178,7 @@ def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned):
     assert found == planned
 
 
-def test_without_an_audit_the_tables_say_so(audit):
+def test_without_an_audit_the_tables_say_so(audit) -> None:
     path = audit.folder / "config" / "config.yaml"
     configuration = yaml.safe_load(path.read_text())
     before = path.read_text()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from favor.report.specs import load_spec
-from tests.workflow.conftest import planned_jobs
+from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,37 +30,37 @@ EVIDENCE = {"compare_all": 1, "compare_methods": PAIRED, "make_table": MARKED, "
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
-def showing(*families):
+def showing(*families) -> int:
     """How many tables show scores of some of the families."""
     return sum(bool(set(families) & set(spec.sources)) for spec in SPECS)
 
 
 @pytest.fixture
-def project(stubbed):
+def project(stubbed) -> Iterator[Project]:
     """The stubbed project; every file an edit touched is put back."""
     yield stubbed
     stubbed.restore()
 
 
-def test_a_whole_run_leaves_nothing_to_do(project):
+def test_a_whole_run_leaves_nothing_to_do(project) -> None:
     assert "Nothing to be done" in project.snakemake().stdout
     assert rerun_by_code(project) == {}
 
 
-def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project):
+def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project) -> None:
     project.edit("src/favor/statistics/roc.py", "interpolated: bool = False) -> float:", "interpolated=True):")
     # Source-space scores are verification too, of human texts.
     expected = {"score": 2, "make_table": showing("verification", "source_space"), **END}
     assert project.planned() == rerun_by_code(project) == expected
 
 
-def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project):
+def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project) -> None:
     project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
     figures = {"draw_figure": 1, "write_numbers": 1}
     assert rerun_by_code(project) == {"score": 1, "make_table": showing("utility"), "report": 1, **figures}
 
 
-def test_settings_of_a_family_rerun_that_family(project):
+def test_settings_of_a_family_rerun_that_family(project) -> None:
     project.edit(
         "config/config.yaml",
         "assistant: demo\n",
@@ -105,19 +106,19 @@ FIGURES = "src/favor/report/figures"
         ),
     ],
 )
-def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned):
+def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned) -> None:
     project.edit(file, old, new)
     assert rerun_by_code(project) == planned
 
 
-def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project):
+def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project) -> None:
     project.edit(
         "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
     )
     assert project.planned() == {**EVIDENCE, "record_settings": 1}
 
 
-def test_the_methods_that_a_table_compares_rerun_its_tests(project):
+def test_the_methods_that_a_table_compares_rerun_its_tests(project) -> None:
     project.edit(
         f"{TABLES}/phase1_ablation_paired_tests.py",
         'pairs=(("favor", "favor_without_asce"),',
@@ -126,7 +127,7 @@ def test_the_methods_that_a_table_compares_rerun_its_tests(project):
     assert project.planned() == {"compare_methods": 1, "make_table": 1, **END}
 
 
-def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
+def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project) -> None:
     project.edit("config/config.yaml", "favor: {}", "favor: { lambda_align: 0.5 }")
     planned = project.planned()
     # FAVoR's private stage of both seeds, its continuations, and what measures all runs together.
@@ -135,7 +136,7 @@ def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project):
     assert not {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"} & planned.keys()
 
 
-def test_the_file_of_one_method_reruns_that_method_alone(project):
+def test_the_file_of_one_method_reruns_that_method_alone(project) -> None:
     project.edit("src/favor/federation/methods/ditto.py", "lambda_ditto: float = 0.01", "lambda_ditto: float = 0.02")
     planned = project.planned()
     # A carried adapter is trained at every participation: three rounds of both seeds.
@@ -144,7 +145,7 @@ def test_the_file_of_one_method_reruns_that_method_alone(project):
     assert not {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"} & planned.keys()
 
 
-def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project):
+def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
     project.edit("config/config.yaml", "fedprox: {}", "fedprox: { lambda_prox: 0.1 }")
     planned = project.planned()
     # A new track of three rounds for both seeds; FAVoR keeps the old one, Ditto and FedAvg theirs.
@@ -153,12 +154,12 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project):
     assert planned["generate"] == 2
 
 
-def test_swapped_values_of_two_keys_are_seen(project):
+def test_swapped_values_of_two_keys_are_seen(project) -> None:
     project.edit("config/config.yaml", "lora: { rank: 8, alpha: 16 }", "lora: { rank: 16, alpha: 8 }")
     assert project.planned().keys() >= {"initialise_server", "train_shared", "generate"}
 
 
-def test_generation_settings_are_named_and_retrain_nothing(project):
+def test_generation_settings_are_named_and_retrain_nothing(project) -> None:
     project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
     said = project.snakemake("-n").stdout
     assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said
@@ -167,7 +168,7 @@ def test_generation_settings_are_named_and_retrain_nothing(project):
     assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
 
 
-def test_words_comments_and_new_functions_rerun_nothing(project):
+def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
     for file, old, new in (
         ("src/favor/foundation/files.py", "def write_text(", "def new() -> int:\n    return 1\n\n\ndef write_text("),
         ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
@@ -182,7 +183,7 @@ def test_words_comments_and_new_functions_rerun_nothing(project):
     assert rerun_by_code(project) == project.planned() == {}
 
 
-def test_a_definition_shared_by_training_retrains(project):
+def test_a_definition_shared_by_training_retrains(project) -> None:
     project.edit("src/favor/lm/training.py", "def _alike(", "def _alike(*new, ")
     planned = project.planned()
     assert planned == rerun_by_code(project)
@@ -190,7 +191,7 @@ def test_a_definition_shared_by_training_retrains(project):
     assert not {"pretrain_base", "train_asce", "build_documents", "embed_sources"} & planned.keys()
 
 
-def test_a_new_method_trains_and_generates_alone(project):
+def test_a_new_method_trains_and_generates_alone(project) -> None:
     row = "favor_strong: { method: favor, lambda_align: 0.7 }"
     project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
     planned = project.planned()
@@ -199,13 +200,13 @@ def test_a_new_method_trains_and_generates_alone(project):
     assert "train_shared" not in planned  # it shares the track of FAVoR and FedProx
 
 
-def test_clients_per_job_replans_training_under_other_names(project):
+def test_clients_per_job_replans_training_under_other_names(project) -> None:
     project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
     # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
     assert project.planned()["train_shared"] == 36
 
 
-def test_results_without_records_of_what_made_them_are_refused(project):
+def test_results_without_records_of_what_made_them_are_refused(project) -> None:
     records, elsewhere = (project.folder / ".snakemake" / name for name in ("metadata", "elsewhere"))
     records.rename(elsewhere)
     try:
@@ -221,7 +222,7 @@ def test_results_without_records_of_what_made_them_are_refused(project):
     assert project.planned() == {}
 
 
-def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project):
+def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project) -> None:
     project.edit("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)")
     said = project.snakemake("-n").stdout
     assert "train_shared: `favor.lm.optimiser.AdamW` changed: 12 jobs" in said
@@ -249,14 +250,14 @@ JUDGING = {"prepare_judgements", "judge", "score_judges"}
 WITH_JUDGES = ("    tables: [main", "    studies: { judges: {} }\n    tables: [main")
 
 
-def files_of(output, rule, field):
+def files_of(output, rule, field) -> list[str]:
     """The files of a rule's one job, as a dry run prints them."""
     (block,) = re.findall(rf"^rule {rule}:\n((?:    .*\n)+)", output, flags=re.MULTILINE)
     return re.search(rf"^    {field}: (.*)$", block, flags=re.MULTILINE)[1].split(", ")
 
 
 @pytest.fixture
-def judging(stubbed):
+def judging(stubbed) -> Iterator[Project]:
     """The stubbed project; the files an edit touched are put back, what judging left is taken away."""
     yield stubbed
     stubbed.restore()
@@ -267,7 +268,7 @@ def judging(stubbed):
     (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
 
 
-def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(judging):
+def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(judging) -> None:
     judging.edit("config/config.yaml", *WITH_JUDGES)
     assert judging.planned().keys() >= JUDGING
     output = judging.snakemake("-n").stdout
@@ -275,7 +276,7 @@ def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(judging):
     assert "results/demo/studies/judges/key.parquet" in files_of(output, "score_judges", "input")
 
 
-def test_what_concerns_judging_reruns_judging(judging):
+def test_what_concerns_judging_reruns_judging(judging) -> None:
     judging.edit("config/config.yaml", *WITH_JUDGES)
     judging.snakemake()
     assert judging.planned() == {}

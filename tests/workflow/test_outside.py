@@ -13,7 +13,7 @@ MICRO = ("--configfile", "micro.yaml", "--")
 ROW = "results/micro/seed1/elsewhere"
 
 
-def test_listed_prompts_are_answered_and_read(repository, tmp_path):
+def test_listed_prompts_are_answered_and_read(repository, tmp_path) -> None:
     project = copy_project(repository, tmp_path / "project", traced=True)
     text = (repository / "tests" / "data" / "micro.yaml").read_text()
     (project.folder / "micro.yaml").write_text(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.workflow.conftest import copy_project
 
 
-def planned(repository, tmp_path, *configurations, targets=()):
+def planned(repository, tmp_path, *configurations, targets=()) -> dict[str, int]:
     project = copy_project(repository, tmp_path / "project")
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("id,gender,age,topic,sign,date,text\n")
@@ -13,7 +13,7 @@ def planned(repository, tmp_path, *configurations, targets=()):
     return project.planned("--configfile", *files, "--config", f"corpus_path={corpus}", "--", *targets)
 
 
-def test_the_blogtext_experiment(repository, tmp_path):
+def test_the_blogtext_experiment(repository, tmp_path) -> None:
     jobs = planned(repository, tmp_path, "blogtext")
     # Three seeds x six rounds x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe, Global ASCE);
     # the twelve clients of a round are one job.
@@ -29,7 +29,7 @@ def test_the_blogtext_experiment(repository, tmp_path):
     assert sum(jobs.values()) < 500
 
 
-def test_encoder_transfer(repository, tmp_path):
+def test_encoder_transfer(repository, tmp_path) -> None:
     project = copy_project(repository, tmp_path / "project")
     for name in ("blog.csv", "stories.csv"):
         (tmp_path / name).write_text("id,gender,age,topic,sign,date,text\n")

@@ -11,7 +11,7 @@ from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 
-def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path):
+def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> None:
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project", traced=True)
     project.edit("shortest.yaml", "  short:\n    pretrain:", "  short:\n    quantisation: nf4\n    pretrain:")

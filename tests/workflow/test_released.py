@@ -13,7 +13,7 @@ from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
 
 
-def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path):
+def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path) -> None:
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project")
     project.edit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv"
 
 
 @pytest.fixture(scope="module")
-def results(repository, tmp_path_factory):
+def results(repository, tmp_path_factory) -> Path:
     project = copy_project(repository, tmp_path_factory.mktemp("lengths") / "project", traced=True)
     for name in ("micro.yaml", "released_lengths.yaml"):
         shutil.copy(repository / "tests" / "data" / name, project.folder / name)
@@ -34,7 +35,7 @@ def results(repository, tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_real_run_validates_against_the_releases_schemas(results, method):
+def test_a_real_run_validates_against_the_releases_schemas(results, method) -> None:
     folder = results / "exports" / "release" / f"{method}-seed1"
     for name in FILES:
         path = folder / name
@@ -48,7 +49,7 @@ def test_a_real_run_validates_against_the_releases_schemas(results, method):
     assert report["passed_samples"] == made["passed"].sum() == len(lines(folder / FILES[0]))
 
 
-def test_pairs_and_answers_stand_in_one_order(results):
+def test_pairs_and_answers_stand_in_one_order(results) -> None:
     folder = results / "exports" / "pan" / "asce_a" / "favor-seed1"
     truth, answers = lines(folder / "truth.jsonl"), lines(folder / "answers.jsonl")
     assert [row["id"] for row in truth] == [row["id"] for row in answers]
@@ -60,6 +61,6 @@ def test_pairs_and_answers_stand_in_one_order(results):
     assert ("note" in measures) == (measures["auc"] is None)
 
 
-def test_every_definition_that_ran_is_in_its_rules_fingerprint(results):
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(results) -> None:
     assert unforeseen(results.parents[1]) == set()
     assert untraced(results.parents[1], "lengths") == set()

@@ -19,7 +19,7 @@ CLUSTER = {
 
 
 @pytest.fixture(scope="module")
-def jobs(repository, tmp_path_factory):
+def jobs(repository, tmp_path_factory) -> dict[str, dict[str, str]]:
     """Resources of every planned job by rule and wildcards."""
     project = copy_project(repository, tmp_path_factory.mktemp("resources") / "project")
     config = yaml.safe_load((repository / "tests" / "data" / "micro.yaml").read_text()) | {"cluster": CLUSTER}
@@ -36,12 +36,12 @@ def jobs(repository, tmp_path_factory):
     return found
 
 
-def of(jobs, rule):
+def of(jobs, rule) -> dict[str, str]:
     """Resources of the rule's first job."""
     return next(resources for name, resources in jobs.items() if name.split()[0] == rule)
 
 
-def test_partition_account_and_model_follow_the_gpu(jobs):
+def test_partition_account_and_model_follow_the_gpu(jobs) -> None:
     gpu = {"slurm_partition": "a100", "slurm_account": "research", "gpu": "1", "gpu_model": "a100", "nodes": "1"}
     for rule in ("train_shared", "train_personal", "generate", "train_asce", "measure_utility", "train_assistant"):
         assert gpu.items() <= of(jobs, rule).items()
@@ -55,11 +55,11 @@ def test_partition_account_and_model_follow_the_gpu(jobs):
     assert encoders["embed_sources experiment=micro, encoder=minilm"] == "1"
 
 
-def test_what_is_not_known_before_its_inputs_are_there_is_said_so(jobs):
+def test_what_is_not_known_before_its_inputs_are_there_is_said_so(jobs) -> None:
     assert of(jobs, "score")["mem_mb"] == "<TBD>"
 
 
-def test_every_rule_asks_for_what_it_needs(repository):
+def test_every_rule_asks_for_what_it_needs(repository) -> None:
     texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
     blocks = [block for text in texts for block in re.split(r"(?m)^rule ", text)[1:]]
     assert len(blocks) > 40

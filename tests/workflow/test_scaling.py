@@ -7,13 +7,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
 
 
 @pytest.fixture(scope="module")
-def scaling(repository):
+def scaling(repository) -> Iterator[ModuleType]:
     """The script as a module."""
     specification = importlib.util.spec_from_file_location("scaling", repository / "benchmarks" / "scaling.py")
     module = importlib.util.module_from_spec(specification)
@@ -25,14 +28,14 @@ def scaling(repository):
 
 
 @pytest.fixture
-def blogtext(scaling, repository, tmp_path):
+def blogtext(scaling, repository, tmp_path) -> dict[str, Any]:
     """The paper's configuration, with an empty corpus."""
     (tmp_path / "corpus.csv").write_text("id,gender,age,topic,sign,date,text\n")
     config = scaling.merged([repository / "config" / "blogtext.yaml"], None, None)
     return {**config, "corpus_path": str(tmp_path / "corpus.csv")}
 
 
-def test_the_papers_figures_of_one_run(scaling, blogtext):
+def test_the_papers_figures_of_one_run(scaling, blogtext) -> None:
     experiment = blogtext["experiments"]["blogtext"]
     experiment |= {"methods": {"favor": {}}, "seeds": [2026], "studies": {}}
     found = scaling.costs(blogtext)
@@ -48,7 +51,7 @@ def test_the_papers_figures_of_one_run(scaling, blogtext):
     assert found["gpu_hours_estimated"] == pytest.approx(18, rel=0.01)
 
 
-def test_what_is_kept_follows_the_methods(scaling, blogtext):
+def test_what_is_kept_follows_the_methods(scaling, blogtext) -> None:
     experiment = blogtext["experiments"]["blogtext"]
     experiment |= {"methods": {"fedavg": {}, "ditto": {}}, "seeds": [2026], "studies": {}}
     found = scaling.costs(blogtext)
@@ -64,7 +67,7 @@ def test_what_is_kept_follows_the_methods(scaling, blogtext):
     assert kept["peak_gib"] - kept["final_gib"] == pytest.approx(22 * 5.58 / 50, abs=0.01)
 
 
-def test_clients_of_a_job_cut_the_jobs(scaling, blogtext):
+def test_clients_of_a_job_cut_the_jobs(scaling, blogtext) -> None:
     federation = blogtext["experiments"]["blogtext"]["federation"]
     federation["clients_per_job"] = 1
     one = scaling.costs(blogtext)
@@ -76,7 +79,7 @@ def test_clients_of_a_job_cut_the_jobs(scaling, blogtext):
     assert {**one, "jobs": {}} == {**together, "jobs": {}}
 
 
-def figures_of(repository, corpus, *arguments):
+def figures_of(repository, corpus, *arguments) -> Any:
     """What the script prints of one run; it stops where the planned training jobs are not those of its formulas."""
     command = [sys.executable, str(repository / "benchmarks" / "scaling.py"), "--corpus-path", corpus, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
@@ -86,7 +89,7 @@ def figures_of(repository, corpus, *arguments):
     return found
 
 
-def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
+def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path) -> None:
     """A thousand clients, a hundred a job, through ``snakemake -n``; later files go over earlier ones."""
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text(yaml.safe_dump({"experiments": {"blogtext": {"seeds": [1, 2], "tables": []}}}))
@@ -99,7 +102,7 @@ def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path):
     assert found["planned_jobs"] < 600
 
 
-def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, scaling, blogtext):
+def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, scaling, blogtext) -> None:
     """The main experiment and every study of the paper on its corpus, one client a job, in one plan."""
     studies = (repository / "config" / "studies").glob("*.yaml")
     # Transfer needs a second corpus; the others are not the paper's, or belong to another base configuration.

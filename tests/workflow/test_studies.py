@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 
+import pandas as pd
 import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
@@ -15,7 +16,7 @@ from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
-from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 STUDIES = ("--configfile", "studies.yaml")
@@ -32,7 +33,7 @@ TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
 
 
 @pytest.fixture(scope="module")
-def run(repository, tmp_path_factory):
+def run(repository, tmp_path_factory) -> Project:
     """A project whose tables of both studies are made."""
     project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "studies.yaml", project.folder / "studies.yaml")
@@ -41,11 +42,11 @@ def run(repository, tmp_path_factory):
     return project
 
 
-def cells_of(run, label):
+def cells_of(run, label) -> pd.DataFrame:
     return read_parquet(run.folder / f"results/probes/tables/{label}.parquet", TABLE_CELLS)
 
 
-def test_every_dash_of_the_tables_has_its_reason(run):
+def test_every_dash_of_the_tables_has_its_reason(run) -> None:
     for label in LABELS:
         for cell in cells_of(run, label).itertuples():
             assert cell.text != "–" or cell.reason, (label, cell.row, cell.column)
@@ -56,7 +57,7 @@ def test_every_dash_of_the_tables_has_its_reason(run):
     assert row == "2"
 
 
-def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
+def test_outputs_of_the_other_experiment_are_read_where_they_are(run) -> None:
     folder = run.folder / "results"
     for row in ("fedavg", "favor"):
         assert (folder / "micro/seed1" / row / "generations.parquet").is_file()
@@ -70,14 +71,14 @@ def test_outputs_of_the_other_experiment_are_read_where_they_are(run):
     assert set(boundary["method"]) == {"fedavg", "favor"}
 
 
-def test_exports_of_outputs_made_elsewhere_train_nothing(run):
+def test_exports_of_outputs_made_elsewhere_train_nothing(run) -> None:
     exports = ("exports/pan/asce_a/favor-seed1/truth.jsonl", "seed1/favor/clients/peft")
     targets = [f"results/probes/{export}" for export in exports]
     planned = planned_jobs(run.snakemake("-n", *STUDIES, "--", *targets).stdout)
     assert planned == {"export_pan": 1, "export_adapters": 1}
 
 
-def test_prompted_clients_read_their_own_training_texts_alone(run):
+def test_prompted_clients_read_their_own_training_texts_alone(run) -> None:
     folder = run.folder / "results/probes"
     texts = read_parquet(folder / "clients/texts.parquet", CLIENT_TEXTS)
     owned = texts[texts["training_text"] != ""].groupby("client")["document_id"].agg(set)
@@ -97,7 +98,7 @@ def test_prompted_clients_read_their_own_training_texts_alone(run):
     assert generations["tokens"].max() <= 32
 
 
-def test_transfer_rests_on_the_other_corpus(run):
+def test_transfer_rests_on_the_other_corpus(run) -> None:
     table = read_parquet(run.folder / "results/probes/clients/transfer/asce_2.parquet", SOURCE_EMBEDDINGS)
     assert table.groupby("kind")["client"].nunique().to_dict() == {"test": 4, "train": 4}
     assert (table[table["kind"] == "test"].groupby("client").size() == 1).all()
@@ -109,7 +110,7 @@ def test_transfer_rests_on_the_other_corpus(run):
     assert math.isfinite(scores.loc[scores["metric"] == "transfer_auc", "value"].iloc[0])
 
 
-def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(run):
+def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(run) -> None:
     folder = run.folder / "results"
     read = folder / "probes/studies/privacy/seed1/favor"
     losses = read_parquet(read / "losses.parquet", PRIVACY_LOSSES)
@@ -133,10 +134,10 @@ def test_the_audit_reads_the_other_experiments_run_and_plants_secrets_beside_it(
     assert read_parquet(read / "links.parquet", PRIVACY_LINKS).empty  # one round
 
 
-def test_what_a_change_reruns(run):
+def test_what_a_change_reruns(run) -> None:
     assert "Nothing to be done" in run.snakemake("-n", *STUDIES, *TARGETS).stdout
 
-    def changed(old, new):
+    def changed(old, new) -> dict[str, int]:
         run.edit("studies.yaml", old, new)
         jobs = planned_jobs(run.snakemake("-n", *STUDIES, *TARGETS).stdout)
         run.edit("studies.yaml", new, old)
@@ -158,6 +159,6 @@ def test_what_a_change_reruns(run):
     assert jobs == {**training, "measure_privacy": 1, "score_privacy": 1, "make_table": 3}
 
 
-def test_every_definition_that_ran_is_in_its_rules_fingerprint(run):
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(run) -> None:
     assert unforeseen(run.folder) == set()
     assert untraced(run.folder, "studies") == set()

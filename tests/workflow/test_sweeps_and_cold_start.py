@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import tarfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS, OVERLAP, ROSTER
@@ -28,7 +30,7 @@ TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet")
 
 
 @pytest.fixture(scope="module")
-def results(repository, tmp_path_factory):
+def results(repository, tmp_path_factory) -> Path:
     """The results of the studies over the micro configuration, without the main experiment's."""
     project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
     for name in ("micro.yaml", "micro_studies.yaml"):
@@ -38,11 +40,11 @@ def results(repository, tmp_path_factory):
     return project.folder / "results"
 
 
-def table(results, name, label):
+def table(results, name, label) -> pd.DataFrame:
     return read_parquet(results / "sweeps" / name / "tables" / f"{label}.parquet", TABLE_CELLS)
 
 
-def test_every_point_is_a_row_beside_the_papers(results):
+def test_every_point_is_a_row_beside_the_papers(results) -> None:
     cells = table(results, "volume", "text-volume-sweep")
     assert cells["row"].tolist() == ["33%"] * 3 + ["100%"] * 3
     assert cells["paper_text"].tolist()[0] == "0.755 / 0.685"
@@ -51,7 +53,7 @@ def test_every_point_is_a_row_beside_the_papers(results):
     assert dict(zip(scores["point"], scores["experiment"], strict=True)) == {"33%": "third", "100%": "even"}
 
 
-def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results):
+def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results) -> None:
     logs, texts = {}, {}
     for name in ("third", "even"):
         files = sorted((results / name / "seed1").glob("**/*.log.parquet"))
@@ -66,7 +68,7 @@ def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results):
     assert all(longer.startswith(shorter) for shorter, longer in pairs)
 
 
-def test_unseen_authors_took_no_part_in_anything_before(results):
+def test_unseen_authors_took_no_part_in_anything_before(results) -> None:
     roster = read_parquet(results / "corpora" / "micro" / "roster.parquet", ROSTER)
     overlap = read_parquet(results / "corpora" / "micro" / "overlap.parquet", OVERLAP)
     assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0  # nor are they the style encoder's
@@ -80,7 +82,7 @@ def test_unseen_authors_took_no_part_in_anything_before(results):
     assert set(unseen["role"]) == {"client"}
 
 
-def test_a_residual_is_trained_on_the_frozen_adapter(results):
+def test_a_residual_is_trained_on_the_frozen_adapter(results) -> None:
     frozen = next((results / "federation" / "seed1" / "shared").glob("*/server/round1/adapter.safetensors"))
     shared = read_safetensors(frozen)[0]
     random = read_safetensors(results / "unseen" / "seed1" / "server" / "random" / "adapter.safetensors")[0]
@@ -99,7 +101,7 @@ def test_a_residual_is_trained_on_the_frozen_adapter(results):
     assert all(set(parts) == {"adapter"} for parts in pack.values())
 
 
-def test_the_boundary_lists_the_adapter_that_new_clients_were_given(results):
+def test_the_boundary_lists_the_adapter_that_new_clients_were_given(results) -> None:
     boundary = read_parquet(results / "unseen" / "boundary.parquet", BOUNDARY)
     assert UP not in set(boundary["direction"])
     given = boundary[boundary["direction"] == DOWN].groupby("method")["client"].nunique().to_dict()
@@ -109,7 +111,7 @@ def test_the_boundary_lists_the_adapter_that_new_clients_were_given(results):
     assert set(stays.loc[stays["method"] == "cold_start", "content"]) == {"endpoint", "residual"}
 
 
-def test_every_variant_has_a_row_and_every_dash_a_reason(results):
+def test_every_variant_has_a_row_and_every_dash_a_reason(results) -> None:
     full = table(results, "shots", "cold-start-full")
     assert full["row"].nunique() == 7
     assert full["paper_value"].notna().sum() == 49
@@ -124,7 +126,7 @@ def test_every_variant_has_a_row_and_every_dash_a_reason(results):
     assert main.loc[main["row"] == "FAVoR shared init + private", "value"].notna().all()
 
 
-def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(results):
+def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(results) -> None:
     page = (results / "report.html").read_text()
     for text in ("Volume", "Shots", "33% (third), 100% (even)", "The paper prints this table as its Table 11."):
         assert text in page
@@ -135,7 +137,7 @@ def test_the_report_has_a_section_for_every_sweep_and_none_for_its_points(result
     assert numbers == {"unseen": []}  # the running text says no number of its table
 
 
-def test_the_release_holds_the_sweeps(results):
+def test_the_release_holds_the_sweeps(results) -> None:
     with tarfile.open(results / "release.tar.gz") as archive:
         members = archive.getnames()
     assert {"favor-release/croissant.json", "favor-release/ro-crate-metadata.json"} <= set(members)
@@ -144,6 +146,6 @@ def test_the_release_holds_the_sweeps(results):
     assert {"sweeps/shots/tables/cold-start-nested-k.tex", "unseen/statistics/cold-start-nested-k.parquet"} <= names
 
 
-def test_every_definition_that_ran_is_in_its_rules_fingerprint(results):
+def test_every_definition_that_ran_is_in_its_rules_fingerprint(results) -> None:
     assert unforeseen(results.parent) == set()
     assert untraced(results.parent, "sweeps") == set()

@@ -28,7 +28,7 @@ SMALL = """    _check_head(base)
 """
 
 
-def test_a_small_gpu_gives_the_same_results(finished, repository, tmp_path):
+def test_a_small_gpu_gives_the_same_results(finished, repository, tmp_path) -> None:
     """Float32 sums in another order: adapters agree to 1e-4, and greedy texts are the same."""
     assert not (finished.folder / "results" / ".widths").exists()
     small = fresh_project(repository, tmp_path / "small")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -17,7 +18,7 @@ ROUNDS = cohorts(1, client_names(4), 2, 3)
 KEPT = {f"clients/{name}.parquet" for name in ("texts", "allocation", "embeddings/asce_a", "embeddings/stylometry")}
 
 
-def withdrawn(finished, folder, traced=False):
+def withdrawn(finished, folder, traced=False) -> Project:
     """A copy of the finished run in whose configuration one client has withdrawn."""
     shutil.copytree(finished.folder, folder, symlinks=True)
     project = Project(folder, traced)
@@ -25,7 +26,7 @@ def withdrawn(finished, folder, traced=False):
     return project
 
 
-def named(folder):
+def named(folder) -> set[str]:
     """Files of the experiment with rows or adapters of the client."""
     found = [path for path in folder.rglob("*.safetensors") if any(LATE in name for name in _clients(path))]
     for path in folder.rglob("*.parquet"):
@@ -34,11 +35,11 @@ def named(folder):
     return {path.relative_to(folder).as_posix() for path in found}
 
 
-def _clients(path):
+def _clients(path) -> Any:
     return read_pack(path)[0] if {"uploads", "clients"} & set(path.parts) else ()
 
 
-def test_what_is_left_is_what_a_run_without_the_client_leaves(finished, tmp_path):
+def test_what_is_left_is_what_a_run_without_the_client_leaves(finished, tmp_path) -> None:
     project = withdrawn(finished, tmp_path / "continued", traced=True)
     results = project.folder / "results" / "short"
     before, first = named(results), next(results.glob("seed1/shared/*/server/round1/adapter.safetensors"))

@@ -14,6 +14,7 @@ import os
 import sys
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 MARK, IMPORTED = f"{os.sep}src{os.sep}favor{os.sep}", "<module>"
 JOB = any(f"{os.sep}.snakemake{os.sep}scripts{os.sep}" in argument for argument in sys.orig_argv)
@@ -21,12 +22,12 @@ FOLDER = os.environ.get("FAVOR_TRACE") if JOB else None
 seen = set()
 
 
-def mark(file, line, name):
+def mark(file, line, name) -> None:
     if (file, line, name) not in seen and (name == IMPORTED or not importing()):
         seen.add((file, line, name))
 
 
-def importing():
+def importing() -> bool:
     """Whether a call is part of importing a module of the package.
 
     What is called then makes constants, which count for the rules that use them.
@@ -39,7 +40,7 @@ def importing():
     return False
 
 
-def marked(body, file, line, name):
+def marked(body, file, line, name) -> list[Any]:
     """The body of a function or module that marks itself, below its docstring and imports from the future."""
     first = 0
     while first < len(body) and (
@@ -51,7 +52,7 @@ def marked(body, file, line, name):
 
 
 class MarkingLoader(SourceFileLoader):
-    def get_code(self, fullname):
+    def get_code(self, fullname) -> Any:
         # Compiled files beside the source have no marks and get none; those with marks are kept with the traces.
         path = self.get_filename(fullname)
         kept = Path(FOLDER, f"{fullname}-{os.stat(path).st_mtime_ns}.marked")
@@ -72,14 +73,14 @@ class MarkingLoader(SourceFileLoader):
 
 class MarkingFinder:
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(name, path=None, target=None) -> Any:
         spec = PathFinder.find_spec(name, path, target) if name.split(".")[0] == "favor" else None
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = MarkingLoader(spec.loader.name, spec.loader.path)
         return spec
 
 
-def write():
+def write() -> None:
     job = getattr(sys.modules["__main__"], "snakemake", None)
     if job is not None and "code" in job.params.keys():  # noqa: SIM118 - not a dict
         content = {"rule": job.rule, "fingerprint": job.params.code, "executed": sorted(seen)}
