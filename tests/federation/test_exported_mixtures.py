@@ -73,7 +73,7 @@ def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_expo
 
 
 @pytest.mark.parametrize("method", OF_METHOD)
-def test_every_method_is_exported_as_one_of_the_cases(method):
+def test_every_method_is_exported_as_one_of_the_cases(method) -> None:
     how, case = plan_of(method).generates, CASES[OF_METHOD[method]][0]
     assert how.inference == case.inference
     assert (how.mixture and how.mixture.kind) == (case.mixture and case.mixture.kind)

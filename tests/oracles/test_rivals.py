@@ -117,13 +117,13 @@ def test_adaptive_servers(method, expected, two) -> None:
     assert numbers(done.server[1]) == {"A": expected, "B": expected}
 
 
-def test_yogis_second_moment_grows_where_the_step_is_larger(two):
+def test_yogis_second_moment_grows_where_the_step_is_larger(two) -> None:
     done = run("fedyogi", two, server_rate=0.1, beta1=0.5, beta2=0.75, tau=0.05)
     # v = 0.0025 + 0.25 * 0.01 = 0.005: 0.1 * -0.05 / (0.0707107 + 0.05).
     assert numbers(done.server[1])["A"] == -0.04142136
 
 
-def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two):
+def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two) -> None:
     done = run("fedrod_lora", two, BOTH * 2)
     # Round 0, beside A_0 = 0: d_x = 0.1, d_y = -0.3. Round 1, beside A_1 = -0.1: x at 0.1 - 0.1 = 0, so d_x = 0.2;
     # y at -0.3 - 0.1 = -0.4, gradient 2.6, so d_y = -0.56. Each generates with the sum.
@@ -389,7 +389,7 @@ def test_a_server_without_momentum_is_fedavg(problem) -> None:
 
 
 @pytest.mark.parametrize("method", ["fedadam", "fedyogi"])
-def test_an_adaptive_server_that_hardly_adapts_is_fedavg(method, problem):
+def test_an_adaptive_server_that_hardly_adapts_is_fedavg(method, problem) -> None:
     # v stays at tau^2 where tau is far above every step, so that A moves by rate * Delta / (2 tau).
     solver, start = problem
     plain = simulate(plan_of("fedavg"), ROUNDS, NAMES, start, solver)
@@ -398,13 +398,13 @@ def test_an_adaptive_server_that_hardly_adapts_is_fedavg(method, problem):
     close(done.server[-1], flat(plain.server[-1]))
 
 
-def test_fedsa_lora_of_one_client_is_local(problem):
+def test_fedsa_lora_of_one_client_is_local(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("fedsa_lora"), [["client_001"]] * 5, ["client_001"], start, solver)
     close(done.clients["client_001"], trained(solver, "client_001", flat(start), steps=5 * STEPS))
 
 
-def test_fedrod_lora_beside_a_shared_adapter_of_nothing_is_local(problem):
+def test_fedrod_lora_beside_a_shared_adapter_of_nothing_is_local(problem) -> None:
     solver, start = problem
     zero = {key: np.zeros_like(value) for key, value in start.items()}
     done = simulate(plan_of("fedrod_lora"), ROUNDS, NAMES, zero, solver, server_learning_rate=1e-300)
@@ -412,7 +412,7 @@ def test_fedrod_lora_beside_a_shared_adapter_of_nothing_is_local(problem):
     assert all(same(done.clients[name], local.clients[name]) for name in NAMES)
 
 
-def test_ffa_lora_with_both_factors_is_fedavg(problem):
+def test_ffa_lora_with_both_factors_is_fedavg(problem) -> None:
     assert plan_of("ffa_lora", {"trains": "AB"}).shared == plan_of("fedavg").shared
     assert plan_of("fedavg_finetuned").shared == plan_of("fedavg").shared
 

@@ -30,11 +30,11 @@ SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=1, m
 CANARIES, SEED = 150, 9
 
 
-def arrays(state):
+def arrays(state) -> dict[str, np.ndarray]:
     return {key: np.asarray(value) for key, value in state.items()}
 
 
-def one_round(base, pieces, shared, number):
+def one_round(base, pieces, shared, number) -> dict[str, dict[str, np.ndarray]]:
     """The deltas of a round in which every client trains one pass from ``shared`` on texts of its own."""
     start = {key: torch.from_numpy(value) for key, value in shared.items()}
     texts = [pieces(100 * number + place, 8) for place in range(len(CLIENTS))]
@@ -45,12 +45,12 @@ def one_round(base, pieces, shared, number):
     }
 
 
-def served(shared, deltas):
+def served(shared, deltas) -> dict[str, np.ndarray]:
     return aggregate(shared, deltas, dict.fromkeys(deltas, 1.0), 1.0)
 
 
 @pytest.fixture
-def rounds(base, random_pieces):
+def rounds(base, random_pieces) -> tuple[list[dict[str, np.ndarray]], list[dict[str, dict[str, np.ndarray]]]]:
     """Server adapters A_0 to A_4 and the uploads between them."""
     server, uploads = [arrays(initial_state(base.model, LORA, 3))], []
     for number in range(4):
@@ -59,7 +59,7 @@ def rounds(base, random_pieces):
     return server, uploads
 
 
-def scored(uploads=None, canaries=None):
+def scored(uploads=None, canaries=None) -> pd.Series:
     """The privacy scores of these readings: value by metric and variant."""
     links = PRIVACY_LINKS.empty() if uploads is None else link_cosines(uploads).assign(seed=1, method="m")
     losses = pd.DataFrame({"client": CLIENTS}).reindex(columns=PRIVACY_LOSSES.names)
@@ -69,7 +69,7 @@ def scored(uploads=None, canaries=None):
     return privacy_scores({"m": readings}, seed=1, draws=100).set_index(["metric", "variant"])["value"]
 
 
-def renamed(uploads, times):
+def renamed(uploads, times) -> np.ndarray:
     """AUCs of linking, with the clients of every round in random order."""
     generator = np.random.default_rng(0)
     cosines = link_cosines(uploads)
@@ -87,11 +87,11 @@ def renamed(uploads, times):
     return np.array(found)
 
 
-def flat(state):
+def flat(state) -> np.ndarray:
     return np.concatenate([np.ravel(np.asarray(state[key], dtype=np.float64)) for key in sorted(state)])
 
 
-def direction(shared, canary):
+def direction(shared, canary) -> dict[str, np.ndarray]:
     """The unit vector that canary client number ``canary`` uploads, by tensor."""
     drawn = {
         key: numpy_generator(SEED, "canary client", canary, key).standard_normal(value.size, dtype=np.float32)
@@ -101,7 +101,7 @@ def direction(shared, canary):
     return {key: (value.reshape(shared[key].shape) / length).astype(np.float64) for key, value in drawn.items()}
 
 
-def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_none_was_planted(rounds):
+def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_none_was_planted(rounds) -> None:
     server, uploads = rounds
     norm = upload_norms(uploads)["norm"].median()
     found = {
@@ -118,7 +118,7 @@ def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_
     assert scored(canaries=found[20.0])["canary_cosine", "mean"] > 0.9
 
 
-def test_a_canary_that_was_really_aggregated_has_the_cosine_that_the_audit_gives(base, random_pieces, rounds):
+def test_a_canary_that_was_really_aggregated_has_the_cosine_that_the_audit_gives(base, random_pieces, rounds) -> None:
     server, uploads = rounds[0][:3], rounds[1][:2]
     length = float(upload_norms(uploads)["norm"].median())
     private = Privacy(length, 0.0, len(CLIENTS))
@@ -139,7 +139,7 @@ def test_a_canary_that_was_really_aggregated_has_the_cosine_that_the_audit_gives
         assert cosine > 0.2 > abs(audited["absent"][canary]) + 0.1
 
 
-def test_clients_whose_uploads_share_a_direction_are_linked_and_others_are_not(rounds):
+def test_clients_whose_uploads_share_a_direction_are_linked_and_others_are_not(rounds) -> None:
     server, uploads = rounds
     own = {client: direction(server[0], place) for place, client in enumerate(CLIENTS)}
     plain = scored(uploads=uploads)
