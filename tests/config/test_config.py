@@ -126,9 +126,12 @@ def test_defaults_are_the_papers() -> None:
         ("corpus_path", "/data/blogtext.csv", "the demo generates its corpus; add --configfile config/blogtext.yaml"),
         ("experiments.demo.seeds", [1, 2**31], "experiments.demo.seeds[1]': 2147483648 is out of range"),
         ("experiments.demo.allocation.total_words", 10**19, "it must be at most 1000000000000"),
+        ("experiments.demo.federation.rounds", 10**19, "it must be at most 10000"),
         ("experiments.demo.clients", 1, "experiments.demo.clients': 1 is out of range; it must be at least 2"),
         ("experiments.demo.skip_clients", 11, "11 of 12 clients are skipped, but at least 2 must take part"),
         ("results", "a\0b", "cannot be a results folder"),
+        ("results", "a\nb", "cannot be a results folder"),
+        ("experiments", {"e" * 65: {}}, "a name is up to 64 lower-case letters"),
         ("corpora.demo.encoding", "utf\0", "name one that Python knows"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
         ("corpora.demo.columns", {"text": "id"}, "'id' is both author and text; name a column for each"),
@@ -177,7 +180,7 @@ def test_defaults_are_the_papers() -> None:
         ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
         ("corpora.demo.roles.background", 0, "has no background authors"),
         ("base_models.tiny.source", "a/b", "give either 'source' or 'pretrain'"),
-        ("base_models.Tiny", {"source": "a/b"}, "a name is lower-case"),
+        ("base_models.Tiny", {"source": "a/b"}, "a name is up to 64 lower-case"),
     ],
 )
 def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.config.files import check_files
+from favor.config.files import check_files, read_files
 from favor.foundation.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,7 @@ def refusal(folder: Path, content: str | bytes) -> str:
         ("? [a]\n: 1\n", "c.yaml, line 1: a key of '' is not text"),
         ('a: "x\\0y"\n', "c.yaml, line 1: config key 'a': holds a NUL character; remove it"),
         ("a: *b\n", "c.yaml, line 1: not YAML"),
+        ("a:\n\tb: 1\n", "c.yaml, line 2: not YAML (found character that cannot start any token); correct it"),
         (b"\x89PNG\r\n", "c.yaml: not a text file in UTF-8"),
         (b"t: caf\xe9\n", "c.yaml: not a text file in UTF-8"),
     ],
@@ -52,6 +53,19 @@ def test_one_line_names_the_file_and_the_line(tmp_path, content, message) -> Non
 def test_a_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(UserError, match=r"no\.yaml: cannot be read"):
         check_files([tmp_path / "no.yaml"])
+
+
+def test_what_only_the_values_show_is_one_line_too(tmp_path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("a: 1\nb: { <<: 3 }\n")
+    with pytest.raises(UserError, match=r"line 2: not YAML \(expected a mapping or list of mappings for merging"):
+        read_files([path])
+
+
+def test_json_may_hold_tabs(tmp_path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text('{"a":\t1}')
+    assert read_files([path]) == {"a": 1}
 
 
 def test_anchors_merges_and_the_files_of_the_project_pass(tmp_path) -> None:

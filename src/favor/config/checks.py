@@ -65,7 +65,7 @@ def complete_and_check(config: Configuration) -> None:
 def _check_results(config: Configuration) -> None:
     """Check the name of the results folder; ``favor.running.results_folder`` looks at the folder itself."""
     fill(config, results=str(Path(config.results).expanduser()))
-    if config.results == "." or set(config.results) & set("{}*?\0"):
+    if config.results == "." or set(config.results) & set("{}*?") or not config.results.isprintable():
         refuse("results", f"'{config.results}' cannot be a results folder; name another")
 
 

@@ -5,8 +5,10 @@ That loader takes the last of two equal keys, runs Python tags, and reads 010 as
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +43,39 @@ def read_files(paths: Iterable[str | Path]) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for path in map(Path, paths):
         _check_file(path)
-        config = merged(config, yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_Loader))
+        config = merged(config, _loaded(path))
     return config
 
 
+def _loaded(path: Path) -> Any:
+    with _one_line(path):
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text) if _is_json(text) else yaml.load(text, Loader=_Loader)
+
+
 def _check_file(path: Path) -> None:
-    try:
+    with _one_line(path):
+        text = path.read_text(encoding="utf-8-sig")
         # In JSON a tab may stand where YAML has none.
-        root = yaml.compose(path.read_text(encoding="utf-8-sig").replace("\t", " "), Loader=_Loader)
+        root = yaml.compose(text.replace("\t", " ") if _is_json(text) else text, Loader=_Loader)
+    if not isinstance(root, yaml.MappingNode):
+        raise UserError(f"{path}: holds no keys; a configuration file is a mapping such as 'experiments: ...'")
+    _check_node(root, path, "", set())
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def _one_line(path: Path) -> Iterator[None]:
+    """Raise what reading YAML of ``path`` raises as a ``UserError``."""
+    try:
+        yield
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); correct the path") from None
     except UnicodeDecodeError:
@@ -58,9 +85,6 @@ def _check_file(path: Path) -> None:
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or getattr(error, "reason", "unreadable")
         raise UserError(f"{path}{line}: not YAML ({problem}); correct it") from None
-    if not isinstance(root, yaml.MappingNode):
-        raise UserError(f"{path}: holds no keys; a configuration file is a mapping such as 'experiments: ...'")
-    _check_node(root, path, "", set())
 
 
 def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None:

@@ -48,8 +48,8 @@ def _sentence(error: ErrorDetails, model: type[Section]) -> str:
         return f"config key '{where}': keys are text; put it in quotes"
     if kind == "string_pattern_mismatch":
         return (
-            f"config key '{where}': a name is lower-case letters, digits and underscores, and begins with a letter; "
-            "rename it"
+            f"config key '{where}': a name is up to 64 lower-case letters, digits and underscores, and begins with a "
+            "letter; rename it"
         )
     return f"config key '{where}': {_problem(kind, value, _expected(model, steps), error)}"
 

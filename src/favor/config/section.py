@@ -65,7 +65,7 @@ def _licence(text: str) -> str:
 
 
 OWN_CHECKS = ("distinct", "day", "licence")  # their errors say what is wrong
-NAME = "^[a-z][a-z0-9_]*$"
+NAME = "^[a-z][a-z0-9_]{0,63}$"
 OR_NULL = _OrNull()
 DISTINCT = AfterValidator(_distinct)
 Name = Annotated[str, StringConstraints(pattern=NAME)]

@@ -101,7 +101,7 @@ class DifferentialPrivacy(Section):
 class Federation(Section):
     """Rounds, cohorts and the server."""
 
-    rounds: int = key(6, "Number of communication rounds.", ge=1)
+    rounds: int = key(6, "Number of communication rounds.", ge=1, le=10_000)
     clients_per_round: int = key(12, "Clients sampled per round.", ge=1)
     server_learning_rate: Positive = key(1.0, "Server learning rate.")
     weighting: Annotated[Literal["uniform", "words"], OR_NULL] = key(
