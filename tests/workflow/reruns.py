@@ -48,7 +48,7 @@ def rerun_by_code(project: Project) -> dict[str, int]:
         if not path.is_file():
             continue
         record = json.loads(path.read_text())
-        (log,) = record["log"]
+        (log,) = (path for path in record["log"] if path.endswith(".log"))
         jobs[log], inputs[log] = record["rule"], set(record["input"])
         maker[output := output_of(path)] = log
         there |= {log} if (project.folder / output).exists() else set()

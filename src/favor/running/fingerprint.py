@@ -29,6 +29,7 @@ EXEMPT = {
     "favor.running.imports": "imports that no job uses, put off",
     "favor.running.job": "log and last words of a job; hands over the rule's own parameters as they are",
     "favor.running.leftovers": "what killed jobs left, removed before any job starts",
+    "favor.running.losses": "the columns of a log, which a figure of the run's course alone reads",
     "favor.running.occupancy": "locks of the results folder",
     "favor.running.output_record": "which files in the results folder are the workflow's",
     "favor.running.progress": "lines on the terminal and in the log",
