@@ -121,13 +121,18 @@ def _kept_losses(snakemake: Any) -> Iterator[None]:
     Progress.losses = []
     try:
         yield
-        # Imported here: reading tables costs half a second, and no other job needs it.
-        import pandas as pd
+        # Imported here: reading tables costs half a second, and no other job needs it. Written without write_parquet,
+        # which is in the fingerprints of jobs whose results are tables, and not in those of a job with such a log.
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-        from favor.foundation.parquet import write_parquet
+        from favor.foundation.files import atomic_path
         from favor.running.losses import LOSSES
 
-        write_parquet(pd.DataFrame(Progress.losses, columns=LOSSES.names), path, LOSSES)
+        rows = [dict(zip(LOSSES.names, step, strict=True)) for step in Progress.losses]
+        with atomic_path(path) as temporary:
+            table = pa.Table.from_pylist(rows, schema=LOSSES.schema)
+            pq.write_table(table, temporary, compression="zstd", store_schema=False)
     finally:
         Progress.losses = None
 
