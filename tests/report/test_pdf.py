@@ -22,6 +22,15 @@ from favor.running.environment import latex_available
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
+def printed(folder: Path, report: Report, tool: str, *options: str) -> str:
+    """What a tool of poppler-utils prints of the report."""
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    write_pdf_report(folder / "report.pdf", report)
+    command = [tool, *options, folder / "report.pdf", *(["-"] if tool == "pdftotext" else [])]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 @needs_latex
 def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
     write_pdf_report(tmp_path / "one.pdf", report)
@@ -34,13 +43,9 @@ def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
 
 @needs_latex
 def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
-    if shutil.which("pdffonts") is None:
-        pytest.skip("pdffonts is not installed")
-    write_pdf_report(tmp_path / "report.pdf", report)
-    command = ["pdffonts", tmp_path / "report.pdf"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[2:]
+    lines = printed(tmp_path, report, "pdffonts").splitlines()[2:]
     fonts = {line.split()[0].partition("+")[2] for line in lines}
-    # Beside it only what formulas and code are set in.
+    # Otherwise only what formulas and code are set in.
     assert {name for name in fonts if not re.match(r"(CMSY|CMMI|CMR|CMTT|CMEX|MSAM|MSBM)\d", name)} <= {
         "DejaVuSans",
         "DejaVuSans-Bold",
@@ -53,11 +58,7 @@ def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
 
 @needs_latex
 def test_the_document_says_what_it_is(tmp_path: Path, report: Report) -> None:
-    if shutil.which("pdfinfo") is None:
-        pytest.skip("pdfinfo is not installed")
-    write_pdf_report(tmp_path / "report.pdf", report)
-    command = ["pdfinfo", tmp_path / "report.pdf"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = printed(tmp_path, report, "pdfinfo").splitlines()
     found = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
     assert found["Title"] == "FAVoR Workflow"
     assert found["Author"] == "FAVoR Workflow"
@@ -81,12 +82,7 @@ def test_metrics_hold_the_widths_of_the_font(tmp_path: Path) -> None:
 
 @needs_latex
 def test_report_says_what_it_must(tmp_path: Path, report: Report) -> None:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed")
-    write_pdf_report(tmp_path / "report.pdf", report)
-    text = subprocess.run(
-        ["pdftotext", "-layout", tmp_path / "report.pdf", "-"], capture_output=True, text=True, check=True
-    ).stdout
+    text = printed(tmp_path, report, "pdftotext", "-layout")
     words = " ".join(text.split())
     for expected in (
         "Main federated held-out continuation results",

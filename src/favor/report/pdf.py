@@ -122,7 +122,7 @@ def write_pdf_report(path: str | Path, report: Report) -> None:
 def compile_latex(source: Path) -> Path:
     """Run pdfLaTeX on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line.
 
-    The font of :data:`PREAMBLE` is put beside it.
+    The font that :data:`PREAMBLE` names is written into the same folder.
 
     It runs until what a pass leaves for the next no longer changes. latexmk goes by the times of these files, and on a
     busy machine it stopped a pass early: equal reports then had different tables of contents.

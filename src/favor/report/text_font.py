@@ -31,7 +31,7 @@ _CORK = (
 # Two characters become one: dashes and quotation marks.
 _LIGATURES = ((45, 45, 21), (21, 45, 22), (96, 96, 16), (39, 39, 17))
 _STOP = 128  # of a ligature program
-# DejaVu Sans is large at its size: at 0.84 its x-height is that of the formulas beside it.
+# DejaVu Sans is large at its size: at 0.84 its x-height equals that of the formulas.
 PREAMBLE = (
     r"""\usepackage[T1]{fontenc}
 """

@@ -21,7 +21,7 @@ from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WOR
 from favor.studies.tables import HUMAN_2AFC_ITEMS
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
-CHECK = "attention_check"  # the source of items whose candidate is one of the excerpts beside it
+CHECK = "attention_check"  # the source of items whose candidate is one of their two excerpts
 SIDES = ("A", "B")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)")
 
