@@ -43,7 +43,7 @@ def of(jobs, rule) -> dict[str, str]:
 
 def test_partition_account_and_model_follow_the_gpu(jobs) -> None:
     gpu = {"slurm_partition": "a100", "slurm_account": "research", "gpu": "1", "gpu_model": "a100", "nodes": "1"}
-    for rule in ("train_shared", "train_personal", "generate", "train_asce", "measure_utility", "train_assistant"):
+    for rule in ("train_shared", "train_personal", "generate", "train_asce", "measure_bertscore", "train_assistant"):
         assert gpu.items() <= of(jobs, rule).items()
     for rule in ("pretrain_base", "build_documents", "score", "fit_stylometry", "aggregate"):
         resources = of(jobs, rule)

@@ -42,6 +42,7 @@ TRACED = {
         "measure_allocation",
         "measure_assistant",
         "measure_authors",
+        "measure_bertscore",
         "measure_coordinates",
         "measure_participation",
         "measure_suitability",

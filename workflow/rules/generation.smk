@@ -186,10 +186,34 @@ rule measure_assistant:
         "../scripts/measure_assistant.py"
 
 
+# Beside the embeddings, which take as long.
+rule measure_bertscore:
+    input:
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+    output:
+        bertscore=paths.bertscore,
+    log:
+        paths.log("measure_bertscore"),
+    benchmark:
+        paths.benchmark("measure_bertscore")
+    conda:
+        "../../envs/models.yaml"
+    threads: threads.scoring
+    resources:
+        **asks("measure_bertscore", costs.any_gpus, costs.continuation_work),
+    params:
+        cfg=evaluation.bertscore_settings,
+        code=code("measure_bertscore"),
+    script:
+        "../scripts/measure_bertscore.py"
+
+
 rule measure_utility:
     input:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
+        bertscore=paths.bertscore,
         embeddings=evaluation.semantic_generations,
         golds=evaluation.semantic_golds,
     output:
@@ -200,9 +224,8 @@ rule measure_utility:
         paths.benchmark("measure_utility")
     conda:
         "../../envs/models.yaml"
-    threads: threads.scoring
     resources:
-        **asks("measure_utility", costs.any_gpus, costs.continuation_work),
+        **asks("measure_utility"),
     params:
         cfg=evaluation.utility_settings,
         code=code("measure_utility"),

@@ -1,8 +1,4 @@
-"""Compare every continuation with the author's own: BERTScore and semantic similarity, once a text."""
-
-from favor.running.devices import lease
-
-lease(snakemake)  # before torch is imported
+"""Put beside every BERTScore how alike the two texts' meanings are: the cosine of their sentence embeddings."""
 
 from pathlib import Path
 
@@ -13,20 +9,17 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.job import job
 from favor.scores.inputs import load_prompts
-from favor.scores.tables import UTILITY
+from favor.scores.tables import BERTSCORE, UTILITY
 from favor.scores.utility_table import utility
 
 with job(snakemake) as cfg:
     frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
     prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    settings = {
-        "bertscore_source": cfg["bertscore"]["model"],
-        "bertscore_layer": cfg["bertscore"]["layer"],
-        "bertscore_tokens": cfg["bertscore"]["maximum_tokens"],
-    }
-    embeddings = (
+    table = utility(
+        pd.concat(frames, ignore_index=True),
+        prompts,
+        read_parquet(snakemake.input.bertscore, BERTSCORE),
         read_parquet(snakemake.input.embeddings, GENERATION_EMBEDDINGS),
         read_parquet(snakemake.input.golds, SOURCE_EMBEDDINGS),
     )
-    table = utility(pd.concat(frames, ignore_index=True), prompts, settings, embeddings)
     write_parquet(table, snakemake.output.utility, UTILITY)

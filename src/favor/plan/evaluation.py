@@ -218,10 +218,14 @@ class Evaluation:
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def utility_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what the utility of texts depends on."""
+    def bertscore_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the BERTScore of texts depends on."""
         experiment = self.project.experiment(key)
         return parameter(bertscore=experiment.evaluation.bertscore, seeds=experiment.seeds)
+
+    def utility_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the utility of texts depends on beside their BERTScore."""
+        return parameter(seeds=self.project.experiment(key).seeds)
 
     # Scores
 

@@ -52,6 +52,7 @@ JOBS = {
                 "record_boundary",
                 "record_settings",
                 "measure_assistant",
+                "measure_bertscore",
                 "measure_utility",
             ),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
@@ -165,6 +166,7 @@ class Paths:
         self.generation_embeddings = at("{experiment}/embeddings/{encoder}.parquet")
         self.common_embeddings = at("{experiment}/embeddings/{encoder}.common.parquet")
         self.gold_embeddings = at("{experiment}/embeddings/{encoder}.gold.parquet")
+        self.bertscore = at("{experiment}/bertscore.parquet")
         self.utility = at("{experiment}/utility.parquet")
         self.assistant_scores = at("{experiment}/assistant.parquet")
         # Scores, paired tests, diagnostics

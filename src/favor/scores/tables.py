@@ -17,6 +17,14 @@ _SCORE_COLUMNS = (
 )
 
 
+_BERTSCORE_F1 = Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation")
+
+BERTSCORE = Table(
+    "bertscore",
+    (SEED, METHOD, CLIENT, PROMPT_ID, SAMPLE, _BERTSCORE_F1),
+    ("seed", "method", "client", "prompt_id", "sample"),
+)
+
 UTILITY = Table(
     "utility",
     (
@@ -25,7 +33,7 @@ UTILITY = Table(
         CLIENT,
         PROMPT_ID,
         SAMPLE,
-        Column("bertscore_f1", FLOAT, "", "BERTScore F1 against the author's own continuation"),
+        _BERTSCORE_F1,
         Column("semantic_similarity", FLOAT, "", "cosine of sentence embeddings with the author's own continuation"),
     ),
     ("seed", "method", "client", "prompt_id", "sample"),

@@ -1,65 +1,44 @@
-"""Makes the utility table: BERTScore F1 and semantic similarity of every output with its gold continuation."""
+"""Compares every output with its gold continuation: BERTScore F1 beside the cosine of their sentence embeddings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
-from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
-from favor.running.progress import Progress
-from favor.scores.bertscore import BertScorer
-from favor.scores.bertscore_canary import check_canary
-from favor.scores.inputs import RUN_KEYS, read_settings, shuffled_attribution, unit_embeddings
-
-DEFAULTS: dict[str, Any] = {
-    "bertscore_source": "roberta-large",
-    "bertscore_layer": 17,
-    "bertscore_tokens": 512,
-    "sentence_encoder": {"kind": "sentence", "source": "embedded-minilm"},
-    "batch_size": 32,
-}
+from favor.scores.inputs import RUN_KEYS, shuffled_attribution, unit_embeddings
 
 
 def utility(
-    generations: pd.DataFrame,
-    prompts: pd.DataFrame,
-    settings: Mapping[str, Any],
-    sentence_embeddings: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    generations: pd.DataFrame, prompts: pd.DataFrame, scores: pd.DataFrame, generated: pd.DataFrame, gold: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return table ``utility`` for every generation and for the control ``shuffled``.
+    """Return table ``utility``: semantic similarity beside the ``scores``, a table ``bertscore``.
 
-    ``prompts`` holds the prompts of all seeds with a column seed. ``sentence_embeddings`` are the
-    (generation_embeddings, source_embeddings) tables of the sentence encoder where the experiment has them already;
-    otherwise the texts are embedded here. Semantic similarity is a cosine; an empty generation has 0 in both columns.
-    The control pairs the gold continuation of another author with each prompt's own: the random-pair baseline.
+    ``generated`` and ``gold`` are the tables generation_embeddings and source_embeddings of the sentence encoder.
+    Semantic similarity is a cosine; an empty generation has 0 in both columns. Raises ``UserError`` for a text without
+    an embedding.
     """
-    checked = read_settings("utility table", settings, DEFAULTS)
+    compared = pairs(generations, prompts)
+    similarity = _similarity(compared, generated, gold).mask(compared["text"].str.strip() == "", 0.0)
+    table = compared.assign(semantic_similarity=similarity)
+    table = table.merge(scores, on=RUN_KEYS, how="left", validate="one_to_one")
+    return table[[*RUN_KEYS, "bertscore_f1", "semantic_similarity"]]
+
+
+def pairs(generations: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
+    """Return every text to compare beside the ``gold_text`` of its prompt, those of the control ``shuffled`` last.
+
+    The control pairs the gold continuation of another author with each prompt's own: the random-pair baseline;
+    ``text_item`` names the prompt that it continues. Raises ``UserError`` for a generation without a prompt.
+    """
     keys = ["seed", "client", "prompt_id"]
-    gold = prompts[[*keys, "gold_text"]]
     table = pd.concat([generations[[*RUN_KEYS, "text"]].assign(text_item=""), _shuffled(prompts)])
-    table = table.merge(gold, on=keys, how="left", validate="many_to_one").reset_index(drop=True)
+    table = table.merge(prompts[[*keys, "gold_text"]], on=keys, how="left", validate="many_to_one")
     if table["gold_text"].isna().any():
         row = table[table["gold_text"].isna()].iloc[0]
         raise UserError(
             f"generation of prompt '{row['prompt_id']}' (seed {row['seed']}) has no prompt; run prompts again"
         )
-    progress = Progress("BERTScore", len(table), "pairs")
-    scorer = BertScorer(
-        checked["bertscore_source"], checked["bertscore_layer"], checked["bertscore_tokens"], checked["batch_size"]
-    )
-    check_canary(scorer, checked["bertscore_source"], checked["bertscore_layer"])
-    f1 = scorer.f1(table["text"].tolist(), table["gold_text"].tolist(), progress)
-    progress.close()
-    if sentence_embeddings is None:
-        similarity = _encoded_similarity(table, checked["sentence_encoder"])
-    else:
-        similarity = _known_similarity(table, *sentence_embeddings)
-    empty = table["text"].str.strip() == ""
-    scored = table.assign(bertscore_f1=f1, semantic_similarity=similarity.mask(empty, 0.0))
-    return scored[[*RUN_KEYS, "bertscore_f1", "semantic_similarity"]]
+    return table
 
 
 def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
@@ -80,16 +59,7 @@ def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def _encoded_similarity(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.Series:
-    encoder = load_encoder(spec)
-    texts = pd.concat([table["text"], table["gold_text"]])
-    progress = Progress("semantic similarity", texts.nunique(), "texts")
-    rows = encoder.encode(texts.tolist(), progress).astype("float64")
-    progress.close()
-    return pd.Series((rows[: len(table)] * rows[len(table) :]).sum(axis=1), index=table.index)
-
-
-def _known_similarity(table: pd.DataFrame, generated: pd.DataFrame, source: pd.DataFrame) -> pd.Series:
+def _similarity(table: pd.DataFrame, generated: pd.DataFrame, source: pd.DataFrame) -> pd.Series:
     gold = source.loc[source["kind"] == "gold", ["item", "embedding"]].set_index("item")["embedding"]
     own = table.merge(generated[[*RUN_KEYS, "embedding"]], on=RUN_KEYS, how="left", validate="one_to_one")["embedding"]
     own = own.where(own.notna(), table["text_item"].map(gold))
