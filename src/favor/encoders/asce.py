@@ -20,6 +20,7 @@ from favor.encoders.backbones import (
 )
 from favor.encoders.base import TextEncoder
 from favor.encoders.batches import encode_in_batches, token_ids
+from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
@@ -66,15 +67,16 @@ class AsceEncoder(TextEncoder):
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
-        return encode_in_batches(
-            [text.strip()[: self.maximum_characters] for text in texts],
-            lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
-            lambda tokens, mask: self.network(tokens.to(self.device), mask.to(self.device)),
-            self.dimension,
-            self.backbone.padding_id,
-            self.batch_size,
-            progress,
-        )
+        with fast_linear_layers(self.network):
+            return encode_in_batches(
+                [text.strip()[: self.maximum_characters] for text in texts],
+                lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
+                lambda tokens, mask: self.network(tokens.to(self.device), mask.to(self.device)),
+                self.dimension,
+                self.backbone.padding_id,
+                self.batch_size,
+                progress,
+            )
 
 
 def save_asce(

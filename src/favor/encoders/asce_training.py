@@ -18,6 +18,7 @@ from favor.encoders.arcface import ArcFaceHead
 from favor.encoders.asce import DIMENSION, StyleNetwork, save_asce
 from favor.encoders.backbones import Backbone, SmallBackbone, compute_device, load_backbone, make_small_backbone
 from favor.encoders.batches import padded, token_ids
+from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.running.progress import Progress
@@ -93,7 +94,8 @@ def train_asce(
         backbone = _backbone(settings, training["text"].tolist())
         network = StyleNetwork(backbone).to(device)
         head = ArcFaceHead(DIMENSION, len(authors), settings.scale, settings.margin).to(device)
-        epochs, best = _fit(network, head, backbone, training, validation, authors, settings, seed)
+        with fast_linear_layers(network, settings.precision):
+            epochs, best = _fit(network, head, backbone, training, validation, authors, settings, seed)
     manifest = {
         "authors": len(authors),
         "training_texts": len(training),

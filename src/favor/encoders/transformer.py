@@ -12,6 +12,7 @@ from torch.nn import functional
 from favor.encoders.backbones import Backbone, compute_device
 from favor.encoders.base import TextEncoder
 from favor.encoders.batches import encode_in_batches, token_ids
+from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.running.progress import Progress
 
@@ -31,22 +32,24 @@ class TransformerEncoder(TextEncoder):
         self.model = backbone.model.to(self.device).eval().requires_grad_(False)
         self.maximum_tokens = min(maximum_tokens, backbone.longest_input)
         self.batch_size = batch_size
-        self.half = precision == "bfloat16"
+        self.precision = precision
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
-        return encode_in_batches(
-            texts,
-            lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
-            self._forward,
-            self.dimension,
-            self.backbone.padding_id,
-            self.batch_size,
-            progress,
-        )
+        with fast_linear_layers(self.model, self.precision):
+            return encode_in_batches(
+                texts,
+                lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
+                self._forward,
+                self.dimension,
+                self.backbone.padding_id,
+                self.batch_size,
+                progress,
+            )
 
     def _forward(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         tokens, mask = tokens.to(self.device), mask.to(self.device)
-        with torch.autocast(device_type=self.device.type, dtype=torch.bfloat16, enabled=self.half):
+        half = self.precision == "bfloat16"
+        with torch.autocast(device_type=self.device.type, dtype=torch.bfloat16, enabled=half):
             output = self.model(input_ids=tokens, attention_mask=mask)
         return functional.normalize(self.pool(output, mask).float(), dim=-1)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache
 
-from favor.lm.arithmetic import fast_products
+from favor.foundation.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.cache import growing_cache, static_cache
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from favor.lm.arithmetic import fast_products
+from favor.foundation.arithmetic import fast_products
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.generation import stacked_factors

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from favor.lm.arithmetic import fast_products
+from favor.foundation.arithmetic import fast_products
 
 # Logits held at once: about 4 MiB in float32 on a CPU; large products on a GPU.
 _CHUNK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 
+from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, to_disk
 from favor.foundation.seeds import derive_seed, numpy_generator
-from favor.lm.arithmetic import fast_linear_layers
 from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
 from favor.lm.settings import PretrainSettings
@@ -68,7 +67,7 @@ def pretrain(
     model = _new_model(settings, tokenizer.vocabulary_size, end, tokenizer.token_id(PAD_TOKEN), seed)
     tokens_a_step = settings.batch_size * settings.sequence_length
     steps = max(1, round(settings.tokens / tokens_a_step))
-    with fast_linear_layers(model) if settings.precision == "float32" else nullcontext():
+    with fast_linear_layers(model, settings.precision):
         losses = _optimise(model, training, settings, steps, seed, progress)
         held_out_loss = _evaluate(model, held_out, settings)
     _save(model, Path(tokenizer_folder), Path(folder))

@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
-from favor.lm.arithmetic import fast_products
+from favor.foundation.arithmetic import fast_products
 from favor.lm.dropout import DrawnMask
 from favor.lm.grouped import Needed, Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.lora import LoraState, factor_name, target_layers

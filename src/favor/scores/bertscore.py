@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from favor.encoders.backbones import Backbone, compute_device, load_backbone
+from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.running.gpu_memory import fitting_batches
 from favor.running.progress import Progress
@@ -65,7 +66,8 @@ class BertScorer:
 
         def encode(batch: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
             tokens, lengths, mask = padding([ids[text] for text in batch], self.backbone.padding_id)
-            hidden = bert_encode(self.model, tokens.to(self.device), attention_mask=mask.to(self.device))
+            with fast_linear_layers(self.model):
+                hidden = bert_encode(self.model, tokens.to(self.device), attention_mask=mask.to(self.device))
             return hidden, (~torch.isin(tokens, frame)).float().to(self.device), lengths.tolist()
 
         for batch, encoded in fitting_batches(order, self.batch_size, encode, "text"):

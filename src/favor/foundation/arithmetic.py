@@ -54,9 +54,13 @@ def fast_products() -> Iterator[None]:
 
 
 @contextmanager
-def fast_linear_layers(model: nn.Module) -> Iterator[None]:
-    """Let the plain linear layers of a trained float32 CPU model run through :func:`fast_products`."""
-    layers = [module for module in model.modules() if type(module) is nn.Linear]
+def fast_linear_layers(model: nn.Module, precision: str = "float32") -> Iterator[None]:
+    """Let the plain linear layers of a model run through :func:`fast_products`, forwards and backwards.
+
+    Only those whose weights are on the CPU, and only where the model computes in float32.
+    """
+    layers = [module for module in model.modules() if type(module) is nn.Linear and module.weight.device.type == "cpu"]
+    layers = layers if precision == "float32" else []
     for layer in layers:
         layer.forward = partial(_fast_linear, layer)  # type: ignore[method-assign]
     try:
