@@ -6,11 +6,12 @@ MkDocs calls ``on_config``, ``on_files`` and ``on_page_markdown`` (https://www.m
 from __future__ import annotations
 
 import ast
+import builtins
 import posixpath
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -55,9 +56,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are no files of docs/."""
+    """Add the pages that are not files of docs/, and the style sheet."""
     made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
     made |= {"messages.md": messages_page(), "python.md": python_page()}
+    made["tables.css"] = Path(__file__).with_name("tables.css").read_text(encoding="utf-8")
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -100,29 +102,54 @@ def messages(path: Path) -> Iterator[str]:
 
     ``refuse(where, problem)`` of the configuration's checks raises one about a key.
     """
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = dict(named_texts(tree))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             if node.func.id == "UserError":
-                text = template(node.args[0])
+                text = template(node.args[0], constants)
             elif node.func.id == "refuse":
-                text = f"config key '{template(node.args[0])}': {template(node.args[1])}"
+                text = f"config key '{template(node.args[0], constants)}': {template(node.args[1], constants)}"
             else:
                 continue
             if len(re.sub(r"\{\w+\}|\W", "", text)) > 10:
                 yield text
 
 
-def template(node: ast.expr) -> str:
-    """Return an expression of text with what is filled in as names in braces."""
+def named_texts(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the texts that a module gives a name, which its messages share."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.JoinedStr):
+            yield from ((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+
+
+def template(node: ast.expr, constants: Mapping[str, ast.expr]) -> str:
+    """Return an expression of text with what is filled in as names in braces, but for ``constants``."""
     if isinstance(node, ast.Constant):
         return re.sub(r"([*_<>\[\]|])", r"\\\1", str(node.value))
     if isinstance(node, ast.JoinedStr):
-        return "".join(map(template, node.values))
+        return "".join(template(part, constants) for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return template(node.left) + template(node.right)
+        return template(node.left, constants) + template(node.right, constants)
     inner = node.value if isinstance(node, ast.FormattedValue) else node
-    words = re.findall(r"[a-z_]+", ast.unparse(inner)) or ["value"]
-    return f"{{{words[-1]}}}"
+    if isinstance(inner, ast.Name) and inner.id in constants:
+        return template(constants[inner.id], constants)
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div):
+        return f"{template(inner.left, constants)}/{template(inner.right, constants)}"
+    return f"{{{(filled_in(inner) or ['value'])[-1]}}}"
+
+
+def filled_in(node: ast.expr) -> list[str]:
+    """Return the names of the values in an expression, in their order: no functions, methods, modules or built-ins."""
+    called = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    found = []
+    for part in ast.walk(node):
+        name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+            name = str(part.slice.value) if isinstance(part.slice.value, str) else ""
+        if name and id(part) not in called and not name.startswith("__") and not hasattr(builtins, name):
+            found.append(((part.end_lineno, part.end_col_offset), name.strip("_").lower()))
+    return [name for _, name in sorted(found) if name]
 
 
 def python_page() -> str:

@@ -52,7 +52,7 @@ def test_an_experiment_extends_one_that_extends_another() -> None:
     [
         ({"a": {"extends": "dem"}}, "experiments.a.extends': there is no experiment 'dem'; did you mean 'demo'"),
         ({"a": {"extends": "a"}}, "experiments.a.extends': 'a' extends 'a' in turn"),
-        ({"a": {"extends": "b"}, "b": {"extends": "a"}}, "'a' extends 'b' in turn; cut the circle"),
+        ({"a": {"extends": "b"}, "b": {"extends": "a"}}, "'a' extends 'b' in turn; remove one of the two keys"),
         ({"a": {"extends": ["demo"]}}, "experiments.a.extends': expected the name of an experiment, found ['demo']"),
     ],
 )

@@ -29,7 +29,7 @@ def refusal(folder: Path, content: str | bytes) -> str:
         ("p: [{l: 1}, {l: 2, l: 3}]\n", "c.yaml, lines 1 and 1: config key 'p[1].l' is given twice; remove one"),
         ('{"a": 1,\n\t"a": 2}', "c.yaml, lines 1 and 2: config key 'a' is given twice; remove one"),
         ("t: !!python/name:os.system\n", "c.yaml, line 1: config key 't': the tag '!!python/name:os.system' is not"),
-        ("t: !own 3\n", "the tag '!own' is not possible; remove it"),
+        ("t: !own 3\n", "the tag '!own' is not supported; remove it"),
         ("s: 010\n", "c.yaml, line 1: config key 's': YAML reads 010 as the number 8; write 8, or '010' in quotes"),
         ("s: 1:30\n", "YAML reads 1:30 as the number 90"),
         ("- a\n- b\n", "c.yaml: holds no keys"),

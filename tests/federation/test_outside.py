@@ -121,9 +121,9 @@ def test_adapters_go_by_the_names_of_their_folders(tmp_path: Path) -> None:
     adapters, found = foreign_adapters(files, [A, B])
     assert (found.rank, found.scaling) == (1, 2.0)
     assert {float(tensor.mean()) for tensor in adapters[B].state.values()} == {1.0}
-    with pytest.raises(UserError, match="there is no adapter 'client_003'"):
+    with pytest.raises(UserError, match="no adapter is named 'client_003'"):
         foreign_adapters(files, [A, B, "client_003"])
-    with pytest.raises(UserError, match="there is no client 'client_002'"):
+    with pytest.raises(UserError, match="no client is named 'client_002'"):
         foreign_adapters(files, [A])
 
 

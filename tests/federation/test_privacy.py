@@ -158,7 +158,7 @@ def test_what_means_nothing_is_refused(plan) -> None:
 
         return plan(change=change)
 
-    with pytest.raises(UserError, match=r"privacy\.delta': 0\.25 says nothing of 4 clients"):
+    with pytest.raises(UserError, match=r"privacy\.delta': 0\.25 would allow publishing one of 4 authors whole"):
         private(delta=0.25)
     with pytest.raises(UserError, match=r"privacy\.delta"):
         private(delta=0)
@@ -173,5 +173,5 @@ def test_what_means_nothing_is_refused(plan) -> None:
             "weighting": "words",
         }
 
-    with pytest.raises(UserError, match=r"federation\.weighting': with 'privacy' every upload counts alike"):
+    with pytest.raises(UserError, match=r"federation\.weighting': 'privacy' weights all uploads alike"):
         plan(change=words)

@@ -110,11 +110,13 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> Non
         sizes = {key: value for key, value in SIZES.items() if "token" not in key}
         experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
     chosen = LoraSettings(target_modules=None)
-    with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*can be named: none"):
+    with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*you can name: none"):
         target_layers(gpt, chosen)
-    with pytest.raises(UserError, match=r"fused expert.*can be named: (gate, )?k_proj, o_proj, q_proj, v_proj"):
+    with pytest.raises(UserError, match=r"fused expert.*you can name: (gate, )?k_proj, o_proj, q_proj, v_proj"):
         target_layers(experts, chosen)
-    with pytest.raises(UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*nearest there are: lm_head"):
+    with pytest.raises(
+        UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*the nearest names are: lm_head"
+    ):
         target_layers(gpt, LoraSettings(target_modules=("c_attn",)))
-    with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*there are: .*_proj"):
+    with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*names are: .*_proj"):
         target_layers(experts, LoraSettings(target_modules=("gate_up_proj",)))

@@ -107,7 +107,7 @@ def test_export_gives_equal_bytes(lora, random_state, tmp_path) -> None:
 
 
 def test_missing_projection_names_the_nearest(base) -> None:
-    with pytest.raises(UserError, match=r"no linear layer named w_proj; nearest there are: .*_proj"):
+    with pytest.raises(UserError, match=r"no linear layer named w_proj; the nearest names are: .*_proj"):
         target_layers(base.model, LoraSettings(target_modules=("q_proj", "w_proj")))
 
 

@@ -179,7 +179,7 @@ def test_too_little_memory_is_one_line(base, random_state, random_pieces) -> Non
         train(base, LORA, clients, SETTINGS, ALIGNMENT)
     with memory_for(base, 0), pytest.raises(UserError, match="a: one continuation does not fit in GPU memory"):
         generate(base, LORA, [GenerationRequest("a", [5, 6, 7])], 8)
-    with memory_for(base, 0), pytest.raises(UserError, match="has no room for one prompt"):
+    with memory_for(base, 0), pytest.raises(UserError, match="one prompt does not fit in GPU memory"):
         last_token_states(base, LORA, random_state(0, LORA), [[5, 6, 7]])
 
 
@@ -220,7 +220,7 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys) 
     memory.remember(Widths(4, None))
     memory.remember(Widths(2, 6))
     assert WidthMemory(base, {"stage": "shared"}).recall() == Widths(4, 6)
-    assert f"widths as in {memory.path}" in capsys.readouterr().err
+    assert f"batch limits as in {memory.path}" in capsys.readouterr().err
     assert other.recall() == Widths()
     assert json.loads(memory.path.read_text())["job"]["device"] == "cpu"
     with ThreadPoolExecutor(8) as pool:

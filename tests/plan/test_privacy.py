@@ -156,7 +156,7 @@ def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_t
     ("change", "message"),
     [
         (left(leaving="lef"), r"studies\.privacy\.leaving': there is no 'lef'; did you mean 'left'"),
-        (left(withdrawn=()), r"privacy\.leaving': nobody withdrew from 'left' who is a client here"),
+        (left(withdrawn=()), r"privacy\.leaving': no client of this experiment withdrew in 'left'"),
         (left(lora={"rank": 3}), r"privacy\.leaving': 'lora' differs from that of 'left'"),
         (left(seeds=[7]), r"privacy\.leaving': 'left' has none of the seeds"),
         (left(methods={"ditto": {}}), r"experiments\.left\.methods': the audit of 'micro' needs 'favor'"),

@@ -60,7 +60,7 @@ def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys) -> None
 
 
 def test_one_item_that_does_not_fit_is_one_line() -> None:
-    with pytest.raises(UserError, match="GPU memory has no room for one text"):
+    with pytest.raises(UserError, match="one text does not fit in GPU memory"):
         list(fitting_batches([1, 2], 2, holds(0, []), "text"))
 
 

@@ -84,6 +84,7 @@ def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proje
     )
     (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
     (project.folder / "posts.csv").write_text("author,text\n")
+    (project.folder / "my.yaml").write_text((repository / "config" / "tutorial.yaml").read_text())
     (project.folder / "mythos.jsonl").write_text("{}\n")
     queue = project.folder / "bin" / "squeue"
     queue.parent.mkdir()

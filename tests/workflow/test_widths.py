@@ -59,5 +59,5 @@ def test_a_small_gpu_gives_the_same_results(finished, repository, tmp_path) -> N
         for number in (0, 1)
     )
     assert "GPU memory is short" in first
-    assert "widths as in" in second
+    assert "batch limits as in" in second
     assert "GPU memory is short" not in second

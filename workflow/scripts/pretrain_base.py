@@ -24,4 +24,4 @@ with job(snakemake) as cfg:
     tokenizer = Path(snakemake.input.tokenizer).parent
     report = pretrain(texts, tokenizer, PretrainSettings(**settings), cfg["seed"], folder, progress)
     progress.close()
-    print(f"{report.parameters:,} parameters, held-out loss {report.held_out_loss:.3f} nats a token", file=sys.stderr)
+    print(f"{report.parameters:,} parameters, held-out loss {report.held_out_loss:.3f} nats per token", file=sys.stderr)

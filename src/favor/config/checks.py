@@ -251,13 +251,12 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
 def _check_privacy(where: str, federation: Federation, clients: int) -> None:
     assert federation.privacy is not None
     if federation.weighting != "uniform":
-        refuse(f"{where}.weighting", "with 'privacy' every upload counts alike; set it to uniform")
+        refuse(f"{where}.weighting", "'privacy' weights all uploads alike; set it to uniform")
     delta = federation.privacy.delta
     if delta is not None and delta >= 1 / clients:
         refuse(
             f"{where}.privacy.delta",
-            f"{delta:g} says nothing of {clients} clients, one of whom may then be published whole; set it below "
-            f"1/{clients}",
+            f"{delta:g} would allow publishing one of {clients} authors whole; set it below 1/{clients}",
         )
 
 

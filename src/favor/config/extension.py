@@ -35,7 +35,7 @@ def _extended(name: str, experiments: Mapping[str, Any], below: tuple[str, ...])
     if base not in experiments:
         refuse(where, f"there is no experiment '{base}'; {nearest(base, map(str, experiments))}")
     if base in (name, *below):
-        refuse(where, f"'{base}' extends '{name}' in turn; cut the circle")
+        refuse(where, f"'{base}' extends '{name}' in turn; remove one of the two keys")
     inherited = _extended(base, experiments, (*below, name))
     if not isinstance(inherited, dict):
         return experiment

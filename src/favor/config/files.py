@@ -93,7 +93,7 @@ def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None
     seen.add(id(node))
     place = f"{path}, line {node.start_mark.line + 1}: config key '{where}'"
     if node.tag not in _KNOWN_TAGS:
-        raise UserError(f"{place}: the tag '{node.tag.replace(_PLAIN, '!!')}' is not possible; remove it")
+        raise UserError(f"{place}: the tag '{node.tag.replace(_PLAIN, '!!')}' is not supported; remove it")
     if isinstance(node, yaml.MappingNode):
         lines: dict[str, int] = {}
         for key, value in node.value:

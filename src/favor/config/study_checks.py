@@ -63,7 +63,7 @@ def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:
     check_known(left, experiments, where)
     other = experiments[left]
     if not set(other.withdrawn) - set(experiment.withdrawn):
-        refuse(where, f"nobody withdrew from '{left}' who is a client here; set 'experiments.{left}.withdrawn'")
+        refuse(where, f"no client of this experiment withdrew in '{left}'; set 'experiments.{left}.withdrawn'")
     for key in _MAKING:
         if key != "withdrawn" and getattr(experiment, key) != getattr(other, key):
             refuse(where, f"'{key}' differs from that of '{left}'; leave it as it is here (extends: {name})")

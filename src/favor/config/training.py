@@ -231,8 +231,11 @@ class Generation(Section):
     def check(self, where: str) -> None:
         """Check that what sampling needs is set. Raises ``UserError`` that names the key."""
         if self.temperature == 0 and self.samples > 1:
-            refuse(f"{where}.samples", f"{self.samples} greedy continuations are equal; set 'temperature' too")
+            refuse(
+                f"{where}.samples",
+                f"without 'temperature' all {self.samples} continuations would be equal; set that too",
+            )
         if self.temperature == 0 and self.top_p < 1:
-            refuse(f"{where}.top_p", "greedy decoding draws nothing; set 'temperature' too")
+            refuse(f"{where}.top_p", "works only with 'temperature'; set that too")
         if self.top_p == 0:
-            refuse(f"{where}.top_p", "no token is left to draw; raise it")
+            refuse(f"{where}.top_p", "leaves no token to draw; raise it")

@@ -110,7 +110,10 @@ def _clusters(
                 words[author] += count
     features = standardise(np.stack([style_features("\n".join(texts[author])) for author in eligible]))
     if settings.style_clusters > len(eligible):
-        print(f"roster: {len(eligible)} authors make no {settings.style_clusters} style clusters", file=sys.stderr)
+        print(
+            f"roster: {len(eligible)} eligible authors are too few for {settings.style_clusters} style clusters",
+            file=sys.stderr,
+        )
     kmeans = KMeans(
         n_clusters=min(settings.style_clusters, len(eligible)),
         n_init=10,
@@ -135,7 +138,10 @@ def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Su
     places = range(1, settings.clients + 1)
     for number, sense in enumerate(suits):
         if number:
-            print(f"roster: too few authors suit all {settings.clients} clients; less will do", file=sys.stderr)
+            print(
+                f"roster: too few authors give all prompts for {settings.clients} clients; fewer will do",
+                file=sys.stderr,
+            )
         everywhere = {author for author in clusters if all(sense(author, place) for place in places)}
         # A preference moves no author of an encoder; what the clients cannot do without does.
         for spared in (frozenset[str](), everywhere)[: 1 + (number == len(suits) - 1)]:

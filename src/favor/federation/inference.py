@@ -117,7 +117,7 @@ def foreign_adapters(
     for one, others, remedy in ((clients, folders, "add it"), (folders, clients, "remove it")):
         if missing := sorted(set(one) - set(others)):
             what = "no adapter" if one is clients else "no client"
-            raise UserError(f"adapters: there is {what} '{missing[0]}' (of {len(missing)} such); {remedy}")
+            raise UserError(f"adapters: {what} is named '{missing[0]}' ({len(missing)} such in all); {remedy}")
     states, settings = import_peft(folders.values())
     return {client: ClientAdapter(states[client]) for client in clients}, settings
 

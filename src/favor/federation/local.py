@@ -145,7 +145,9 @@ def run_stage(
     for result in results:
         if alignment is not None and not any(float(row["kappa"]) > 0 for row in result.log):
             # kappa starts at 0, so a stage of one optimiser step never aligns.
-            print(f"{result.name}: the alignment loss never acted, for its stage has one step", file=sys.stderr)
+            print(
+                f"{result.name}: the alignment loss had no effect, because the stage has only one step", file=sys.stderr
+            )
     return results
 
 

@@ -57,7 +57,7 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
         names = ", ".join(sorted({path.split(".")[-1] for path in inner}))
         if refused or not inner:
             found = others or "no linear layers but the output layer"
-            raise UserError(f"target_modules: the model has {found}; can be named: {names or 'none'}")
+            raise UserError(f"target_modules: the model has {found}; you can name: {names or 'none'}")
         return inner
     layers = {path: module for path, module in linear.items() if path.split(".")[-1] in settings.target_modules}
     available = sorted({path.split(".")[-1] for path in linear})
@@ -67,7 +67,7 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
         instead = f" ({others})" if others else ""
         raise UserError(
             f"target_modules: the model has no linear layer named {', '.join(missing)}{instead}; "
-            f"nearest there are: {', '.join(sorted(near) or available) or 'none'}"
+            f"the nearest names are: {', '.join(sorted(near) or available) or 'none'}"
         )
     return layers
 

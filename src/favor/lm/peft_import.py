@@ -40,7 +40,7 @@ def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], LoraSett
             if one != other:
                 raise UserError(
                     f"adapter '{name}': {key} {_plain(other)}, but '{names[0]}' has {_plain(one)}; the adapters of a "
-                    "row need one rank, alpha and list of modules"
+                    "row must have the same rank, alpha and list of modules"
                 )
     return states, settings[names[0]]
 

@@ -72,7 +72,7 @@ class WidthMemory:
         """Return the remembered widths; the full ones where there are none."""
         if self.path is None or not self.path.is_file():
             return Widths()
-        print(f"memory: widths as in {self.path}; delete it to begin with the full ones", file=sys.stderr)
+        print(f"memory: batch limits as in {self.path}; delete it to begin without limits", file=sys.stderr)
         return Widths(**read_json(self.path)["widths"])
 
     def remember(self, widths: Widths) -> None:

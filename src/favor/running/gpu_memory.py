@@ -47,7 +47,7 @@ def fitting_batches(
             yield batch, result
             start += len(batch)
         elif len(batch) == 1:
-            raise UserError(f"GPU memory has no room for one {what}; free the GPU of other work, or shorten it")
+            raise UserError(f"one {what} does not fit in GPU memory; stop other work on the GPU, or shorten it")
         else:
             size = (len(batch) + 1) // 2
-            print(f"GPU memory is short: {size} of what were {len(batch)} at once from here on", file=sys.stderr)
+            print(f"GPU memory is short: {size} instead of {len(batch)} at once from here on", file=sys.stderr)

@@ -106,7 +106,7 @@ def at_work(rule: str) -> Iterator[None]:
         run, own = Path(named) / RUN_LOCK, os.environ.get(RUN_VARIABLE)
         if own is not None and run.read_text(encoding="utf-8").strip() != own:
             raise UserError(
-                f"the run that started this job ({own}) is over and another took its place; nothing is done"
+                f"the run that started this job ({own}) has ended and another took its place; this job does nothing"
             )
         yield
     finally:

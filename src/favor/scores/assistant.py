@@ -1,4 +1,4 @@
-"""Assistant family: how much a run's outputs sound like a writing assistant. Score by a classifier, and phrases."""
+"""Assistant family: how much a run's outputs sound like a writing assistant, by a classifier and by phrases."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def check_canary(scorer: Scorer, source: str, layer: int) -> bool:
     departure = float(np.abs(np.array(found) - np.array([f1 for _, _, f1 in pairs])).max())
     if not departure <= TOLERANCE:
         raise UserError(
-            f"BERTScore model '{source}', layer {layer}: F1 of known pairs departs by {departure:.2g} from the values "
+            f"BERTScore model '{source}', layer {layer}: F1 of known pairs differs by {departure:.2g} from the values "
             "that bert-score publishes; fetch the model again, or rename a folder that holds another model"
         )
     return True

@@ -11,11 +11,11 @@ from favor.scores.metric import Metric, metrics_of
 PAGE = PACKAGE_ROOT.parent / "docs" / "metrics.md"
 HEAD = """# Metrics
 
-This page is made by `python -m favor.scores.glossary --write` from what the metrics declare
-([extending.md](extending.md) shows how to add one). Higher or lower says which values are better; a dash means that the
-value only describes. Metrics marked "pairs" have a value per output, so paired tests can compare two methods by them.
+This page is made by `python -m favor.scores.glossary --write` from what the metrics declare.
+[Extending](extending.md) shows how to add one. "Better" says whether higher or lower values are better. A dash means
+that the value only describes. Metrics marked "pairs" have a value per output, so paired tests can compare two methods
+by them.
 """
-TABLE_HEAD = ("| metric | printed as | range | better | unit | pairs | defined by |", "|---|---|---|---|---|---|---|")
 
 
 def glossary() -> str:
@@ -23,18 +23,27 @@ def glossary() -> str:
     parts = [HEAD]
     for family in METRIC_FAMILIES.names():
         parts.append(f"## {family}\n\n{_first_line(METRIC_FAMILIES.load(family).__doc__)}\n")
-        parts.append(
-            "| metric | printed as | range | better | unit | pairs | defined by |\n|---|---|---|---|---|---|---|"
-        )
-        parts.append("\n".join(map(_row, metrics_of(family))) + "\n")
+        parts.append(_table([_cells(metric) for metric in metrics_of(family)]) + "\n")
     return "\n".join(parts)
 
 
-def _row(metric: Metric) -> str:
-    span = f"{_bound(metric.minimum)} to {_bound(metric.maximum)}"
-    better = {"none": "–"}.get(metric.direction, metric.direction)
-    cells = (f"`{metric.name}`", metric.label, span, better, metric.unit, "yes" if metric.per_output else "")
-    return f"| {' | '.join(cells)} | {metric.reference} |"
+def _cells(metric: Metric) -> dict[str, str]:
+    return {
+        "metric": f"`{metric.name}`",
+        "printed as": metric.label,
+        "range": f"{_bound(metric.minimum)} to {_bound(metric.maximum)}",
+        "better": {"none": "–"}.get(metric.direction, metric.direction),
+        "unit": metric.unit,
+        "pairs": "yes" if metric.per_output else "",
+        "defined by": metric.reference,
+    }
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    """Return a Markdown table without the columns that are empty in every row."""
+    columns = [column for column in rows[0] if any(row[column] for row in rows)]
+    lines = [columns, ["---"] * len(columns), *([row[column] for column in columns] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _bound(value: float) -> str:

@@ -66,8 +66,8 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 
 FIGURE = FigureSpec(
     title="Copying",
-    caption="Word sequences that outputs share with what the author's client trained on, and with what all other "
-    "clients trained on and the own did not. Base only shows what common phrases give. Dotted lines: the "
+    caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
+    "clients trained on. Base only shows what common phrases give. Dotted lines: the "
     "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more.",
     scores=("copying",),
     place=3,

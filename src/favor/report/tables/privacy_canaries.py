@@ -51,9 +51,9 @@ TABLE = TableSpec(
     title="Planted secrets and canary clients",
     caption="Exposure: by how many bits guessing a secret is shortened, log2 of the candidates over its rank among "
     "them. Before training: what the untrained adapter gives, which is chance. Canary clients upload a random "
-    "direction as long as the median upload; the cosine is that of the direction with the server's movement, and ε is "
-    "what tells such cosines from those of canaries that took no part (δ = clients^-1.1). Without noise ε has no "
-    "bound: it grows with the number of parameters. 95 % intervals over clients.",
+    "direction as long as the median upload; the cosine is that of the direction with the server's movement, and ε "
+    "says how well such cosines can be told from those of canaries that took no part (δ = clients^-1.1). Without noise "
+    "ε has no bound: it grows with the number of parameters. 95 % intervals over clients.",
     stub_headers=("Method", "What the attacker has", "Planted"),
     rows=(),
     row_source=canary_rows,

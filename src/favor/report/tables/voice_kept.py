@@ -12,8 +12,8 @@ TABLE = TableSpec(
     caption="How much of the authors' voice a method keeps: (score − floor) / (ceiling − floor), where 0 is another "
     "author's continuation and 1 the author's own. In brackets the 95 % interval of a paired bootstrap over authors, "
     "who keep their outputs of all seeds. The first three columns ask whether a text is near to its own author; the "
-    "last one asks only whether the authors can be told apart. Over base: the floor is the base model. A dash stands "
-    "where ceiling and floor are not apart. Nobody wrote human continuations of the common prompts, so both ends are "
+    "last one asks only whether the authors can be told apart. Over base: the floor is the base model. A dash means "
+    "that ceiling and floor are not apart. Nobody wrote human continuations of the common prompts, so both ends are "
     "those of own prompts there. Who loses most: Spearman's correlation over authors of the similarity lost against "
     "own text with the author's distance from the authors' mean, and with the words trained on.",
     rows=method_rows(*METHODS),
