@@ -6,16 +6,20 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.context import Context
-from favor.report.figures.sweep import draw_sweep, sweep_label
+from favor.report.figures.sweep import _bars, draw_sweep, sweep_label
 from favor.report.html import html_table
 from favor.report.identity import Methods
 from favor.report.labels import printed_spec
@@ -143,6 +147,47 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataF
     draw_sweep(empty, POINTS, metrics, "asce_a", Methods(["favor"]), tmp_path / "empty.svg")
     with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
         draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", Methods(["favor"]), tmp_path / "none.svg")
+
+
+def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path: Path, score: Callable[..., dict]) -> None:
+    ends = {"upload": 0.7, "upload_low": 0.6, "upload_high": 0.9, "upload_shuffled": 0.5}
+    rows = [
+        {**score("fedavg", "text_auc", value, "", 0, variant=variant), "point": point, "experiment": ""}
+        for point in ("even", "Strong")
+        for variant, value in ends.items()
+    ]
+    shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC (upload)"}
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", shown, tmp_path / "points.svg", tmp_path / "points.csv")
+    drawn = pd.read_csv(tmp_path / "points.csv")
+    assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
+    # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation.
+    of_seeds = pd.DataFrame({"mean": [0.605], "std": [0.00707], "low": [math.nan], "high": [math.nan]})
+    assert _bars(of_seeds)[:, 0].tolist() == [0.00707, 0.00707]
+    assert _bars(drawn)[:, 0].tolist() == pytest.approx([0.1, 0.2])
+
+
+def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores: pd.DataFrame, tmp_path: Path) -> None:
+    names = ["none", "sum only", "clipped", "noise 0.1", "noise 1", "rank 1", "A frozen"]
+    many = points_of([{"label": name, "experiment": "", "paper": "", "value": None} for name in names])
+    again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
+    drawn: list[Axes] = []
+    figures = pyplot.subplots
+
+    def kept(*rows, **shape) -> tuple[Figure, Any]:
+        figure, axes = figures(*rows, **shape)
+        drawn.extend(axes.flat)
+        return figure, axes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pyplot, "subplots", kept)
+        for points, ordered in ((POINTS, True), (many, False)):
+            frame = scores if ordered else again
+            metrics = {"generated_auc": "Verif. AUC"}
+            draw_sweep(frame, points, metrics, "asce_a", Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
+    few, crowded = drawn
+    assert [few.get_lines()[0].get_linestyle(), crowded.get_lines()[0].get_linestyle()] == ["-", "None"]
+    assert {label.get_rotation() for label in crowded.get_xticklabels()} == {35.0}
+    assert {label.get_rotation() for label in few.get_xticklabels()} == {0.0}
 
 
 def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.DataFrame) -> None:

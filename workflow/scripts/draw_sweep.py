@@ -18,4 +18,5 @@ with job(snakemake) as cfg:
         Methods(cfg["methods"], cfg["display"]),
         *snakemake.output,
         axis=cfg["axis"],
+        ordered=cfg["ordered"],
     )

@@ -22,6 +22,7 @@ class Sweep(Section):
     title: str = key("Sweep", "Name printed in the report.")
     axis: str = key("Point", "What the points differ in; the label of the figure's axis.")
     points: list[Point] = required("The points in their order; each is an experiment of its own.", min_length=1)
+    ordered: bool = key(True, "Whether the points have an order: the figure joins them by lines then.")
     tables: Annotated[list[str], DISTINCT] = key([], "Tables over the points, by label.")
     figure: list[str] = key(
         [], "Metrics drawn over the points, `metric` or `metric:variant`; the tables must score them."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from favor.foundation.registry import METRIC_FAMILIES
+from favor.paper.names import METHODS
 from favor.plan.keys import InSweep, SweepLabel, Table
 from favor.plan.project import Project, parameter, pick, unique
 from favor.plan.tables import Tables
@@ -31,6 +33,19 @@ class Sweeps:
         """Return the rows of these experiments, each once."""
         experiments = self.project.config.experiments
         return unique(row for name in self.experiments(sweep) for row in experiments[name].methods)
+
+    def _titles(self, sweep: str, titles: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
+        """Return the printed names of the rows of a sweep, from those of each experiment.
+
+        A row of the paper that is another method at some of the points ("fedavg" as FFA-LoRA) has its own name: what
+        differs there is said by the point's label.
+        """
+        experiments, found = self.project.config.experiments, {}
+        for row in self._methods(sweep):
+            names = [titles(name).get(row, "") for name in self.experiments(sweep) if row in experiments[name].methods]
+            if names[-1] and (row not in METHODS or len(set(names)) == 1):
+                found[row] = names[-1]
+        return found
 
     def scores(self, key: InSweep) -> list[str]:
         """Return the scores of every point, one after another."""
@@ -69,11 +84,11 @@ class Sweeps:
         """Return what the figure of a sweep shows."""
         sweep, experiments = self.project.config.sweeps[key.sweep], self.experiments(key.sweep)
         return parameter(
-            **pick(sweep, "axis", "points", "figure"),
+            **pick(sweep, "axis", "ordered", "points", "figure"),
             methods=self._methods(key.sweep),
             families=self.families(key.sweep),
             style_encoder=self.project.config.experiments[experiments[0]].style_encoder,
-            display={row: title for name in experiments for row, title in self.tables.titles(name).items()},
+            display=self._titles(key.sweep, self.tables.titles),
         )
 
     def family_code(self, key: InSweep) -> list[str]:
@@ -105,7 +120,7 @@ class Sweeps:
             settings[name] = {
                 **pick(sweep, "title", "axis", "points", "tables", "figure"),
                 "methods": self._methods(name),
-                "display": {row: title for entry in experiments for row, title in self.project.titles(entry).items()},
+                "display": self._titles(name, self.project.titles),
                 "seeds": sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),
                 "dataset": corpus.title,
                 "demo": bool(corpus.demo),

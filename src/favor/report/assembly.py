@@ -43,8 +43,8 @@ OVERVIEW = {
     ),
 }
 SWEEP_CAPTION = (
-    "Means over seeds with sample standard deviations, of methods that ran at every point; moved apart sideways where "
-    "they would hide one another."
+    "Means over seeds of methods that ran at two points or more, moved apart sideways where they would hide one "
+    "another. Bars are 95 % intervals over authors where a metric has them, else standard deviations over seeds."
 )
 
 

@@ -1,10 +1,11 @@
-"""Metrics over the points of a sweep: a line per method, with the spread over seeds."""
+"""Metrics over the points of a sweep: a line per method, with intervals or the spread over seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from favor.foundation.errors import UserError
@@ -31,17 +32,22 @@ def draw_sweep(
     methods: Methods,
     *paths: str | Path,
     axis: str = "",
+    ordered: bool = True,
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
-    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload".
+    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars are the
+    95 % intervals that were scored with a metric, or the standard deviation over seeds where there are none.
 
     Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
-    have one, evenly spaced otherwise. Raises ``UserError`` for a metric that was not scored.
+    have one, evenly spaced otherwise. Lines join them if they are ``ordered``. Raises ``UserError`` for a metric that
+    was not scored.
     """
     numeric = all(point.value is not None for point in points)
     places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
     labels = [point.label for point in points]
+    # At 9 points a letter takes about 0.075 inches, and a panel leaves 2.4 to its names.
+    crowded = not numeric and 0.075 * sum(len(label.split(" (")[0]) + 1 for label in labels) > 2.4
     width = (max(places) - min(places)) or 1.0
     several = scores.groupby("method")["point"].nunique() >= min(2, len(points))
     shown = [method for method in methods.rows if several.get(method, False)]
@@ -57,29 +63,30 @@ def draw_sweep(
     with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
             name, _, variant = metric.partition(":")
-            own = scores[(scores["metric"] == name) & (scores["variant"] == variant)]
-            own = own[own["encoder"].isin([style_encoder, ""])]
+            everything = scores[(scores["metric"] == name) & scores["encoder"].isin([style_encoder, ""])]
+            own = everything[everything["variant"] == variant]
             if own.empty:
                 raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
             if own["value"].isna().all():
                 say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
+            summary = _summary(everything[everything["method"].isin(shown)], variant)
             for number, (method, identity) in enumerate(methods.identities(shown).items()):
-                values = own[own["method"] == method].groupby("point")["value"].agg(["mean", "std"]).reindex(labels)
+                values = summary[summary["method"] == method].set_index("point").reindex(labels)
                 known = values["mean"].notna().to_numpy()
                 offset = 0.015 * width * (number - (len(shown) - 1) / 2)
                 panel.errorbar(
                     [place + offset for place, there in zip(places, known, strict=True) if there],
                     values["mean"][known],
-                    yerr=values["std"][known].fillna(0.0),
-                    **{**identity.line, **identity.points},
+                    yerr=_bars(values.loc[known]),
+                    **{**identity.line, **identity.points, **({} if ordered else {"linestyle": "none"})},
                     elinewidth=1,
                     capsize=2,
                     label=methods.name(method) if panel is axes[0] else None,
                 )
-            over_seeds = own[own["method"].isin(shown)].groupby(["method", "point"])["value"].agg(["mean", "std"])
-            drawn.append(over_seeds.reset_index().assign(metric=metric))
+            drawn.append(summary.assign(metric=metric))
             said += _finding(label, own[own["method"].isin(shown)], methods)
-            panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels])
+            turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+            panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels], **turned)
             panel.set(ylabel=label, xlabel=axis)
             panel.margins(x=0.08)
             panel.grid(axis="y")
@@ -90,6 +97,26 @@ def draw_sweep(
         else:
             say(axes[0], "No method ran at two points.")
         save(figure, *paths, finding=" ".join(said), data=methods.named(pd.concat(drawn, ignore_index=True)))
+
+
+def _summary(scores: pd.DataFrame, variant: str) -> pd.DataFrame:
+    """Return method, point, mean and std over seeds of a metric's ``variant``, and low and high, its interval's ends.
+
+    ``scores``: of one metric, with the variants that hold its ends. NaN where it has none.
+    """
+    start = f"{variant}_" if variant else ""
+    found = scores[scores["variant"] == variant].groupby(["method", "point"])["value"].agg(["mean", "std"])
+    for end in ("low", "high"):
+        found[end] = scores[scores["variant"] == start + end].groupby(["method", "point"])["value"].mean()
+    return found.reset_index()
+
+
+def _bars(values: pd.DataFrame) -> np.ndarray:
+    """Return how far the bars of a method's points reach down and up, [2, points]; no less than nothing."""
+    spread = values["std"].fillna(0.0)
+    down = (values["mean"] - values["low"]).fillna(spread)
+    up = (values["high"] - values["mean"]).fillna(spread)
+    return np.maximum(np.stack([down, up]), 0.0)
 
 
 def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:
