@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -22,7 +21,7 @@ def check(folder, names, row):
 
 
 @pytest.fixture(scope="module")
-def hooks(repository: Path) -> ModuleType:
+def hooks(repository) -> ModuleType:
     spec = importlib.util.spec_from_file_location("hooks", repository / "docs" / "_site" / "hooks.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -225,7 +225,7 @@ def test_a_missing_corpus_file_is_named(tmp_path) -> None:
         resolved(config)
 
 
-def test_a_corpus_that_is_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+def test_a_corpus_that_is_a_pipe_is_refused_before_it_is_opened(tmp_path) -> None:
     os.mkfifo(tmp_path / "posts.csv")  # to open it would wait for a writer
     config = changed("corpora.demo.demo", None)
     config["corpus_path"] = str(tmp_path / "posts.csv")

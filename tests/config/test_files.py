@@ -12,7 +12,7 @@ from favor.foundation.errors import UserError
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def refusal(folder: Path, content: str | bytes) -> str:
+def refusal(folder, content) -> str:
     path = folder / "c.yaml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(UserError) as caught:

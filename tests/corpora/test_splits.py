@@ -96,7 +96,7 @@ def dated(tmp_path: Path) -> Callable[[dict[str, list[str]]], Path]:
 TEMPORAL = SplitSettings(split="temporal")
 
 
-def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated) -> None:
+def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated: Callable[[dict[str, list[str]]], Path]) -> None:
     days = [f"2004-05-{day:02d}" for day in (9, 1, 8, 2, 7, 3, 6, 4, 10, 10)]  # the last two on one day
     made = split_documents(dated({"ann": days, "bob": days[:9]}), TEMPORAL)
     splits = made.splits.set_index("document_id")["split"]
@@ -108,7 +108,7 @@ def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated) -> None:
     assert made.undated == 0
 
 
-def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated) -> None:
+def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated: Callable[[dict[str, list[str]]], Path]) -> None:
     days = [f"2004-05-{day:02d}" for day in range(1, 12)]
     path = dated({"ann": [*days[:5], "", *days[5:]], "bob": [*days[:9], "", ""]})
     with pytest.raises(UserError, match=r"3 of 23 posts have no date that can be read.*'undated' to drop"):

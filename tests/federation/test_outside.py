@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -45,7 +46,7 @@ def write(path: Path, lines: list[dict]) -> Path:
     return path
 
 
-def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked, tmp_path: Path) -> None:
+def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked: list, tmp_path: Path) -> None:
     lines = rows()
     lines[0]["prompt"] = "When I was young"
     lines += [
@@ -69,7 +70,7 @@ def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked, tmp_path: P
         pd.testing.assert_frame_equal(given_outputs(tmp_path / name, asked, 1), first)
 
 
-def test_samples_and_seeds_of_common_prompts(asked, tmp_path: Path) -> None:
+def test_samples_and_seeds_of_common_prompts(asked: list, tmp_path: Path) -> None:
     lines = [*rows(), {**rows()[0], "text": "a cat", "sample": 1}]
     lines[2] |= {"seed": 2}  # this answer is not seed 1's
     lines.append({**rows()[2], "seed": 1, "text": "I woke"})
@@ -80,7 +81,7 @@ def test_samples_and_seeds_of_common_prompts(asked, tmp_path: Path) -> None:
     assert found["c1", A, 0] == "I woke"
 
 
-def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path: Path) -> None:
+def test_the_list_of_prompts_becomes_answers_by_a_text(asked: list, tmp_path: Path) -> None:
     lines = [{**json.loads(each.line), "text": "and then"} for each in asked]
     for seed in (1, 2):
         assert len(given_outputs(write(tmp_path / "a.jsonl", lines), asked, seed)) == 4
@@ -103,7 +104,9 @@ def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path: Path) ->
         (lambda lines: lines[0].pop("text"), "line 1: key 'text' is missing"),
     ],
 )
-def test_what_does_not_fit_stops_with_the_row(asked, tmp_path: Path, change, message: str) -> None:
+def test_what_does_not_fit_stops_with_the_row(
+    asked: list, tmp_path: Path, change: Callable[[list], None], message: str
+) -> None:
     lines = rows()
     change(lines)
     with pytest.raises(UserError, match=message):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import PEFT_PREFIX, factor_name, gate_name, target_layers
 from favor.lm.mixture import GateLayout
@@ -222,9 +221,7 @@ def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
             torch.testing.assert_close(tensor, {**right.state, **right.gate}[name], rtol=1e-3, atol=5e-5)
 
 
-def test_clients_with_and_without_a_gate_generate_in_one_batch(
-    base: BaseModel, lora, random_state, model_folder
-) -> None:
+def test_clients_with_and_without_a_gate_generate_in_one_batch(base, lora, random_state, model_folder) -> None:
     own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
     prompts = [[7, 9, 30, 12], [40, 41, 42, 5]]
     asked = [

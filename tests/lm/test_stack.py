@@ -23,7 +23,7 @@ class TwoLayers(nn.Module):
         self.first = nn.Linear(5, 4)
         self.second = nn.Linear(4, 3, bias=False)
 
-    def forward(self, source: torch.Tensor) -> torch.Tensor:
+    def forward(self, source) -> torch.Tensor:
         return self.second(torch.tanh(self.first(source)))
 
 

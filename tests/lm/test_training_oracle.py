@@ -28,12 +28,12 @@ TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 class _KnownDropout(nn.Module):
     """Multiplies by masks given from outside, as LoRA-input dropout would."""
 
-    def __init__(self, module: int, rate: float) -> None:
+    def __init__(self, module, rate) -> None:
         super().__init__()
         self.module, self.rate = module, rate
         self.context: tuple[int, int, list[int]] | None = None
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x) -> torch.Tensor:
         assert self.context is not None
         stage_seed, counter, lengths = self.context
         drawn = draw_mask(stage_seed, counter, self.module, sum(lengths), x.shape[-1], self.rate)

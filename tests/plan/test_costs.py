@@ -32,7 +32,7 @@ class Files(list[str]):
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
+def files(tmp_path) -> Files:
     """Clients' texts: one client has a hundred times the words of the others."""
     words = {"client_001": 1_000_000, "client_002": 10_000, "client_003": 10_000, "client_004": 10_000}
     columns = {
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> Files:
     return found
 
 
-def with_cluster(cluster: dict[str, Any]) -> Any:
+def with_cluster(cluster) -> Any:
     return lambda config: config.update(cluster=cluster)
 
 

@@ -14,7 +14,7 @@ from favor.foundation.errors import UserError
 from favor.plan import Planner
 
 
-def refusal(path: Path) -> str:
+def refusal(path) -> str:
     """What the start of a run says of a configuration, in the order in which it looks."""
     with pytest.raises(UserError) as caught:
         to_fetch(Planner(resolve(read_files([path])), Path.cwd()).config)
@@ -27,7 +27,7 @@ def micro(repository, tmp_path) -> Path:
     return Path(shutil.copy(repository / "tests" / "data" / "micro.yaml", tmp_path / "micro.yaml"))
 
 
-def edit(path: Path, old: str, new: str) -> None:
+def edit(path, old, new) -> None:
     text = path.read_text()
     assert text.count(old) == 1, old
     path.write_text(text.replace(old, new))

@@ -543,7 +543,9 @@ def test_a_figure_gets_what_it_asked_for(tmp_path: Path, scores: pd.DataFrame, a
 
 
 @pytest.mark.parametrize(("name", "drawing"), [("workflow", draw_workflow), ("pipeline", draw_pipeline)])
-def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, name, drawing) -> None:
+def test_the_documentation_shows_the_drawings_as_they_are(
+    repository: Path, tmp_path: Path, name: str, drawing: Callable[..., None]
+) -> None:
     drawing(tmp_path / "drawn.svg", tmp_path / "drawn.pdf")
     assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / f"{name}.svg").read_bytes()
 

@@ -8,7 +8,7 @@ from favor.scores import mauve
 from favor.scores.mauve import mauve_values
 
 
-def rows(seed: int, shift: float, n: int = 120) -> np.ndarray:
+def rows(seed, shift, n=120) -> np.ndarray:
     made = np.random.default_rng(seed).normal(size=(n, 8))
     made[:, 0] += shift
     return made / np.linalg.norm(made, axis=1, keepdims=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -42,7 +43,7 @@ def scores() -> pd.DataFrame:
     return measure_agreement.score(two_spaces(0.02), {"draws": 200})
 
 
-def test_measures_of_one_truth_agree(scores) -> None:
+def test_measures_of_one_truth_agree(scores: pd.DataFrame) -> None:
     for measure in measure_agreement.MEASURES:
         assert cell(scores, "agreement_over_methods", "e", measure) == pytest.approx(1.0)
         assert cell(scores, "agreement_over_authors", "f", measure) > 0.4
@@ -67,13 +68,13 @@ def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None
         )
 
 
-def test_human_text_scores_as_in_the_other_families(scores) -> None:
+def test_human_text_scores_as_in_the_other_families(scores: pd.DataFrame) -> None:
     accuracy = by_method(prototypes.score(copied_voices(CHANCES), {}), "author_accuracy")
     assert cell(scores, "human_own", "e", "author_accuracy") == pytest.approx(accuracy["gold"])
     assert cell(scores, "human_shuffled", "e", "author_accuracy") == pytest.approx(accuracy["shuffled"])
 
 
-def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
+def test_the_auc_of_an_output_by_hand(inputs_maker: Callable[..., ScoreInputs]) -> None:
     human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
     inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 0.0], "b": [90.0, 90.0]})
     run = next(run for run in inputs.runs if run.method == "m")

@@ -11,7 +11,7 @@ from favor.scores import prototypes
 from favor.scores.prototypes import leave_one_out, macro_f1
 
 
-def cosine(degrees: float) -> float:
+def cosine(degrees) -> float:
     return float(np.cos(np.radians(degrees)))
 
 

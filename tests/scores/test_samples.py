@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +32,7 @@ def with_samples(inputs: ScoreInputs, texts: list[str]) -> ScoreInputs:
     return replace(inputs, generations=rows, generation_embeddings={"e": embedded})
 
 
-def test_scores_over_samples(three_authors: ScoreInputs, score_value) -> None:
+def test_scores_over_samples(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
     same = score(with_samples(three_authors, ["one two three"] * 3), {})
     assert score_value(same, "distinct_samples") == 1.0
     assert score_value(same, "sample_overlap") == pytest.approx(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import bert_score
@@ -18,6 +19,7 @@ from favor.foundation.errors import UserError
 from favor.scores import utility as family
 from favor.scores.bertscore import BertScorer, encode_text
 from favor.scores.bertscore_table import bertscores
+from favor.scores.inputs import ScoreInputs
 from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility
 
@@ -164,7 +166,7 @@ def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) ->
         bertscores(generations, prompts.iloc[:1], settings)
 
 
-def test_family(three_authors, score_value) -> None:
+def test_family(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
     keys = ["seed", "method", "client", "prompt_id", "sample"]
     table = three_authors.generations[keys].assign(bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5)
     shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
@@ -184,7 +186,7 @@ def test_family(three_authors, score_value) -> None:
         family.score(three_authors, {})
 
 
-def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
+def test_rescaled_bertscore_by_hand(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
     assert published_baseline("roberta-large", 17) == 0.83122575  # the library's own file
     assert published_baseline("/models/roberta-large", 17) == 0.83122575
     assert published_baseline("roberta-large", 99) is None
@@ -203,6 +205,6 @@ def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
     assert row["note"] == "bert-score ships no baseline for embedded-minilm"
 
 
-def test_settings_of_a_wrong_kind_are_refused(three_authors) -> None:
+def test_settings_of_a_wrong_kind_are_refused(three_authors: ScoreInputs) -> None:
     with pytest.raises(UserError, match="setting 'variants' of family 'utility' is 'rescaled'; give a list"):
         family.score(three_authors, {"variants": "rescaled"})

@@ -27,7 +27,7 @@ from favor.statistics.bootstrap import auc, eer_draws, observed
 from favor.statistics.roc import Roc, separation
 
 
-def run_of(inputs, method: str = "m") -> Any:
+def run_of(inputs, method="m") -> Any:
     return next(run for run in inputs.runs if run.method == method)
 
 
@@ -65,13 +65,13 @@ def test_interpolated_eer_by_hand() -> None:
         ([5, 4, 3, 2, 1], [1, 0, 1, 0, 1], 7 / 12),
     ],
 )
-def test_equally_near_thresholds_by_hand(scores: list[float], positive: list[int], expected: float) -> None:
+def test_equally_near_thresholds_by_hand(scores, positive, expected) -> None:
     values, flags, cluster = np.array(scores, dtype=float), np.array(positive, dtype=bool), np.arange(len(scores))
     assert equal_error_rate(values, flags) == expected
     assert eer_draws(values, flags, cluster, observed(len(scores)))[0] == expected
 
 
-def _nearest_by_fractions(scores: np.ndarray, positive: np.ndarray) -> Fraction:
+def _nearest_by_fractions(scores, positive) -> Fraction:
     """The definition, threshold by threshold, in rational numbers."""
     positives, negatives = int(positive.sum()), int((~positive).sum())
     rates = [(Fraction(0), Fraction(1))]
@@ -101,7 +101,7 @@ def test_small_samples_against_rational_numbers() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("decimals", [1, 2, 9])
-def test_against_scikit_learn_and_torchmetrics(seed: int, decimals: int) -> None:
+def test_against_scikit_learn_and_torchmetrics(seed, decimals) -> None:
     generator = np.random.default_rng(seed)
     positive = generator.random(400) < 0.2
     scores = np.clip(np.round(generator.normal(0.4, 0.2, 400) + 0.2 * positive, decimals), 0, 1)  # ties
@@ -218,7 +218,7 @@ def crowd(inputs_maker) -> ScoreInputs:
     """Twelve authors with outputs at random angles, some of them equal, of three topics and an unknown one."""
     names, generator = "abcdefghijkl", np.random.default_rng(5)
 
-    def angles(count: int) -> dict[str, list[float]]:
+    def angles(count) -> dict[str, list[float]]:
         return {name: (10.0 * generator.integers(0, 30, count)).tolist() for name in names}
 
     topics = {name: ("Student", "Arts", "Law", "indUnk")[place % 4] for place, name in enumerate(names)}

@@ -26,7 +26,7 @@ TEXTS = 3
 LEFT = MEMBERS[:3]
 
 
-def losses(leak: float, seed: int = 0) -> pd.DataFrame:
+def losses(leak, seed=0) -> pd.DataFrame:
     """Return readings of two rounds in which an adapter lowers the loss of its own clients' texts by ``leak``.
 
     A text that was trained on falls by twice as much. Every text has a difficulty of its own, every adapter one too.
@@ -70,7 +70,7 @@ def losses(leak: float, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PRIVACY_LOSSES.names)
 
 
-def links(leak: float, seed: int) -> pd.DataFrame:
+def links(leak, seed) -> pd.DataFrame:
     generator = np.random.default_rng(seed)
     rows = [
         (1, "favor", 1, client, 0, other, leak * (client == other) + generator.normal(0, 0.1))
@@ -80,7 +80,7 @@ def links(leak: float, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PRIVACY_LINKS.names)
 
 
-def canaries(leak: bool) -> pd.DataFrame:
+def canaries(leak) -> pd.DataFrame:
     """Secrets of rank 1 where they leak, else of every rank alike; the untrained adapter's have rank 1000."""
     generator = np.random.default_rng(2)
     rows = []
@@ -96,7 +96,7 @@ def canaries(leak: bool) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PRIVACY_CANARIES.names)
 
 
-def canary_clients(mean: float) -> pd.DataFrame:
+def canary_clients(mean) -> pd.DataFrame:
     generator = np.random.default_rng(3)
     present, absent = mean + generator.normal(0, 0.01, size=200), generator.normal(0, 0.01, size=200)
     frame = pd.DataFrame({"canary": range(200), "present": present, "absent": absent})
@@ -108,7 +108,7 @@ def norms() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PRIVACY_NORMS.names)
 
 
-def scored(leak: float, seed: int = 0) -> pd.Series:
+def scored(leak, seed=0) -> pd.Series:
     readings = Readings(
         losses(leak, seed), links(leak, seed), canaries(leak > 0), canary_clients(leak / 10), norms(), {}, 8**-1.1, {}
     )

@@ -64,7 +64,7 @@ def project(repository, tmp_path, monkeypatch) -> Project:
     return project
 
 
-def spans(project: Project) -> list[tuple[str, float, float]]:
+def spans(project) -> list[tuple[str, float, float]]:
     """(device, begin, end) of every job."""
     found = [path.read_text().split() for path in sorted(project.folder.glob("*.txt"))]
     assert len(found) == 6

@@ -32,7 +32,7 @@ MICRO = ("--configfile", "micro.yaml")
 EXPORTED = ("favor", "feddpa")
 
 
-def digest(path: Path) -> str:
+def digest(path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
