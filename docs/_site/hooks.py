@@ -160,12 +160,33 @@ def python_page() -> str:
     ]
     for name in PUBLIC:
         tree = ast.parse((SOURCE.parent / (name.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
-        parts.append(f"## `{name}`\n\n{ast.get_docstring(tree) or ''}\n")
+        parts.append(f"## `{name}`\n\n{described(tree)}\n")
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                parts.append(f"### `{signature(node)}`\n\n{ast.get_docstring(node) or ''}\n")
+                parts.append(f"### `{signature(node)}`\n\n{described(node)}\n")
                 parts += fields(node)
-    return "\n".join(parts).replace("``", "`")
+    return "\n".join(parts)
+
+
+def marked(text: str) -> str:
+    """Return a docstring's text with its names as Markdown's code."""
+    return re.sub(r":\w+:`([^`]+)`", r"`\1`", text).replace("``", "`")
+
+
+def described(node: ast.Module | ast.FunctionDef | ast.ClassDef) -> str:
+    """Return a docstring as Markdown: names as code, and what it says of single fields or parameters as a list."""
+    text = marked(ast.get_docstring(node) or "")
+    if isinstance(node, ast.Module):
+        return text
+    if isinstance(node, ast.ClassDef):
+        names = [ast.unparse(item.target) for item in node.body if isinstance(item, ast.AnnAssign)]
+    else:
+        names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    if not names:
+        return text
+    one = f"`?(?:{'|'.join(names)})`?"
+    found = re.compile(rf"(?:^|(?<=[.)]) |(?<=[.)])\n)({one}(?:(?:,| and) {one})*(?: \"\w+\")?): ", re.MULTILINE)
+    return found.sub(lambda match: f"\n\n- `{match[1].replace('`', '')}`: ", text)
 
 
 def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
@@ -179,11 +200,12 @@ def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
 def fields(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
     """Yield a class's fields and public methods, each as one line."""
     if isinstance(node, ast.ClassDef):
+        yield "Declared as:\n" if any(isinstance(item, ast.AnnAssign) for item in node.body) else ""
         for item in node.body:
             if isinstance(item, ast.AnnAssign):
                 default = f" = {ast.unparse(item.value)}" if item.value else ""
                 yield f"- `{ast.unparse(item.target)}: {ast.unparse(item.annotation)}{default}`"
             elif isinstance(item, ast.FunctionDef) and not item.name.startswith("_"):
-                first = (ast.get_docstring(item) or "").partition("\n")[0]
+                first = marked((ast.get_docstring(item) or "").partition("\n")[0])
                 yield f"- `{signature(item)}` {first}"
         yield ""

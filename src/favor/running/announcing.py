@@ -57,12 +57,22 @@ def check_targets(workflow: Any, targets: Any, stop: Callable[[UserError], None]
         if workflow.dag_settings is not None:
             logger.removeFilter(check)
             try:
+                _refuse_storage(workflow.storage_settings)
                 targets.check(workflow.dag_settings.targets, [rule.name for rule in workflow.rules], find)
             except UserError as error:
                 stop(error)
         return True
 
     logger.addFilter(check)
+
+
+def _refuse_storage(settings: Any) -> None:
+    """Refuse a default storage provider: Snakemake would look there for the files of the checkout too."""
+    if settings is not None and settings.default_storage_provider is not None:
+        raise UserError(
+            f"--default-storage-provider {settings.default_storage_provider}: corpus and results are files of this "
+            "machine or of a file system that all jobs see; leave the option out (docs/design.md)"
+        )
 
 
 def _say(workflow: Any, changes: Changes) -> None:
