@@ -110,5 +110,5 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path: Path,
     measured = replace(measured, documents=tmp_path / "undated.parquet")
     assert "no date" not in readiness("mine", source, measured, DROPPED, settings())
     page = readiness("mine", source, measured, DROPPED, {**settings(), "reader": "blog_xml", "split": "temporal"})
-    assert "7 posts are left out of the split, for they have no date that can be read" in page
+    assert "7 posts are left out of the split, because they have no date that can be read" in page
     assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page

@@ -230,7 +230,7 @@ def test_matched_budget_gives_every_personal_adapter_the_same_own_passes(two_cli
             if plan.shared is not None and plan.shared.start == "own":
                 passes[name] = passes.get(name, 0) + epochs
             elif plan.personal is None or plan.personal.start == "endpoint":
-                # Begun anew at every participation: only the last one is behind the adapter.
+                # Begun again at every participation: only the last one is behind the adapter.
                 last = max(n for k, c, n, _ in two_clients.calls if c == name)
                 passes[name] = passes.get(name, 0) + (epochs if number == last else 0)
             elif kind == "personal":

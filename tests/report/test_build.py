@@ -285,7 +285,7 @@ def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> No
     assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
     assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
     assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
-    assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference is no configuration"
+    assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference has no configuration"
 
 
 def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:

@@ -247,7 +247,7 @@ def test_kinds_that_cannot_be_searched_are_refused(name) -> None:
 
 
 def test_text_that_is_none_is_refused() -> None:
-    assert found("a.txt", b"\xff\xfe\x00") == ["bytes that are no text"]
+    assert found("a.txt", b"\xff\xfe\x00") == ["bytes that are not text"]
 
 
 def picture(**metadata) -> str:

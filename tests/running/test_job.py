@@ -1,4 +1,4 @@
-"""What a job prints: one line for what the user can mend, the traceback for a defect; and both in its log."""
+"""What a job prints: one line for what the user can fix, the traceback for a defect; and both in its log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (UserError("a.parquet: broken; mend it"), "error in train_shared: a.parquet: broken; mend it\n"),
+        (UserError("a.parquet: broken; fix it"), "error in train_shared: a.parquet: broken; fix it\n"),
         (
             OSError(errno.ENOSPC, "No space left on device", "b.txt"),
             "error in train_shared: b.txt: No space left on device; free space or fix the folder's permissions, then "

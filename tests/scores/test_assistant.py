@@ -36,7 +36,7 @@ def test_family(three_authors, score_value) -> None:
     assert score_value(scores, "assistant_score") == pytest.approx(0.3)  # five survivors
     assert score_value(scores, "assistant_score", "all_outputs") == pytest.approx(2.4 / 6)
     assert score_value(scores, "assistant_score", method="gold") == pytest.approx(0.1)
-    assert score_value(scores, "assistant_score", method="shuffled") == pytest.approx(0.1)  # the same texts, dealt anew
+    assert score_value(scores, "assistant_score", method="shuffled") == pytest.approx(0.1)  # the texts, dealt again
     # one match in 9 + 4 * 5 words
     assert score_value(scores, "assistant_phrase_rate") == pytest.approx(1000 / 29)
 

@@ -25,7 +25,7 @@ rule prepare_judgements:
         "../scripts/prepare_judgements.py"
 
 
-# Answers are kept in studies/judges/answers as they come; it is no output, so that a run that stops pays for nothing twice.
+# Answers are kept in studies/judges/answers as they come; it is not an output, so that a run that stops pays for nothing twice.
 rule judge:
     input:
         requests=paths.judge_requests,

@@ -1,4 +1,4 @@
-"""Train and calibrate the classifier behind the assistant score, on people who are no clients."""
+"""Train and calibrate the classifier behind the assistant score, on people who are not clients."""
 
 from favor.running.devices import lease
 

@@ -145,7 +145,7 @@ def read_columns(
 class _SwallowedRows:
     """Finds the rows that a field has swallowed because its quote is closed by a later row only.
 
-    Such a file is well-formed. A row without quotes can be swallowed and no other, for a quote within would have
+    Such a file is well-formed. A row without quotes can be swallowed and no other, because a quote within would have
     broken the file: it is one line, and its fields hold no delimiter. So rows can be read back from the end of the
     field. The columns around the start of a line are believed to be a row's where they look like those columns
     elsewhere and either the author is known from another row, or at least three columns speak for it. An author may

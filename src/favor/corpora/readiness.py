@@ -70,7 +70,7 @@ def _doubts(source: Path, measured: Measured, cfg: Mapping[str, Any]) -> Iterato
         for text in batch["text"]:
             suspicions.look(text, "")
     if undated and cfg["split"] == "temporal":
-        yield f"  {undated:>11,} posts are left out of the split, for they have no date that can be read"
+        yield f"  {undated:>11,} posts are left out of the split, because they have no date that can be read"
     for line in getattr(open_reader(cfg["reader"]), "suspicions", lambda _: ())(source):
         yield f"  suspicious: {line}"
     for line in suspicions.lines(measured.authors["author"], naming=False):

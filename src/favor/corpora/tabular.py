@@ -48,8 +48,8 @@ def read_rows(
     ``required`` columns and those that the settings name must be there. Raises ``UserError`` where a column, a row or
     the file is broken, a column is there twice or read twice, or a value is not text.
 
-    Whole numbers are taken as authors, topics and dates, from a column of integers; an author 7.0 is refused, for it
-    may have been another number before it was stored. Binary values are decoded by ``settings.encoding``.
+    Whole numbers are taken as authors, topics and dates, from a column of integers; an author 7.0 is refused, because
+    it may have been another number before it was stored. Binary values are decoded by ``settings.encoding``.
     """
     names = settings.column_names(columns)
     needed = {*required, *settings.columns}

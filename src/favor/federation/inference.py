@@ -184,7 +184,7 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
 def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, LoraSettings]:
     """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha.
 
-    A gate per token is no plain adapter; the planner refuses its export.
+    A gate per token is not a plain adapter; the planner refuses its export.
     """
     if adapter.companion is None:
         return adapter.state, lora

@@ -109,7 +109,7 @@ class StaticSteps:
         longest, batch = self.batch.longest, self.batch
         prompt = batch.mask[:, :longest].bool()
         self.visible[..., :longest] = prompt[:, None, None, :]
-        # A row of padding sees itself: a softmax over nothing is no number, and would spread.
+        # A row of padding sees itself: a softmax over nothing is not a number, and would spread.
         itself = torch.eye(longest, dtype=torch.bool, device=prompt.device)
         causal = torch.ones_like(itself).tril()
         seen = torch.zeros(len(prompt), 1, longest, self.visible.shape[-1], dtype=torch.bool, device=prompt.device)

@@ -46,7 +46,7 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
 
     Raises ``UserError`` where the model has no linear layer of a configured name, naming the nearest there are and what
     is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, and experts whose weights are one tensor. Without
-    names any such layer is refused, for the default would leave a part of every block out.
+    names any such layer is refused, because the default would leave a part of every block out.
     """
     linear = {path: module for path, module in sorted(model.named_modules()) if isinstance(module, nn.Linear)}
     refused = _refused(model)

@@ -81,7 +81,7 @@ class FlatLayout:
     def factors(self, flat: torch.Tensor, trainable: bool = False) -> Factors:
         """Return (A [K, r, d_in], B [K, d_out, r]) per module of ``flat`` [K, size], as leaves if trainable.
 
-        They are contiguous (for several clients: copies), for a product of strided batches copies them every time.
+        They are contiguous (for several clients: copies), because a product of strided batches copies them every time.
         """
         pairs = []
         for path in self.modules:

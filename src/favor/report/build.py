@@ -216,7 +216,7 @@ class _Index:
         if column.fixed:
             text = column.fixed.get(row.label, "")
             none = f"no configuration is declared for {row.label}"
-            none = "a reference is no configuration" if method in CONTROLS else none
+            none = "a reference has no configuration" if method in CONTROLS else none
             return Cell(text=text) if text else Cell(reason=none)
         setting = row.setting or column.setting
         if setting:
@@ -271,7 +271,7 @@ class _Index:
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            absent = "a reference is no configuration" if method in CONTROLS else "does not apply to this method"
+            absent = "a reference has no configuration" if method in CONTROLS else "does not apply to this method"
             return Cell(reason=absent)
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")

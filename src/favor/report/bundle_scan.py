@@ -152,9 +152,9 @@ def _views(name: str, content: bytes) -> list[str] | str:
     try:
         raw = content.decode("utf-8")
     except UnicodeDecodeError:
-        return "bytes that are no text"
+        return "bytes that are not text"
     if "\0" in raw:
-        return "bytes that are no text"
+        return "bytes that are not text"
     raw, embedded = _without_pictures(raw)
     if embedded:
         return "an embedded file that cannot be searched"

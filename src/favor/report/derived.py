@@ -48,7 +48,7 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
         found = scores[(scores["method"] == row.method) & (scores["metric"] == metric)]
         if found.empty:
-            return missing(f"{row.label} is no part of the audit")
+            return missing(f"{row.label} is not part of the audit")
         value, count, note = found[["value", "n", "note"]].iloc[0]
         if note:
             return missing(str(note))

@@ -30,7 +30,7 @@ class Metric:
     paired_label: its printed name in tables of paired tests, where that is another.
     per_output: "binary" or "real" where it has a value for every output, so that paired tests can compare two methods
         output by output ("binary" takes McNemar's exact test, "real" Wilcoxon's).
-    per_client: its variants are clients. Such rows stay with the results and are no part of a release.
+    per_client: its variants are clients. Such rows stay with the results and are not part of a release.
     """
 
     name: str

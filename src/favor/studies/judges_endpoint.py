@@ -121,7 +121,7 @@ class Endpoint:
     def ask(self, question: Question) -> Answer:
         """Return the answer to one question, trying again after 429, 5xx, a timeout or a broken reply.
 
-        Raises ``UserError`` for what no second try mends, and when every try failed.
+        Raises ``UserError`` for what no second try fixes, and when every try failed.
         """
         messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
         jitter = numpy_generator(0, "judge back-off", question.digest)

@@ -20,7 +20,7 @@ Uploads = Sequence[Mapping[str, State]]  # of every round the delta of each clie
 def link_cosines(uploads: Uploads) -> pd.DataFrame:
     """Return the ``privacy_links`` table, without its seed and method: cosines between uploads of different rounds.
 
-    The mean of a round's uploads is taken from each of them first, for it is what all its clients learned alike; a
+    The mean of a round's uploads is taken from each of them first, because it is what all its clients learned alike; a
     round of one client has nothing left.
     """
     owners = [(number, client) for number, deltas in enumerate(uploads) for client in sorted(deltas)]
