@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import datetime
 import os
 import re
 import typing
@@ -95,6 +96,10 @@ def test_defaults_are_the_papers() -> None:
         ("experiments.sweeps", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
         ("sweeps.s", {"points": [{"label": "1", "experiment": "dem"}]}, "there is no 'dem'; did you mean 'demo'?"),
         ("sweeps.s", {"points": [{"label": "1", "experiment": "demo"}] * 2}, "two points have one label"),
+        ("sweeps.s", {"points": [{"label": n, "experiment": "demo"} for n in "12"]}, "two points have one experiment"),
+        ("sweeps.s", {"points": [{"label": "", "experiment": "demo"}]}, "'' is blank; fill it in"),
+        ("sweeps.s", {"points": []}, "[] is too short; give at least 1"),
+        ("sweeps.s", {}, "config key 'sweeps.s.points' is missing; add it"),
         (
             "sweeps.s",
             {"points": [{"label": "1", "experiment": "demo"}], "tables": ["imbalance-swep"]},
@@ -137,7 +142,58 @@ def test_defaults_are_the_papers() -> None:
         ("corpora.demo.columns", {"text": "id"}, "'id' is both author and text; name a column for each"),
         ("corpora.demo.columns", {"prompt": "sign"}, "the reader 'blog_csv' does not read it; it reads author, topic"),
         ("results", "a{b}", "cannot be a results folder"),
-        ("experiments.demo.lora.rank", True, "expected integer, found True"),
+        ("experiments.demo.lora.rank", True, "expected integer, found true"),
+        ("experiments.demo.lora.rank", None, "expected integer, found null"),
+        ("experiments.demo.seeds", [datetime.date(2026, 1, 1)], "expected integer, found the date 2026-01-01"),
+        (
+            "experiments.demo.title",
+            True,
+            "expected text, found true; YAML reads yes, no, on and off as true and false, put the text in quotes",
+        ),
+        ("experiments.demo.title", 2026, "expected text, found 2026; put it in quotes"),
+        (
+            "release.date",
+            datetime.date(2026, 1, 1),
+            "expected text or null, found the date 2026-01-01; put it in quotes",
+        ),
+        ("experiments.demo.title", " ", "experiments.demo.title': ' ' is blank; fill it in"),
+        ("base_models.tiny.title", "", "'' is blank; fill it in"),
+        ("experiments.demo.title", "\ud800", "experiments.demo.title': '\\ud800' holds half a character"),
+        ("experiments.demo.training.learning_rate", 1e300, "1e+300 is out of range; it must be at most 1"),
+        ("encoders.asce_a.training.head_learning_rate", -1.0, "out of range; it must be more than 0"),
+        ("experiments.demo.training.clip_norm", 1e300, "training.clip_norm': 1e+300 is out of range"),
+        ("experiments.demo.training.clip_norm", 1e-300, "clip_norm': 1e-300 is too near 0 to be told from it"),
+        ("experiments.demo.training.micro_batch", 10**18, "it must be at most 1000000000000"),
+        ("experiments.demo.methods.favor", {"lambda_align": 1e300}, "methods.favor.lambda_align': 1e+300 is out of"),
+        ("experiments.demo.methods.favor", {"lambda_align": 10**400}, "lambda_align': 1000000000"),
+        ("experiments.demo.participation", 2, "unknown config key 'experiments.demo.participation'"),
+        ("experiments.demo.federation.participation", 2, "unknown config key 'experiments.demo.federation.participa"),
+        ("corpora.demo.roles.clients", 10**9, "roles.clients': 1000000000 is out of range; it must be at most 1000000"),
+        ("corpora.demo.roles.clients", 0, "roles.clients': 0 is out of range; it must be at least 2"),
+        ("corpora.demo.roles.asce_b", 0, "0 authors wanted, but corpora.demo.roles.asce_b is 0"),
+        ("corpora.demo.demo.authors", 10**12, "it must be at most 1000000"),
+        ("corpora.demo.filters", {"languages": ["EN"]}, "'EN' does not have the form ^[a-z]{2,3}$; correct it"),
+        ("experiments.demo.generation.minimum_words", 65, "no output of 64 tokens has 65 words; lower it"),
+        (
+            "experiments.demo.methods.favor",
+            {"generation": {"temperature": "hot"}},
+            "methods.favor.generation.temperature': expected number, found 'hot'",
+        ),
+        (
+            "experiments.demo.methods.favor",
+            {"generation": {"temperature": -1}},
+            "methods.favor.generation.temperature': -1 is out of range; it must be at least 0",
+        ),
+        ("encoders.minilm.options", {"maximum_token": 64}, "options': there is no 'maximum_token'; did you mean 'max"),
+        ("encoders.minilm.options", {"maximum_tokens": "64"}, "maximum_tokens': expected integer, found '64'"),
+        ("encoders.minilm.options", {"maximum_tokens": True}, "maximum_tokens': expected integer, found true"),
+        ("encoders.minilm.options", {"batch_size": 0}, "batch_size': 0 is out of range; it must be at least 1"),
+        ("encoders.minilm.source", "", "encoders.minilm.source': '' is blank; fill it in, or leave the key out"),
+        ("experiments.demo.evaluation.bertscore.model", "", "bertscore.model': '' is blank"),
+        ("experiments.demo.alignment.minimum_tokens", 129, "no piece of 128 tokens (training.max_length) has 129"),
+        ("base_models.tiny.pretrain.layers", 10**6, "layers': 1000000 is out of range; it must be at most 1000"),
+        ("threads.scoring", 10**9, "threads.scoring': 1000000000 is out of range; it must be at most 1024"),
+        ("report.unranked", ["feddpa_dinamic"], "did you mean 'feddpa_dynamic'?"),
         ("experiments.demo.lora.rank", 0, "out of range"),
         ("experiments.demo.protocol", "papr", "'papr' is not possible; did you mean 'paper'?"),
         ("experiments.demo.seeds", [1, 1], "names something twice"),
@@ -174,6 +230,7 @@ def test_defaults_are_the_papers() -> None:
         ("experiments.demo.studies.human_2afc", {"methods": ["favour"]}, "did you mean 'favor'?"),
         ("experiments.demo.studies.human_2afc", {"items": 9, "human_items": 2}, "shared equally by 2 methods"),
         ("experiments.demo.studies.human_2afc", {"items": 10, "human_items": 10}, "shared equally by 2 methods"),
+        ("experiments.demo.studies.human_2afc", {"items": 98}, "2afc.items': each takes a prompt of its own, and"),
         ("experiments.demo.studies.human_2afc", {"responses": "/no/folder"}, "no folder /no/folder; make it"),
         ("experiments.demo.studies.human_2afc", {"annotator": 3}, "did you mean 'annotators'?"),
         ("corpora.demo.demo", None, "--config corpus_path="),
@@ -188,6 +245,32 @@ def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message)
         resolved(changed(path, value))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([("1 %", None), ("1  % ", None)], "two points have one label; give each its own"),
+        ([("1", 0.5), ("2", 0.5)], "two points have one value; give each its own"),
+        ([("1", 0.5), ("2", float("nan"))], "points[1].value': nan is not a finite number"),
+    ],
+)
+def test_points_of_a_sweep_are_told_from_one_another(points, message) -> None:
+    config = copy.deepcopy(DEMO)
+    config["experiments"]["other"] = {"extends": "demo"}
+    names = ("demo", "other")
+    entries = [
+        {"label": label, "value": value, "experiment": name} for (label, value), name in zip(points, names, strict=True)
+    ]
+    config["sweeps"] = {"s": {"points": entries}}
+    with pytest.raises(UserError, match=re.escape(message)):
+        resolved(config)
+
+
+def test_words_that_are_single_letters_may_be_more_than_the_tokens() -> None:
+    config = changed("experiments.demo.generation.minimum_words", 65)
+    config["corpora"]["demo"]["words"] = "characters"
+    assert resolved(config).experiments["demo"].generation.minimum_words == 65
 
 
 def test_a_reader_brings_its_own_encoding_and_what_it_excludes() -> None:

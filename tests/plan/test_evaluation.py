@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from favor.foundation.errors import UserError
@@ -59,6 +61,19 @@ def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
 def test_a_table_of_a_sweep_belongs_to_no_experiment(plan) -> None:
     with pytest.raises(UserError, match="'text-volume-sweep' is a table of a sweep"):
         plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["text-volume-sweep"]))
+
+
+def test_a_table_of_an_experiment_belongs_to_no_sweep(plan) -> None:
+    sweep = {"points": [{"label": "1", "experiment": "demo"}], "tables": ["main_federated_results"]}
+    message = r"'sweeps.s.tables': 'main_federated_results' is a table of an experiment; name it there"
+    with pytest.raises(UserError, match=message):
+        plan(PLANNED, lambda config: config.update(sweeps={"s": sweep}))
+
+
+def test_a_label_with_other_hyphens_is_told_from_the_tables_own(plan) -> None:
+    message = "there is no table 'main-federated-results'; did you mean 'main_federated_results'?"
+    with pytest.raises(UserError, match=re.escape(message)):
+        plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["main-federated-results"]))
 
 
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:

@@ -30,6 +30,12 @@ from tests.plan.conftest import Planning
         ({"favor": {"title": "Reference: own continuations"}}, {}, "the printed name of a control of every table"),
         ({"favor": {"title": "FAVoR · ASCE"}}, {}, "give it words without '·'"),
         ({"favor": {"title": " "}}, {}, "cannot be printed as a name"),
+        ({"favor": {"title": "\ud800"}}, {}, "holds half a character; write it again"),
+        ({"shared": {"method": "favor"}}, {}, "methods.shared': the name is taken; choose another"),
+        ({"1favor": {"method": "favor"}}, {}, "a name is up to 64 lower-case letters"),
+        ({"again": {"method": "../favor"}}, {}, "there is no '../favor'; did you mean 'favor'?"),
+        ({"again": {"method": "outputs"}}, {}, "methods.again.outputs': name the file"),
+        ({"again": {"method": "adapters"}}, {}, "methods.again.adapters': name the folder"),
         ({}, {"minilm": {"title": "Stylometry"}}, "'encoders.minilm'; change one"),
     ],
 )

@@ -17,6 +17,7 @@ from favor.config.declarations import declared_kinds
 from favor.config.encoders import Assistant, Encoder
 from favor.config.evaluation import Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
+from favor.config.messages import kind_name, quoted
 from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
@@ -57,6 +58,9 @@ def complete_and_check(config: Configuration) -> None:
             check_known(point.experiment, config.experiments, f"sweeps.{name}.points")
         sweep.check(f"sweeps.{name}")
         _check_tables(sweep.tables, f"sweeps.{name}.tables")
+    rows = {row for experiment in config.experiments.values() for row in experiment.methods}
+    for row in config.report.unranked:
+        check_known(row, rows, "report.unranked")
     for name in config.experiments:
         check_outputs_of(name, config.experiments)
         check_leaving(name, config.experiments)
@@ -139,6 +143,7 @@ def _check_encoder(where: str, encoder: Encoder, config: Configuration) -> None:
     if training is not None:
         check_known(training.corpus, config.corpora, f"{where}.training.corpus")
     encoder.check(where)
+    _check_options(f"{where}.options", encoder)
     if training is not None:
         available: int = getattr(config.corpora[training.corpus].roles, training.role)
         wanted = training.authors if training.authors is not None else available
@@ -148,6 +153,23 @@ def _check_encoder(where: str, encoder: Encoder, config: Configuration) -> None:
                 f"{wanted} authors wanted, but corpora.{training.corpus}.roles.{training.role} is {available}; "
                 "at least 2 and at most that many are possible",
             )
+
+
+def _check_options(where: str, encoder: Encoder) -> None:
+    """Check options against those that the kind's file declares, if it does: it is loaded after training only."""
+    kinds = declared_kinds(ENCODER_KINDS.path(encoder.kind), "DEFAULTS")
+    for name, value in encoder.options.items() if kinds else ():
+        check_known(name, kinds, where)
+        _check_kind(f"{where}.{name}", value, kinds[name])
+        if name in ("maximum_tokens", "batch_size") and isinstance(value, int) and value < 1:
+            refuse(f"{where}.{name}", f"{value} is out of range; it must be at least 1")
+
+
+def _check_kind(where: str, value: object, kind: type | None) -> None:
+    """Refuse a value of another kind than a plug-in's default has; a float may be written as an integer."""
+    kinds = (int, float) if kind is float else (kind or object,)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kind in (int, float)):
+        refuse(where, f"expected {kind_name(kind)}, found {quoted(value)}")
 
 
 def _check_assistant(where: str, assistant: Assistant, config: Configuration) -> None:
@@ -228,6 +250,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         experiment.check_model(where, pretrain.context_length)
     experiment.check_lengths(where)
     experiment.generation.check(f"{where}.generation")
+    _check_minimum_words(f"{where}.generation", experiment, config.corpora[experiment.corpus].words)
     experiment.check_rows(where, METHODS.names())
     if experiment.studies.judges is not None:
         experiment.studies.judges.check(f"{where}.studies.judges", list(experiment.methods), list(config.base_models))
@@ -245,7 +268,15 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         check_known(evaluation.assistant, config.assistants, f"{where}.evaluation.assistant")
     _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
-        experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods))
+        most = experiment.remaining_clients * experiment.prompts.per_client * len(experiment.seeds)
+        experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods), most)
+
+
+def _check_minimum_words(where: str, experiment: Experiment, words: str) -> None:
+    """Refuse a filter that no output can pass: where words are those between spaces, each takes a token or more."""
+    longest, fewest = experiment.generation.max_new_tokens, experiment.generation.minimum_words
+    if words in ("paper", "unicode") and fewest > longest:
+        refuse(f"{where}.minimum_words", f"no output of {longest} tokens has {fewest} words; lower it")
 
 
 def _check_privacy(where: str, federation: Federation, clients: int) -> None:
@@ -275,9 +306,7 @@ def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> Non
         kinds = declared_kinds(METRIC_FAMILIES.path(family), "DEFAULTS")
         for name, value in settings.items():
             check_known(name, kinds, f"{where}.{family}")
-            kind = kinds[name]
-            if kind is not None and not (isinstance(value, kind) or (kind is float and isinstance(value, int))):
-                refuse(f"{where}.{family}.{name}", f"expected {kind.__name__}, found {value!r}")
+            _check_kind(f"{where}.{family}.{name}", value, kinds[name])
             if name.endswith("seeds"):
                 _check_seeds(f"{where}.{family}.{name}", value)
             if name == "encoders" and value is not None:

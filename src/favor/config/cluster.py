@@ -56,8 +56,8 @@ class Cluster(Section):
 class Threads(Section):
     """CPU threads per job, even if `--cores` is smaller: floating-point sums depend on the number of threads."""
 
-    pretraining: int = key(2, "Pretraining a base model.", ge=1)
-    encoder: int = key(2, "Training a style encoder.", ge=1)
-    training: int = key(1, "Shared and personal stages.", ge=1)
-    generation: int = key(1, "Generating continuations.", ge=1)
-    scoring: int = key(1, "Embedding and scoring texts.", ge=1)
+    pretraining: int = key(2, "Pretraining a base model.", ge=1, le=1024)
+    encoder: int = key(2, "Training a style encoder.", ge=1, le=1024)
+    training: int = key(1, "Shared and personal stages.", ge=1, le=1024)
+    generation: int = key(1, "Generating continuations.", ge=1, le=1024)
+    scoring: int = key(1, "Embedding and scoring texts.", ge=1, le=1024)

@@ -11,7 +11,7 @@ from favor.config.corpora import Corpus
 from favor.config.encoders import Assistant, Encoder
 from favor.config.experiments import Experiment
 from favor.config.models import LanguageModel
-from favor.config.section import Day, Licence, Name, Section, key, required, section
+from favor.config.section import Day, Filled, Licence, Name, Section, key, required, section
 from favor.config.sweeps import Sweep
 
 
@@ -25,8 +25,8 @@ Names = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=li
 class Release(Section):
     """The publication bundle (docs/exports.md)."""
 
-    title: str = key("Results of FAVoR Workflow", "What the metadata of the bundle calls it.", min_length=1)
-    creators: list[str] = key([], "People or groups who publish it.")
+    title: Filled = key("Results of FAVoR Workflow", "What the metadata of the bundle calls it.")
+    creators: list[Filled] = key([], "People or groups who publish it.")
     licence: Licence = key("MIT", "SPDX identifier of the licence under which you publish it.")
     date: Day | None = key(None, "Day of publication as 'YYYY-MM-DD', in quotes; null is the day of the newest result.")
     exempt: list[str] = key([], "Words of published files that equal an author's identifier by chance, as a count may.")

@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from favor.config.declarations import declared_value
 from favor.config.section import (
     OR_NULL,
+    Filled,
     Natural,
     NotNegative,
     Positive,
@@ -29,6 +30,8 @@ from favor.foundation.registry import CORPUS_READERS
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
 
+MOST_AUTHORS = 1_000_000  # plans and generated corpora are made in memory
+
 ColumnRole = Literal["author", "text", "topic", "prompt", "date"]
 
 
@@ -39,14 +42,14 @@ class DemoCorpus(Section):
         "blog", "Blog posts for the reader `blog_csv`, or stories with writing prompts for the reader `mythos`."
     )
     seed: Seed = key(2026, "Random seed of the generated corpus.")
-    authors: int = key(48, "Number of authors.", ge=4)
+    authors: int = key(48, "Number of authors.", ge=4, le=MOST_AUTHORS)
     minimum_posts: int = key(40, "Number of posts of the smallest author.", ge=1)
-    maximum_posts: int = key(330, "Number of posts of the largest author.", ge=1)
+    maximum_posts: int = key(330, "Number of posts of the largest author.", ge=1, le=100_000)
     minimum_words: int = key(60, "Number of words of the shortest post.", ge=1)
-    maximum_words: int = key(300, "Number of words of the longest post.", ge=1)
+    maximum_words: int = key(300, "Number of words of the longest post.", ge=1, le=100_000)
     volume_alpha: NotNegative = key(0.7, "Exponent of the long tail of volumes.")
-    tiny_authors: int = key(2, "Number of extra authors with three posts each.", ge=0)
-    shared_pairs: int = key(1, "Number of extra pairs of accounts that share posts.", ge=0)
+    tiny_authors: int = key(2, "Number of extra authors with three posts each.", ge=0, le=MOST_AUTHORS)
+    shared_pairs: int = key(1, "Number of extra pairs of accounts that share posts.", ge=0, le=MOST_AUTHORS)
     topics: int = key(5, "Number of topics; authors have each in turn, then the unknown one.", ge=1, le=5)
 
     def check(self, where: str) -> None:
@@ -60,10 +63,10 @@ class DemoCorpus(Section):
 class Roles(Section):
     """How many authors each role takes; no author has two roles."""
 
-    clients: int = key(50, "Authors who are clients of the federation.", ge=2)
-    asce_a: Natural = key(50, "Authors whose texts train the style encoder.")
-    asce_b: Natural = key(50, "Authors whose texts train the independent second style encoder.")
-    background: Natural = key(0, "Authors whose texts pretrain a small base model.")
+    clients: int = key(50, "Authors who are clients of the federation.", ge=2, le=MOST_AUTHORS)
+    asce_a: int = key(50, "Authors whose texts train the style encoder.", ge=0, le=MOST_AUTHORS)
+    asce_b: int = key(50, "Authors whose texts train the independent second style encoder.", ge=0, le=MOST_AUTHORS)
+    background: int = key(0, "Authors whose texts pretrain a small base model.", ge=0, le=MOST_AUTHORS)
 
 
 class AuthorFilters(Section):
@@ -93,7 +96,7 @@ class AuthorFilters(Section):
 class Corpus(Section):
     """One corpus: its source, its filters, and the roles of its authors."""
 
-    title: str = key("Corpus", "Name printed in tables.")
+    title: Filled = key("Corpus", "Name printed in tables.")
     paper_dataset: Literal["BlogText", "Mythos-Reddit"] | None = key(
         None, "Corpus of the paper whose published values are printed beside yours; null prints none."
     )

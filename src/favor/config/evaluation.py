@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.config.section import DISTINCT, OR_NULL, Section, Seed, key, required, section
+from favor.config.section import DISTINCT, OR_NULL, Filled, Section, Seed, key, required, section
 
 
 class Prompting(Section):
@@ -34,7 +34,7 @@ class Transfer(Section):
 class BertScore(Section):
     """The model behind BERTScore."""
 
-    model: str = key("roberta-large", "Hugging Face id, local folder or `embedded-minilm`.")
+    model: Filled = key("roberta-large", "Hugging Face id, local folder or `embedded-minilm`.")
     layer: int = key(17, "Layer whose states are compared.", ge=0)
     maximum_tokens: int = key(512, "Longest text in tokens.", ge=8)
 

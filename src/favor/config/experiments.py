@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ValidationError
 
 from favor.config.evaluation import Evaluation, Prompting
+from favor.config.messages import message
 from favor.config.section import (
     DISTINCT,
     OR_NULL,
+    Filled,
     Name,
     Natural,
     Positive,
@@ -24,6 +26,7 @@ from favor.config.section import (
 )
 from favor.config.studies import Studies
 from favor.config.training import PROJECTIONS, Alignment, Allocation, Federation, Generation, Lora, Prompts, Training
+from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method
 
@@ -71,7 +74,7 @@ class Experiment(Section):
         "again, and rows that only generate otherwise take the adapters of the same method there. Whatever outputs "
         "depend on must be equal.",
     )
-    title: str = key("Experiment", "Name printed in tables and reports.")
+    title: Filled = key("Experiment", "Name printed in tables and reports.")
     corpus: str = required("Corpus of the clients.")
     base_model: str = required("Base model that every method adapts.")
     style_encoder: str = required("Encoder of the style target and of the style metrics.")
@@ -156,8 +159,7 @@ class Experiment(Section):
         try:
             return Generation.model_validate({**self.generation.model_dump(), **own})
         except ValidationError as error:
-            first = error.errors()[0]
-            refuse(f"{where}.{'.'.join(map(str, first['loc']))}", f"{first['msg']}, found {first['input']!r}")
+            raise UserError(message(error, Generation, where)) from None
 
     def check_lengths(self, where: str) -> None:
         """Check that prompts, pieces and continuations fit one another. Raises ``UserError`` that names the key."""
@@ -172,6 +174,12 @@ class Experiment(Section):
         common = self.prompts.common
         if common is not None and common.path is not None and not Path(common.path).is_file():
             refuse(f"{where}.prompts.common.path", f"{printable(common.path)} is not a file; correct the path")
+        if self.alignment.minimum_tokens > longest:
+            refuse(
+                f"{where}.alignment.minimum_tokens",
+                f"no piece of {longest} tokens (training.max_length) has {self.alignment.minimum_tokens}, so nothing "
+                "would be aligned; lower it",
+            )
         if self.prompts.minimum_per_client > self.prompts.per_client:
             refuse(
                 f"{where}.prompts.minimum_per_client",

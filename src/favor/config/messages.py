@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import types
 import typing
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from favor.config.section import OR_NULL, OWN_CHECKS, Section, one_line
+from favor.config.section import NAME, OR_NULL, OWN_CHECKS, Section, one_line
 from favor.foundation.names import nearest, number_hint
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
@@ -23,30 +24,30 @@ _BOUNDS = {
 _LONGEST = 80  # characters of a value that are quoted
 
 
-def message(error: ValidationError, model: type[Section]) -> str:
-    """Return one line about ``error``, which the validation of ``model`` raised.
+def message(error: ValidationError, model: type[Section], place: str = "") -> str:
+    """Return one line about ``error``, which the validation of ``model``, the section at ``place``, raised.
 
     An unknown key goes first: where a required key is misspelt, it is the one to name.
     """
     found = error.errors(include_url=False)
-    return one_line(_sentence(min(found, key=lambda each: not _is_unknown(each)), model))
+    return one_line(_sentence(min(found, key=lambda each: not _is_unknown(each)), model, place))
 
 
 def _is_unknown(error: ErrorDetails) -> bool:
     return error["type"] == "extra_forbidden" or (error["type"] == "literal_error" and error["loc"][-1] == "[key]")
 
 
-def _sentence(error: ErrorDetails, model: type[Section]) -> str:
+def _sentence(error: ErrorDetails, model: type[Section], place: str) -> str:
     kind, value = error["type"], error["input"]
     steps = [step for step in error["loc"] if step != "[key]"]
-    where = _path(steps)
+    where = f"{place}.{_path(steps)}" if place else _path(steps)
     if _is_unknown(error):
         return f"unknown config key '{where}'; {nearest(str(steps[-1]), _keys(_expected(model, steps[:-1])))}"
     if kind == "missing":
         return f"config key '{where}' is missing; add it"
     if kind == "invalid_key" or (kind == "string_type" and error["loc"][-1] == "[key]"):
         return f"config key '{where}': keys are text; put it in quotes"
-    if kind == "string_pattern_mismatch":
+    if kind == "string_pattern_mismatch" and error["ctx"]["pattern"] == NAME:
         return (
             f"config key '{where}': a name is up to 64 lower-case letters, digits and underscores, and begins with a "
             "letter; rename it"
@@ -55,20 +56,39 @@ def _sentence(error: ErrorDetails, model: type[Section]) -> str:
 
 
 def _problem(kind: str, value: Any, expected: Any, error: ErrorDetails) -> str:
-    quoted = repr(value) if len(repr(value)) <= _LONGEST else f"{repr(value)[:_LONGEST]}..."
+    found = quoted(value)
     if kind == "literal_error":
-        return f"{quoted} is not possible; {nearest(str(value), map(str, typing.get_args(bare(expected))))}"
+        return f"{found} is not possible; {nearest(str(value), map(str, typing.get_args(bare(expected))))}"
+    if kind == "string_pattern_mismatch":
+        return f"{found} does not have the form {error['ctx']['pattern']}; correct it"
     if kind == "finite_number":
-        return f"{quoted} is not a finite number"
+        return f"{found} is not a finite number"
     if kind in _BOUNDS:
-        return f"{quoted} is out of range; it must be {_BOUNDS[kind].format(**error['ctx'])}"
+        return f"{found} is out of range; it must be {_BOUNDS[kind].format(**error['ctx'])}"
     if kind == "too_short":
-        return f"{quoted} is too short; give at least {error['ctx']['min_length']}"
+        return f"{found} is too short; give at least {error['ctx']['min_length']}"
     if kind in OWN_CHECKS:
-        return f"{quoted} {error['msg']}"
+        return f"{found} {error['msg']}"
     wanted = kind_name(expected)
-    hint = number_hint(value) if wanted == "number" else ""
-    return f"expected {wanted}{' or null' if may_be_null(expected) else ''}, found {quoted}{hint}"
+    hint = number_hint(value) if wanted == "number" else _text_hint(value) if wanted == "text" else ""
+    return f"expected {wanted}{' or null' if may_be_null(expected) else ''}, found {found}{hint}"
+
+
+def quoted(value: Any) -> str:
+    """Return a value as YAML writes it, cut where it is long."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, datetime.date):
+        return f"the date {value.isoformat()}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _text_hint(value: Any) -> str:
+    """Return what to say of a value that would be a text but that YAML reads as something else."""
+    if isinstance(value, bool):
+        return "; YAML reads yes, no, on and off as true and false, put the text in quotes"
+    return "; put it in quotes" if isinstance(value, (int, float, datetime.date)) else ""
 
 
 def _path(steps: Sequence[int | str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import Count, Positive, Section, Seed, key, refuse, required
+from favor.config.section import Count, Filled, LearningRate, Section, Seed, key, refuse, required
 from favor.foundation.files import read_json
 
 
@@ -13,17 +13,17 @@ class Pretraining(Section):
     """A small Qwen2 model that is trained from scratch on the background authors of a corpus."""
 
     corpus: str = required("Corpus whose background authors are read.")
-    vocabulary_size: int = key(2048, "Entries of the byte-level BPE vocabulary.", ge=300)
-    hidden_size: int = key(128, "Width of the model.", ge=8)
-    layers: int = key(4, "Number of transformer layers.", ge=1)
+    vocabulary_size: int = key(2048, "Entries of the byte-level BPE vocabulary.", ge=300, le=1_000_000)
+    hidden_size: int = key(128, "Width of the model.", ge=8, le=65_536)
+    layers: int = key(4, "Number of transformer layers.", ge=1, le=1_000)
     heads: int = key(4, "Number of attention heads.", ge=1)
     key_value_heads: int = key(2, "Number of key and value heads.", ge=1)
-    intermediate_size: int = key(384, "Width of the MLP.", ge=8)
-    context_length: int = key(512, "Longest sequence in tokens.", ge=16)
+    intermediate_size: int = key(384, "Width of the MLP.", ge=8, le=1_000_000)
+    context_length: int = key(512, "Longest sequence in tokens.", ge=16, le=1_000_000)
     tokens: int = key(1500000, "Number of tokens trained on.", ge=1000)
     sequence_length: int = key(256, "Length of a packed training sequence in tokens.", ge=16)
     batch_size: int = key(16, "Sequences per step.", ge=1)
-    learning_rate: Positive = key(0.003, "Peak learning rate.")
+    learning_rate: LearningRate = key(0.003, "Peak learning rate.")
     precision: Literal["float32", "bfloat16"] = key("float32", "Computation type.")
     seed: Seed = key(2026, "Random seed of initialisation and order.")
 
@@ -41,8 +41,8 @@ class Pretraining(Section):
 class LanguageModel(Section):
     """One base model: give either `source` or `pretrain`."""
 
-    title: str | None = key(None, "Name printed in tables; null prints the model's name here.")
-    source: str | None = key(None, "Hugging Face id or local folder; null where the model is pretrained here.")
+    title: Filled | None = key(None, "Name printed in tables; null prints the model's name here.")
+    source: Filled | None = key(None, "Hugging Face id or local folder; null where the model is pretrained here.")
     quantisation: Literal["none", "nf4"] = key(
         "none", "`nf4` loads the model in 4 bits (double quantisation, bfloat16 computation) and needs bitsandbytes."
     )

@@ -16,7 +16,10 @@ from favor.config.checks import complete_and_check
 from favor.config.configuration import Configuration
 from favor.config.extension import extend_experiments
 from favor.config.messages import message
+from favor.config.section import refuse
 from favor.foundation.errors import UserError
+
+SMALLEST, LARGEST = 1e-30, 10**12
 
 
 def resolve(raw: Mapping[str, Any]) -> Configuration:
@@ -32,7 +35,25 @@ def resolve(raw: Mapping[str, Any]) -> Configuration:
     except ValidationError as error:
         raise UserError(message(error, Configuration)) from None
     complete_and_check(configuration)
+    _check_values(completed, "")
     return configuration
+
+
+def _check_values(value: Any, where: str) -> None:
+    """Check what no key can mean: numbers that single precision does not hold, and texts that no file does."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _check_values(name, where)
+            _check_values(inner, f"{where}.{name}" if where else str(name))
+    elif isinstance(value, list):
+        for position, inner in enumerate(value):
+            _check_values(inner, f"{where}[{position}]")
+    elif isinstance(value, str) and not value.isascii() and value != value.encode("utf-8", "replace").decode():
+        refuse(where, f"{value!r} holds half a character; write it again")
+    elif isinstance(value, (int, float)) and abs(value) > LARGEST:
+        refuse(where, f"{str(value)[:40]} is out of range; it must be at most {LARGEST:.15g}")
+    elif isinstance(value, float) and 0 < abs(value) < SMALLEST:
+        refuse(where, f"{value:g} is too near 0 to be told from it; write 0 or a larger number")
 
 
 def canonical(value: Any) -> Any:

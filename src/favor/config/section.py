@@ -51,6 +51,12 @@ def _distinct(items: list[Any]) -> list[Any]:
     return items
 
 
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "is blank; fill it in, or leave the key out")
+    return text
+
+
 def _day(text: str) -> str:
     try:
         return datetime.date.fromisoformat(text).isoformat()
@@ -64,18 +70,20 @@ def _licence(text: str) -> str:
     return text
 
 
-OWN_CHECKS = ("distinct", "day", "licence")  # their errors say what is wrong
+OWN_CHECKS = ("distinct", "day", "licence", "blank")  # their errors say what is wrong
 NAME = "^[a-z][a-z0-9_]{0,63}$"
 OR_NULL = _OrNull()
 DISTINCT = AfterValidator(_distinct)
 Name = Annotated[str, StringConstraints(pattern=NAME)]
 Day = Annotated[str, AfterValidator(_day)]
 Licence = Annotated[str, AfterValidator(_licence)]
+Filled = Annotated[str, AfterValidator(_filled)]
 Number = Annotated[float, _AsWritten()]
 Positive = Annotated[float, Field(gt=0), _AsWritten()]
 NotNegative = Annotated[float, Field(ge=0), _AsWritten()]
 Share = Annotated[float, Field(ge=0, le=1), _AsWritten()]
 Similarity = Annotated[float, Field(gt=0, le=1), _AsWritten()]
+LearningRate = Annotated[float, Field(gt=0, le=1), _AsWritten()]  # a step of AdamW moves a weight by about this
 Dropout = Annotated[float, Field(ge=0, lt=1), _AsWritten()]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]

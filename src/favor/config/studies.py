@@ -58,10 +58,12 @@ class HumanAudit(Section):
     seed: Seed = key(2026, "Random seed of every draw.")
     responses: str | None = key(None, "Folder of the returned response files, `*.json`; null until any are returned.")
 
-    def check(self, where: str, rows: Sequence[str]) -> None:
-        """Check the audit against the ``rows`` of its experiment. Raises ``UserError`` that names the key."""
+    def check(self, where: str, rows: Sequence[str], prompts: int) -> None:
+        """Check the audit against its experiment: ``rows``, ``prompts``. Raises ``UserError`` that names the key."""
         for method in self.methods:
             check_known(method, rows, f"{where}.methods")
+        if self.items > prompts:
+            refuse(f"{where}.items", f"each takes a prompt of its own, and there are {prompts} at most; lower it")
         generated = self.items - self.human_items
         if generated < len(self.methods) or generated % len(self.methods):
             refuse(

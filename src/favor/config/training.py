@@ -11,6 +11,7 @@ from favor.config.section import (
     OR_NULL,
     Count,
     Dropout,
+    LearningRate,
     Natural,
     NotNegative,
     Positive,
@@ -151,7 +152,7 @@ class Lora(Section):
 class Training(Section):
     """The local optimiser, in shared and personal stages alike."""
 
-    learning_rate: Positive = key(2.0e-4, "Peak AdamW learning rate of both stages.")
+    learning_rate: LearningRate = key(2.0e-4, "Peak AdamW learning rate of both stages.")
     weight_decay: NotNegative = key(0.0, "AdamW weight decay.")
     warmup_fraction: Share = key(0.03, "Share of the steps that warm up.")
     clip_norm: Positive = key(1.0, "Largest gradient norm of a client; larger ones are scaled down to it.")

@@ -402,6 +402,8 @@ def _load_row(name: str, row: str, overrides: dict[str, Any], experiment: Experi
     if kind in ("outputs", "adapters"):
         path = Path(found.plan.source)
         if not found.plan.source or not (path.is_file() if kind == "outputs" else path.is_dir()):
-            wanted = "file" if kind == "outputs" else "folder"
-            refuse(f"experiments.{name}.methods.{row}.{kind}", f"{printable(str(path))} is not a {wanted}; correct it")
+            where, wanted = f"experiments.{name}.methods.{row}.{kind}", "file" if kind == "outputs" else "folder"
+            if not found.plan.source:
+                refuse(where, f"name the {wanted}")
+            refuse(where, f"{printable(str(path))} is not a {wanted}; correct it")
     return found

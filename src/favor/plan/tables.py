@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
+from favor.config.section import refuse
 from favor.config.sweeps import Sweep
 from favor.encoders.availability import absent_encoders
 from favor.federation.record import recipe
@@ -37,7 +38,7 @@ class Tables:
         self.records = records
         self.paths = project.paths
         config = project.config
-        self.specs = _specs(config.experiments.values(), False) | _specs(config.sweeps.values(), True)
+        self.specs = _specs(config.experiments, False) | _specs(config.sweeps, True)
 
     def sweeps_of(self, experiment: str) -> list[Sweep]:
         """Return the sweeps that an experiment is a point of."""
@@ -226,11 +227,13 @@ class Tables:
         return parameter(context=self.context(key.experiment), words=self.project.words(key))
 
 
-def _specs(owners: Iterable[Experiment] | Iterable[Sweep], over_points: bool) -> dict[str, TableSpec]:
+def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: bool) -> dict[str, TableSpec]:
     """Return the tables of experiments, or of sweeps, by label."""
-    specs = {label: load_spec(label) for owner in owners for label in owner.tables}
-    for label, spec in specs.items():
-        if spec.over_points != over_points:
-            place = "a sweep ('sweeps')" if spec.over_points else "an experiment"
-            raise UserError(f"config key 'tables': '{label}' is a table of {place}")
+    specs = {label: load_spec(label) for owner in owners.values() for label in owner.tables}
+    for name, owner in owners.items():
+        where = f"{'sweeps' if over_points else 'experiments'}.{name}.tables"
+        for label in owner.tables:
+            if specs[label].over_points != over_points:
+                place = "a sweep (sweeps.<name>.tables)" if specs[label].over_points else "an experiment"
+                refuse(where, f"'{label}' is a table of {place}; name it there")
     return specs

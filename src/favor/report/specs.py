@@ -289,5 +289,5 @@ def load_spec(label: str) -> TableSpec:
     """Return the specification of table ``label``. Raises ``UserError`` naming the nearest label."""
     spec: TableSpec = TABLES.load(_file_name(label)).TABLE
     if spec.label != label:
-        raise UserError(f"{_file_name(label)}.py: TABLE.label is '{spec.label}', not '{label}'; make them agree")
+        raise UserError(f"there is no table '{label}'; did you mean '{spec.label}'?")
     return spec
