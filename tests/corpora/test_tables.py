@@ -132,6 +132,22 @@ def test_a_column_that_is_read_twice_is_refused(tmp_path: Path, columns: dict[st
             read("table", write(tmp_path, suffix, ROWS), columns=columns)
 
 
+def test_a_parquet_file_without_columns_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({}), tmp_path / "empty.parquet")
+    with pytest.raises(UserError, match=r"column 'author' is missing \(found: none\); expected author and text"):
+        read("table", tmp_path / "empty.parquet")
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF" + bytes(range(256)) * 20, b"raw.csv" + bytes(5000), b"word " * 5000])
+def test_what_is_no_table_is_refused_in_a_short_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "c.csv"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="column 'author' is missing") as caught:
+        read("table", path, encoding="latin-1")
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 600 + len(str(path))
+
+
 def test_binary_columns_are_decoded(tmp_path: Path) -> None:
     path = tmp_path / "c.parquet"
     table = pa.table({"author": pa.array(["Zoë".encode("cp1252")]), "text": pa.array(["café".encode("cp1252")])})

@@ -148,6 +148,7 @@ def test_blog_xml(source: tuple[str, bytes], encoding: str | None) -> None:
 @example((".csv", TABLE), "utf-16")  # no byte-order mark: a UnicodeError that names no place
 @example((".csv", TABLE), "idna")
 @example((".parquet", parquet(author=[7.0, float("nan")], text=["x", "y"])), None)
+@example((".parquet", parquet()), None)  # no column: a traceback
 @example((".jsonl", b'{"author": "\\ud83d", "text": "x"}'), None)
 @example((".jsonl", b'{"a":' * 390 + b"0"), None)
 @given(source=sources("table"), encoding=ENCODINGS)

@@ -93,7 +93,7 @@ def column_positions(header: Sequence[str], names: Sequence[str], name: str, exp
         if column not in header:
             found = printable(", ".join(header[:LISTED_COLUMNS])) + (", ..." if len(header) > LISTED_COLUMNS else "")
             raise UserError(
-                f"{name}: column '{column}' is missing (found: {found}); expected {expected}, "
+                f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, "
                 f"or name the file's own columns under the corpus key 'columns'{_other_separator(header)}"
             )
         if header.count(column) > 1:
@@ -104,8 +104,8 @@ def column_positions(header: Sequence[str], names: Sequence[str], name: str, exp
 
 
 def _other_separator(header: Sequence[str]) -> str:
-    found = [name for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")) if sign in header[0]]
-    if len(header) > 1 or not found:
+    found = [name for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")) if sign in "".join(header)]
+    if len(header) != 1 or not found:
         return ""
     return f". Its columns may be separated by {found[0]}: " + (
         "name it .tsv" if found[0] == "tabs" else "save it with commas"

@@ -17,8 +17,13 @@ def nearest(name: str, valid: Iterable[str], otherwise: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    """Return ``text``, in quotes and with escapes where it holds a NUL or another character that cannot be printed."""
-    return text if text.isprintable() else repr(text)
+    """Return ``text`` for a message, cut where it is long.
+
+    It is in quotes and with escapes where it holds a NUL or another character that cannot be printed: of a binary file
+    these are many, so less of it is shown.
+    """
+    shown = text[:300] if text.isprintable() else repr(text[:40])
+    return shown if len(text) <= (300 if text.isprintable() else 40) else f"{shown}..."
 
 
 def number_hint(value: Any) -> str:
