@@ -386,6 +386,41 @@ def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[
     assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
 
+def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    rows = [
+        row
+        for name, sent, kept in (
+            ("favor", 4e6, 0.6),
+            ("fedavg", 4e6, 0.2),
+            ("ditto", 4e6, 0.4),
+            ("local_only", 0.0, 0.1),
+        )
+        for row in (
+            *((0, name, "asce_a", "kept_author_accuracy", end, kept + ends, 48, "") for end, ends in _AROUND.items()),
+            (1, name, "", "upload_bytes", "", sent, 4, ""),
+        )
+    ]
+    labelled: list[list[str]] = []
+    monkeypatch.setattr(Methods, "label_rows", lambda methods, axis, shown: labelled.append(list(shown)))
+    heights: list[tuple[float, float]] = []
+    original = Axes.errorbar
+    monkeypatch.setattr(
+        Axes, "errorbar", lambda axis, x, y, **style: heights.append((x, y)) or original(axis, x, y, **style)
+    )
+    table = pd.DataFrame(rows, columns=voice_table().columns)
+    shown = Methods(["fedavg", "local_only", "favor", "ditto"])
+    draw_voice_traffic(table, "asce_a", shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    # From below: the most bytes first, and the least voice first among equals.
+    assert labelled == [["fedavg", "ditto", "favor", "local_only"]]
+    assert heights == [(0.2, 0), (0.4, 1), (0.6, 2), (0.1, 3)]
+    assert list(pd.read_csv(tmp_path / "a.csv")["method"]) == ["fedavg", "local_only", "favor", "ditto"]
+
+
+_AROUND = {"": 0.0, "low": -0.1, "high": 0.1}
+
+
 def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
     lost = voice_table()
     lost.loc[lost["method"] == "favor", "value"] = np.nan

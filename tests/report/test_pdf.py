@@ -15,7 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.content import Report
-from favor.report.pdf import compile_latex, write_pdf_report
+from favor.report.pdf import compile_latex, latex_source, write_pdf_report
 from favor.report.text_font import write_text_font
 from favor.running.environment import latex_available
 
@@ -102,6 +102,14 @@ def test_report_says_what_it_must(tmp_path: Path, report: Report) -> None:
     ):
         assert expected in words, expected
     assert "secret-author" not in words
+
+
+@pytest.mark.parametrize("demo", [True, False])
+def test_the_finding_is_bold_outside_the_demo_alone(report: Report, demo: bool) -> None:
+    first = dataclasses.replace(report.experiments[0], finding="FAVoR is first.", is_demo=demo)
+    source = latex_source(dataclasses.replace(report, experiments=[first]))
+    assert (r"\textbf{FAVoR is first.}" in source) != demo
+    assert "FAVoR is first." in source
 
 
 def test_absent_latex_is_named(tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ CAUTIONS: tuple[str, ...] = (
 DEMO_STATEMENT = (
     "These numbers are the demo's: a generated corpus, a language model of about a million parameters pretrained in "
     "minutes, small encoders. They show that every step works; they say nothing about the methods, and nothing was "
-    "tuned to make any method win. The paper's values stand beside them for orientation only."
+    "tuned to make any method win. The paper's values, where shown, are for orientation only."
 )
 OWN_STATEMENT = (
     "These numbers come from this run. Where values of the paper stand beside them, they are for comparison; nothing "

@@ -83,9 +83,13 @@ def latex_source(report: Report) -> str:
         *_experiment(report.experiments[0], files),
     ]
     for experiment in report.experiments[1:]:
-        parts += [*_opening(experiment, files), *_experiment(experiment, files)]
+        # Every figure of an experiment stands before the next one.
+        parts += [r"\clearpage", *_opening(experiment, files), *_experiment(experiment, files)]
     if report.figures:
-        parts += [r"\section{How it works}", *(_figure(figure, files[figure.pdf]) for figure in report.figures)]
+        parts += [
+            r"\favorroom\section{How it works}",
+            *(_figure(figure, files[figure.pdf]) for figure in report.figures),
+        ]
     if report.notes:
         parts += [r"\section{What was left out, and why}", *(escape(note) + r"\par" for note in report.notes)]
     digests = ", ".join(f"{experiment.name}: {digest(experiment.settings)}" for experiment in report.experiments)
@@ -180,13 +184,20 @@ def _opening(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
         rf"\section{{{escape(experiment.title)}}}",
         rf"\begin{{quote}}\itshape {escape(statement(experiment))}\end{{quote}}",
         rf"\begin{{description}}\setlength{{\itemsep}}{{0pt}}{items}\end{{description}}",
-        rf"\textbf{{{escape(experiment.finding)}}}\par" if experiment.finding else "",
+        _finding(experiment),
     ]
     if experiment.figures:
         parts.append(_figure(experiment.figures[0], files[experiment.figures[0].pdf], 0.3))
     if experiment.leaderboard is not None and len(experiment.leaderboard):
         parts.append(captioned_table(experiment.leaderboard, LEADERBOARD.removesuffix(".")))
     return parts
+
+
+def _finding(experiment: ExperimentReport) -> str:
+    # A demo claims nothing, so nothing of it is bold.
+    if not experiment.finding or experiment.is_demo:
+        return escape(experiment.finding) + r"\par"
+    return rf"\textbf{{{escape(experiment.finding)}}}\par"
 
 
 def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
@@ -207,7 +218,7 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
     if experiment.settings:
         settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
         parts += [r"\favorroom\subsection{Resolved configuration}", plain_table(settings)]
-    return [*parts, r"\clearpage"]  # every float of an experiment stands before the next one
+    return parts
 
 
 def _preparation(experiment: ExperimentReport) -> list[str]:
