@@ -6,7 +6,9 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,18 @@ def track_of(run, seed_folder, method) -> Path:
     """The folder of a method's shared track."""
     shared = settings_of(run)["methods"][method]["plan"]["shared"]
     return seed_folder / "shared" / SharedStage.of(shared).track
+
+
+def test_snakemakes_own_report_has_tables_and_figures_by_their_titles(run, tmp_path) -> None:
+    run.snakemake(*MICRO, "--report", str(tmp_path / "favor.zip"))
+    with zipfile.ZipFile(tmp_path / "favor.zip") as archive:
+        page = archive.read("favor/report.html").decode()
+        packed = {Path(name).name for name in archive.namelist()}
+    results = json.loads(re.search(r"^ *var results = (\{.*\});?$", page, re.MULTILINE)[1])
+    labels = results["results/micro/tables/main_federated_results.html"]["labels"]
+    assert "Main federated held-out continuation results" in labels.values()
+    assert all(file["labels"] and file["caption"] for file in results.values())
+    assert {"report.html", "main_federated_results.html"} <= packed
 
 
 def test_the_main_table_has_every_method_and_no_unexplained_dash(run) -> None:
