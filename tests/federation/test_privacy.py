@@ -164,7 +164,7 @@ def test_what_means_nothing_is_refused(plan) -> None:
         private(delta=0)
     # 2 rounds of 2 of the 4 clients: each takes part once. rho = 1/2, delta = 4^-1.1 = 0.218.
     remark = private().tables.remarks("micro")[""]
-    assert "at most 1 participations. The server sees uploads without noise. Personal" in remark
+    assert "at most 1 participation. The server sees uploads without noise. Personal" in remark
     assert "δ = 0.22)" in remark
 
     def words(config) -> None:

@@ -124,6 +124,9 @@ def test_every_attack_finds_a_planted_leak() -> None:
     for view in ("final", "personal"):
         assert found["member_auc", view] > 0.95
     assert found["member_auc", "mean"] > 0.95
+    # Nobody is accused wrongly, and everybody is found: at most one in a hundred of fewer negatives is none.
+    for metric, views in (("member_tpr", ("mean", "final", "personal")), ("text_tpr", ("upload", "mean", "final"))):
+        assert [found[metric, view] for view in views] == [1.0] * 3
     for view in ("upload", "mean", "final", "personal"):
         assert found["text_auc", view] > 0.9
         assert found["text_least_auc", view] > 0.9
@@ -165,11 +168,29 @@ def test_no_attack_finds_anything_where_nothing_leaks() -> None:
         assert found[metric, view] == pytest.approx(0.5, abs=0.1), (metric, view)
         assert found[metric, f"{view}_shuffled"] == pytest.approx(0.5, abs=0.03)
         assert found[metric, f"{view}_low"] < 0.5 < found[metric, f"{view}_high"], (metric, view)
+    # At no false alarm chance finds those above the best negative: 1 in 9 beside 8 authors, 1 in 25 beside 24 texts.
+    for metric, chance in (("member_tpr", 1 / 9), ("text_tpr", 1 / 25)):
+        assert found[metric, "final_shuffled"] == pytest.approx(chance, abs=0.03)
+        assert found[metric, "final_low"] <= found[metric, "final"] < found[metric, "final_high"]
+        assert found[metric, "final"] < 0.35
     assert found["sender_top1", "upload"] == pytest.approx(0.2, abs=0.1)  # five candidates each
     assert found["sender_top1", "upload_shuffled"] == pytest.approx(0.2)
     assert found["link_auc", "upload_low"] < 0.5 < found["link_auc", "upload_high"]
     assert found["canary_exposure", "final_1"] < 4
     assert found["empirical_epsilon", "mean"] < 1
+
+
+def test_intervals_are_over_authors_and_not_over_their_texts() -> None:
+    """Every text twice says nothing new about anybody."""
+    once = losses(0.3)
+    found = []
+    for table in (once, pd.concat([once, once.assign(text=once["text"] + TEXTS)])):
+        rest = (links(0.3, 0), canaries(True), canary_clients(0.03), norms(), {}, 8**-1.1, {})
+        scores = privacy_scores({"favor": Readings(table, *rest)}, seed=5, draws=300)
+        scores = scores[~scores["variant"].str.endswith("_shuffled")].set_index(["metric", "variant"])["value"]
+        found.append(scores.loc[["text_auc", "text_tpr", "member_auc", "sender_auc", "sender_top1"]])
+    assert found[1].to_numpy() == pytest.approx(found[0].to_numpy(), nan_ok=True)
+    assert found[0]["text_auc", "final_low"] < found[0]["text_auc", "final"] < found[0]["text_auc", "final_high"]
 
 
 def test_the_fall_of_a_loss_by_hand() -> None:

@@ -36,9 +36,10 @@ def guarantee(training: Training, experiment: str) -> str:
     if not privacy.noise_multiplier:
         return f"Uploads are clipped to a norm of {privacy.clip:g}; without noise that guarantees nothing."
     loss, delta = privacy_loss(training, experiment)
+    times = most_participations(training, experiment)
     open_server = "" if section.federation.aggregation == "sum_only" else "The server sees uploads without noise. "
     return (
         f"Each shared adapter is (ε = {loss:.3g}, δ = {delta:.2g})-differentially private for one author in "
-        f"{section.clients}: clip {privacy.clip:g}, noise {privacy.noise_multiplier:g}, at most "
-        f"{most_participations(training, experiment)} participations. {open_server}Personal adapters are not covered."
+        f"{section.clients}: clip {privacy.clip:g}, noise {privacy.noise_multiplier:g}, at most {times} "
+        f"{'participation' if times == 1 else 'participations'}. {open_server}Personal adapters are not covered."
     )
