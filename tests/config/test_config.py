@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import datetime
+import json
 import os
 import re
 import typing
@@ -13,12 +14,14 @@ from typing import Any
 import pytest
 import yaml
 
+from favor.config.checks import EMBEDDED_MINILM, MINILM_LAYERS
 from favor.config.configuration import Configuration
 from favor.config.experiments import ColdStart, Experiment
 from favor.config.protocol import SWITCHES
 from favor.config.resolve import resolve
 from favor.config.section import Section
 from favor.config.studies import HumanAudit
+from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
@@ -190,6 +193,7 @@ def test_defaults_are_the_papers() -> None:
         ("encoders.minilm.options", {"batch_size": 0}, "batch_size': 0 is out of range; it must be at least 1"),
         ("encoders.minilm.source", "", "encoders.minilm.source': '' is blank; fill it in, or leave the key out"),
         ("experiments.demo.evaluation.bertscore.model", "", "bertscore.model': '' is blank"),
+        ("experiments.demo.evaluation.bertscore.layer", 7, "bertscore.layer': 7, but 'embedded-minilm' has 6 layers"),
         ("experiments.demo.alignment.minimum_tokens", 129, "no piece of 128 tokens (training.max_length) has 129"),
         ("base_models.tiny.pretrain.layers", 10**6, "layers': 1000000 is out of range; it must be at most 1000"),
         ("threads.scoring", 10**9, "threads.scoring': 1000000000 is out of range; it must be at most 1024"),
@@ -264,6 +268,20 @@ def test_points_of_a_sweep_are_told_from_one_another(points, message) -> None:
     ]
     config["sweeps"] = {"s": {"points": entries}}
     with pytest.raises(UserError, match=re.escape(message)):
+        resolved(config)
+
+
+def test_the_embedded_model_has_the_layers_that_the_check_counts() -> None:
+    config = Path(resolve_source(EMBEDDED_MINILM)) / "config.json"
+    assert json.loads(config.read_text())["num_hidden_layers"] == MINILM_LAYERS
+
+
+def test_a_layer_that_a_local_bertscore_model_does_not_have_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"num_hidden_layers": 12}')
+    config = changed("experiments.demo.evaluation.bertscore", {"model": str(tmp_path), "layer": 12})
+    assert resolved(config).experiments["demo"].evaluation.bertscore.layer == 12
+    config["experiments"]["demo"]["evaluation"]["bertscore"]["layer"] = 13
+    with pytest.raises(UserError, match=r"bertscore.layer': 13, but .* has 12 layers; lower it"):
         resolved(config)
 
 

@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from favor.config.configuration import Configuration
 from favor.config.declarations import declared_kinds
 from favor.config.encoders import Assistant, Encoder
-from favor.config.evaluation import Evaluation
+from favor.config.evaluation import BertScore, Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import LanguageModel
@@ -23,9 +23,11 @@ from favor.config.protocol import apply_protocol
 from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_leaving, check_outputs_of
 from favor.config.training import PROJECTIONS, Federation
+from favor.foundation.files import read_json
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
 
 EMBEDDED_MINILM = "embedded-minilm"
+MINILM_LAYERS = 6
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
 MOST_CLIENTS_PER_JOB = 32
 MOST_CLIENTS_GENERATED = 1000  # some minutes of a GPU
@@ -266,6 +268,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         check_known(evaluation.transfer.corpus, config.corpora, f"{where}.evaluation.transfer.corpus")
     if evaluation.assistant is not None:
         check_known(evaluation.assistant, config.assistants, f"{where}.evaluation.assistant")
+    _check_bertscore(f"{where}.evaluation.bertscore.layer", evaluation.bertscore)
     _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
         most = experiment.remaining_clients * experiment.prompts.per_client * len(experiment.seeds)
@@ -297,6 +300,16 @@ def _check_tables(labels: Iterable[str], where: str) -> None:
     for label in labels:
         if label.replace("-", "_") not in tables:
             check_known(label, tables, where)
+
+
+def _check_bertscore(where: str, bertscore: BertScore) -> None:
+    """Check the layer against the model's, where it is on this machine: it is loaded after training only."""
+    path = Path(bertscore.model).expanduser() / "config.json"
+    layers = MINILM_LAYERS if bertscore.model == EMBEDDED_MINILM else None
+    if path.is_file():
+        layers = read_json(path).get("num_hidden_layers")
+    if isinstance(layers, int) and bertscore.layer > layers:
+        refuse(where, f"{bertscore.layer}, but '{bertscore.model}' has {layers} layers; lower it")
 
 
 def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> None:
