@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.report.drawing import BLACK, drawing, label_beside, save
+from favor.report.drawing import BLACK, drawing, label_beside, save, say
 from favor.report.figure_specs import FigureSpec
 from favor.report.identity import Identity, Methods
 
@@ -37,67 +38,95 @@ def draw_training_curves(
     """
     if not any(len(log) for log in logs.values()):
         raise UserError("training curves: every training log is empty; run the training before its figure")
-    panels: Sequence[tuple[str, str, str, str, str]] = (
-        ("Shared stage", "shared", "round", "task_loss", "Task loss (nats per token)"),
-        ("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
-        ("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
-    )
-    drawn = methods.identities(list(logs))
     base = pd.DataFrame() if pretraining is None else pretraining
     before = bool(len(base)) + bool(encoders)
     rows = 1 + bool(before)
-    points: list[tuple[str, str, float, float]] = []
     with drawing(12.0, 3.8 * rows, rows, columns=3) as (figure, axes):
-        named, finals = [], []
-        for axis, (title, stage, by, value, label) in zip(axes, panels, strict=False):
-            curves: dict[tuple[float, ...], list[str]] = {}
-            for key in drawn:
-                own = logs[key][(logs[key]["stage"] == stage) & logs[key][value].notna()]
-                if len(own):
-                    curves.setdefault(_mean_curve(own, by, value), []).append(key)
-            named.append([_draw(axis, curve, keys, drawn[keys[0]], methods) for curve, keys in curves.items()])
-            finals.append({key: curve[-1] for curve, keys in curves.items() for key in keys})
-            for curve, keys in curves.items():
-                points += [
-                    (key, title, place, mean) for key in keys for place, mean in zip(*_halves(curve), strict=True)
-                ]
-            axis.set(title=title, xlabel={"round": "Round", "step": "Optimiser step"}[by], ylabel=label)
-            if not axis.lines:
-                axis.text(0.5, 0.5, "no values", transform=axis.transAxes, ha="center", va="center")
+        drawn = [_draw_stage(axis, stage, logs, methods) for axis, stage in zip(axes, STAGES, strict=False)]
         beforehand = list(axes[3 : 3 + before])
         if len(base):
-            axis = beforehand[0]
-            steps = _averaged(base)
-            axis.plot(steps["done"] / 1e6, steps["loss"], color=BLACK, linewidth=1.3)
-            axis.set(title="Base model", xlabel="Million tokens", ylabel="Task loss (nats per token)")
-            points += [("", "Base model", done, loss) for done, loss in steps.itertuples(index=False)]
+            drawn.append(_draw_base(beforehand[0], base))
         if encoders:
-            axis = beforehand[-1]
-            lasts = []
-            for number, (name, losses) in enumerate(encoders.items()):
-                epochs = range(1, len(losses) + 1)
-                axis.plot(epochs, losses, color=BLACK, linestyle=_DASHES[number % len(_DASHES)], marker=".")
-                lasts.append((float(len(losses)), losses[-1], name, BLACK))
-                points += [
-                    ("", f"Style encoder {name}", epoch, loss) for epoch, loss in zip(epochs, losses, strict=True)
-                ]
-            most = max(map(len, encoders.values()))
-            axis.set(title="Style encoders", xlabel="Epoch", ylabel="ArcFace loss", xlim=(0.5, most + 0.5))
-            named += [[]] * (len(base) > 0) + [lasts]
-        for axis in [*axes[:3], *beforehand]:
+            drawn.append(_draw_encoders(beforehand[-1], encoders))
+        shown = [*axes[:3], *beforehand]
+        for axis in shown:
             axis.grid(axis="y")
             axis.xaxis.get_major_locator().set_params(integer=axis.get_xlabel() != "Million tokens")
         for axis in axes[3 + before :]:
             axis.axis("off")
         figure.draw_without_rendering()
-        for axis, names in zip(axes, named, strict=False):
-            label_beside(axis, names, size=7)
-        said = (
-            methods.extremes(f"{title}, last mean {value.replace('_', ' ')}", final)
-            for (title, _, _, value, _), final in zip(panels, finals, strict=True)
-        )
-        data = pd.DataFrame(points, columns=COLUMNS)
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
+        for axis, panel in zip(shown, drawn, strict=True):
+            label_beside(axis, panel.names, size=7)
+        finding = " ".join(panel.finding for panel in drawn if panel.finding)
+        data = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
+        save(figure, *paths, finding=finding, data=methods.named(data))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a panel of the federation shows: rows of one stage of the training log, by round or step."""
+
+    title: str
+    stage: str
+    by: str
+    value: str
+    label: str
+
+
+STAGES = (
+    Stage("Shared stage", "shared", "round", "task_loss", "Task loss (nats per token)"),
+    Stage("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
+    Stage("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel drew: the numbers (rows of :data:`COLUMNS`), names for the ends of lines, and a finding."""
+
+    points: Sequence[tuple[str, str, float, float]]
+    names: Sequence[tuple[float, float, str, str]] = ()
+    finding: str = ""
+
+
+def _draw_stage(axis: Any, stage: Stage, logs: Mapping[str, pd.DataFrame], methods: Methods) -> Panel:
+    drawn = methods.identities(list(logs))
+    curves: dict[tuple[float, ...], list[str]] = {}
+    for key in drawn:
+        own = logs[key][(logs[key]["stage"] == stage.stage) & logs[key][stage.value].notna()]
+        if len(own):
+            curves.setdefault(_mean_curve(own, stage.by, stage.value), []).append(key)
+    names = [_draw(axis, curve, keys, drawn[keys[0]], methods) for curve, keys in curves.items()]
+    points = [
+        (key, stage.title, place, mean)
+        for curve, keys in curves.items()
+        for key in keys
+        for place, mean in zip(*_halves(curve), strict=True)
+    ]
+    axis.set(title=stage.title, xlabel={"round": "Round", "step": "Optimiser step"}[stage.by], ylabel=stage.label)
+    if not curves:
+        say(axis, "no values")
+    last = {key: curve[-1] for curve, keys in curves.items() for key in keys}
+    return Panel(points, names, methods.extremes(f"{stage.title}, last mean {stage.value.replace('_', ' ')}", last))
+
+
+def _draw_base(axis: Any, losses: pd.DataFrame) -> Panel:
+    steps = _averaged(losses)
+    axis.plot(steps["done"] / 1e6, steps["loss"], color=BLACK, linewidth=1.3)
+    axis.set(title="Base model", xlabel="Million tokens", ylabel="Task loss (nats per token)")
+    return Panel([("", "Base model", done, loss) for done, loss in steps.itertuples(index=False)])
+
+
+def _draw_encoders(axis: Any, encoders: Mapping[str, Sequence[float]]) -> Panel:
+    points, names = [], []
+    for number, (name, losses) in enumerate(encoders.items()):
+        epochs = range(1, len(losses) + 1)
+        axis.plot(epochs, losses, color=BLACK, linestyle=_DASHES[number % len(_DASHES)], marker=".")
+        points += [("", f"Style encoder {name}", epoch, loss) for epoch, loss in zip(epochs, losses, strict=True)]
+        names.append((float(len(losses)), losses[-1], name, BLACK))
+    most = max(map(len, encoders.values()))
+    axis.set(title="Style encoders", xlabel="Epoch", ylabel="ArcFace loss", xlim=(0.5, most + 0.5))
+    return Panel(points, names)
 
 
 _DASHES = ("-", "--", ":", "-.")
