@@ -1,9 +1,11 @@
 """Tokens per second and peak memory of batched generation for many adapters against transformers.generate per adapter.
 
-Same model (random weights), adapters, prompts, length and greedy settings in one run; each side has its own process
-and warms up first. The other side loads each adapter into one PEFT model and generates its prompts as one batch.
-Prints one line a side, the ratios and whether the texts agree. ``python benchmarks/generation.py`` takes about a
-minute on 2 CPU cores; ``--shape qwen2.5-3b --quantise --device cuda --adapters 50`` is the paper's case on a GPU.
+Same model (random weights), adapters, prompts, length and greedy settings in one run; every process warms up first.
+The other side loads each adapter into one PEFT model and generates its prompts as one batch, with all threads. The
+stacked engine runs as the workflow does: one thread per job, a job per core, each with its share of the adapters.
+Last, the other side is split in the same way. Prints one line per side, the ratios and whether the texts agree.
+``python benchmarks/generation.py`` takes about a minute on 2 CPU cores; ``--shape qwen2.5-3b --quantise --device cuda
+--adapters 50`` is the paper's case on a GPU.
 """
 
 from __future__ import annotations
@@ -11,14 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
+from sides import compare, run, share, timed
 
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
@@ -78,18 +77,23 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
-    requests = make_requests(base, options)
-    run = run_stacked if options.side == "stacked" else run_one_by_one
+    every = make_requests(base, options)
+    firsts = share(range(0, len(every), options.prompts), options.part)
+    requests = [request for first in firsts for request in every[first : first + options.prompts]]
+    make = run_stacked if options.side == "stacked" else run_one_by_one
     brief = argparse.Namespace(**{**vars(options), "new": 4})
-    run(base, requests[: options.prompts], brief)
+    make(base, requests[: options.prompts], brief)
     if options.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
-    wall, processor = time.perf_counter(), time.process_time()
-    outputs = run(base, requests, options)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+
+    def work() -> list[list[int]]:
+        outputs = make(base, requests, options)
+        if options.device == "cuda":
+            torch.cuda.synchronize()
+        return outputs
+
+    outputs, times = timed(work, options.part)
     memory = (
         torch.cuda.max_memory_allocated()
         if options.device == "cuda"
@@ -97,15 +101,15 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     )
     return {
         "tokens": sum(len(row) for row in outputs),
-        "seconds": wall,
-        "processor_seconds": processor,
         "peak_mib": memory / 2**20,
-        "outputs": outputs,
+        # Adapter after adapter.
+        "outputs": [outputs[first : first + options.prompts] for first in range(0, len(outputs), options.prompts)],
+        **times,
     }
 
 
 def main() -> None:
-    """Measure both sides, each in its own process, and print the ratios."""
+    """Measure the sides, each in processes of its own, and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
@@ -117,28 +121,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=96, help="rows of a stacked batch")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads")
     parser.add_argument("--side", choices=["stacked", "one_by_one"], help=argparse.SUPPRESS)
+    parser.add_argument("--part", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.side:
         print(json.dumps(measure(options)))
         return
-    figures = {}
-    for side in ("one_by_one", "stacked"):
-        command = [sys.executable, str(Path(__file__)), *sys.argv[1:], "--side", side]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        figures[side] = json.loads(done.stdout.splitlines()[-1])
-        row = figures[side]
-        print(
-            f"{side:10} {row['tokens'] / row['seconds']:10,.0f} tokens/s  {row['seconds']:8.1f} s  "
-            f"{row['processor_seconds']:8.1f} processor s  peak {row['peak_mib']:8,.0f} MiB"
-        )
-    one, stacked = figures["one_by_one"], figures["stacked"]
-    alike = sum(left == right for left, right in zip(one["outputs"], stacked["outputs"], strict=True))
-    print(
-        f"stacked against one by one: {one['seconds'] / stacked['seconds']:.2f}x the tokens/s, "
-        f"{one['processor_seconds'] / stacked['processor_seconds']:.2f}x per processor second, "
-        f"{stacked['peak_mib'] / one['peak_mib']:.2f}x the peak memory; "
-        f"{alike} of {len(one['outputs'])} texts identical"
-    )
+    jobs = 1 if options.device == "cuda" else options.threads
+    loop = run(__file__, "one_by_one", 1, options.threads)
+    stacked = run(__file__, "stacked", jobs, options.threads)
+    compare("one by one", stacked, loop)
+    if jobs > 1:
+        compare(f"one by one in {jobs} processes", stacked, run(__file__, "one_by_one", jobs, options.threads))
+    adapters = zip(loop["outputs"], stacked["outputs"], strict=True)
+    alike = [left == right for pair in adapters for left, right in zip(*pair, strict=True)]
+    print(f"{sum(alike)} of {len(alike)} texts identical")
 
 
 if __name__ == "__main__":

@@ -215,14 +215,14 @@ def measure(script: Any, options: dict[str, Any], sides: tuple[str, str], device
     """Return both sides' figures of a benchmark: each in a process of its own, ``tiny`` ones in this one."""
     found: dict[str, Any] = {}
     for side in sides:
-        given = options | {"device": device, "threads": 1, "side": side}
+        given = options | {"device": device, "threads": 1, "side": side, "part": None}
         if tiny:
             found[side] = script.measure(argparse.Namespace(**given))
             continue
         flags = [
             part
             for name, value in given.items()
-            if value is not False
+            if value not in (False, None)
             for part in ([f"--{name}"] if value is True else [f"--{name}", str(value)])
         ]
         done = subprocess.run([sys.executable, script.__file__, *flags], check=True, stdout=subprocess.PIPE, text=True)

@@ -1,7 +1,9 @@
 """Tokens per second and peak memory of the stacked engine against transformers.Trainer + PEFT, client after client.
 
-Same model (random weights), data, steps and settings in one run; each side has its own process and warms up first.
-Prints one line a side and the ratios. ``python benchmarks/training.py`` takes about a minute on 2 CPU cores;
+Same model (random weights), data, steps and settings in one run; every process warms up first. Trainer's loop has all
+threads. The stacked engine runs as the workflow does: one thread per job, a job per core, each with its share of the
+clients. Last, Trainer's loop is split in the same way. Prints one line per side and the ratios. ``python
+benchmarks/training.py`` takes about a minute on 2 CPU cores;
 ``--shape qwen2.5-3b --quantise --recompute --device cuda --length 1024`` is the paper's shape on a GPU.
 """
 
@@ -10,15 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import tempfile
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
+from sides import compare, run, share, timed
 
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
@@ -115,29 +114,31 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
     settings = TrainingSettings(max_length=options.length, gradient_checkpointing="on" if options.recompute else "off")
-    tasks = make_tasks(options, initial_state(base.model, LORA, 1))
-    run = run_stacked if options.side == "stacked" else run_trainer
+    tasks = share(make_tasks(options, initial_state(base.model, LORA, 1)), options.part)
+    train_all = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
-    run(base, warm, settings)
+    train_all(base, warm, settings)
     if options.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
-    wall, processor = time.perf_counter(), time.process_time()
-    run(base, tasks, settings)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+
+    def work() -> None:
+        train_all(base, tasks, settings)
+        if options.device == "cuda":
+            torch.cuda.synchronize()
+
+    _, times = timed(work, options.part)
     tokens = sum(len(piece) for task in tasks for piece in task.pieces)
     memory = (
         torch.cuda.max_memory_allocated()
         if options.device == "cuda"
         else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     )
-    return {"tokens": tokens, "seconds": wall, "processor_seconds": processor, "peak_mib": memory / 2**20}
+    return {"tokens": tokens, "peak_mib": memory / 2**20, **times}
 
 
 def main() -> None:
-    """Measure both sides, each in its own process, and print the ratios."""
+    """Measure the sides, each in processes of its own, and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
@@ -148,26 +149,17 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads")
     parser.add_argument("--side", choices=["stacked", "trainer"], help=argparse.SUPPRESS)
+    parser.add_argument("--part", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.side:
         print(json.dumps(measure(options)))
         return
-    figures = {}
-    for side in ("trainer", "stacked"):
-        command = [sys.executable, str(Path(__file__)), *sys.argv[1:], "--side", side]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        figures[side] = json.loads(done.stdout.splitlines()[-1])
-        row = figures[side]
-        print(
-            f"{side:8} {row['tokens'] / row['seconds']:10,.0f} tokens/s  {row['seconds']:8.1f} s  "
-            f"{row['processor_seconds']:8.1f} processor s  peak {row['peak_mib']:8,.0f} MiB"
-        )
-    trainer, stacked = figures["trainer"], figures["stacked"]
-    print(
-        f"stacked against Trainer: {trainer['seconds'] / stacked['seconds']:.2f}x the tokens/s, "
-        f"{trainer['processor_seconds'] / stacked['processor_seconds']:.2f}x per processor second, "
-        f"{stacked['peak_mib'] / trainer['peak_mib']:.2f}x the peak memory"
-    )
+    jobs = 1 if options.device == "cuda" else options.threads
+    loop = run(__file__, "trainer", 1, options.threads)
+    stacked = run(__file__, "stacked", jobs, options.threads)
+    compare("Trainer", stacked, loop)
+    if jobs > 1:
+        compare(f"Trainer in {jobs} processes", stacked, run(__file__, "trainer", jobs, options.threads))
 
 
 if __name__ == "__main__":
