@@ -48,7 +48,7 @@ def draw_voice_traffic(
                 elinewidth=0.9,
             )
             right.plot([0.0, sent_by], [place, place], color=identity.color, linewidth=0.9)
-            right.plot(sent_by, place, **identity.points, linestyle="none")
+            right.plot(sent_by, place, **identity.points, linestyle="none", clip_on=False)
         if rows:
             left.axvline(0.0, color=GREY, linestyle=":", linewidth=1)
             left.set_xlabel("Voice kept (author accuracy)")
