@@ -59,7 +59,7 @@ def test_the_headline_names_the_best_rival_and_how_sure_it_is() -> None:
     text = finding(evidence({}), "asce_a", METHODS, ["local_only"])
     assert text.startswith("FAVoR reaches an author accuracy of 0.400; the best other federated row, Ditto, 0.300: ")
     assert "+0.100 [0.050, 0.150], Holm p = 1.000, not distinguishable." in text
-    assert "Of 4 other rows, 0 are lower, 0 higher and 4 not distinguishable" in text
+    assert "of 4 other rows 0 are lower, 0 higher and 4 not distinguishable" in text
     certain = {frozenset(("favor", "ditto")): 0.0002, frozenset(("favor", "local_only")): 0.0002}
     text = finding(evidence(certain), "asce_a", METHODS, ["local_only"])
     assert "a difference." in text

@@ -1,5 +1,6 @@
 """Write the report: one HTML page and, where LaTeX is installed, one PDF."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from favor.report.assembly import assemble
@@ -10,5 +11,9 @@ from favor.running.job import job
 with job(snakemake) as cfg:
     experiments = {name: cfg["experiments"][name] for name in cfg["order"]}
     report = assemble(Path(cfg["results"]), experiments, cfg["sweeps"], cfg["accepted"])
-    for path in snakemake.output:
+
+    def write(path: str) -> None:
         (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)
+
+    with ThreadPoolExecutor() as pool:  # LaTeX is a process of its own
+        list(pool.map(write, snakemake.output))

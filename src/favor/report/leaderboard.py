@@ -18,8 +18,8 @@ HEADLINE = "author_accuracy"
 BESIDE = {"generated_auc": "Verif. AUC"}
 LEADERBOARD = (
     "All rows, by author accuracy in the style space. Voice kept: 0 is another author's text, 1 the author's own, with "
-    "the 95 % interval of a bootstrap over authors. Against the best: lower, or open where the Holm-adjusted p over "
-    "the rows does not tell the two apart."
+    "the 95 % interval of a bootstrap over authors. The last column compares with the row marked best: lower, or open "
+    "where the Holm-adjusted p over the rows does not tell the two apart."
 )
 
 
@@ -125,8 +125,8 @@ def finding(
     won = sum(values[each] < own for each in better)
     even = len(values) - 1 - len(better)
     sentences.append(
-        f"Of {len(values) - 1} other rows, {won} are lower, {len(better) - won} higher and {even} not distinguishable "
-        "(paired bootstrap over authors, Holm)."
+        f"Against {name}, of {len(values) - 1} other rows {won} are lower, {len(better) - won} higher and {even} not "
+        "distinguishable (paired bootstrap over authors, Holm)."
     )
     return " ".join(sentences)
 

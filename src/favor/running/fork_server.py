@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -144,6 +145,8 @@ if __name__ == "__main__":
         importlib.import_module(library)
     # The names that weights of all architectures had: built once per process, for 0.3 s.
     importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("")
+    # Jobs inherit it: encoders and generation, too, free and ask for the same few MiB over and over.
+    runpy.run_path(str(Path(__file__).with_name("processor_memory.py")))["keep_freed_memory"]()
     assert "favor" not in sys.modules
     gc.freeze()
     requested = serve(sys.argv[1])

@@ -104,7 +104,7 @@ punctuation, spelling, tone. You have to choose one; a guess is fine.</li>
 <p>We do not ask which text is better, more fluent, true or genuine. Try not to go by the subject: people write about
 many things. Decide on your own, without searching for the texts.</p>
 <p>Your answers stay in this browser until you save them to a file at the end. You may close the page and come back, and
-change answers at any time. The texts come from real people: please do not copy or pass them on.</p>
+change answers at any time. Please do not copy the texts or pass them on: they may come from real people.</p>
 """
 
 TIMED = """
