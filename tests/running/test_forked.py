@@ -194,3 +194,31 @@ def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypat
     assert [server.connect(jobs) for jobs in (100, 99, 98)] == [None] * 3
     assert [none.connect(jobs) for jobs in (100, 99)] == [None] * 2
     assert len(started) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "starts"),
+    [
+        ({"local_exec": True, "dryrun_exec": False, "touch_exec": False}, 1),
+        ({"local_exec": True, "dryrun_exec": True, "touch_exec": False}, 0),
+        ({"local_exec": True, "dryrun_exec": False, "touch_exec": True}, 0),
+        ({"local_exec": False, "dryrun_exec": False, "touch_exec": False}, 0),
+    ],
+)
+def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, settings, starts) -> None:
+    started, executed = [], []
+    monkeypatch.delenv(forked.SERVER, raising=False)
+    monkeypatch.setattr(PythonScript, "execute_script", PythonScript.execute_script)
+    monkeypatch.setattr(forked, "start", started.append)
+
+    def execute(executor_plugin, updated_files=None) -> str:
+        executed.append((executor_plugin, updated_files))
+        return "done"
+
+    plugin = SimpleNamespace(common_settings=SimpleNamespace(**settings))
+    for nothing_made in (False, True):
+        workflow = SimpleNamespace(execute=execute, local_exec=True)
+        forked.fork_local_jobs(workflow, nothing_made=nothing_made)
+        assert workflow.execute(executor_plugin=plugin, updated_files=["a"]) == "done"
+        assert len(started) == starts * nothing_made
+    assert executed == [(plugin, ["a"])] * 2

@@ -8,7 +8,9 @@ imports matplotlib.
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -77,14 +79,20 @@ def title_of(figure: str) -> str:
 def _written(figure: str, key: str, default: Any) -> Any:
     """Return the plain value of one key of ``FIGURE = FigureSpec(...)``, or ``default`` where it is left out."""
     path = FIGURES.path(figure)
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIGURE":
-            keywords = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
-            try:
-                return ast.literal_eval(keywords[key]) if key in keywords else default
-            except ValueError:
-                break
+    keywords = _keywords(path.read_text(encoding="utf-8"))
+    with suppress(ValueError):
+        if keywords is not None:
+            return ast.literal_eval(keywords[key]) if key in keywords else default
     raise UserError(f"{path}: FIGURE = FigureSpec(...) must write out 'title', 'inputs' and 'scores' as plain values")
+
+
+@cache
+def _keywords(source: str) -> dict[str | None, ast.expr] | None:
+    """Return what a figure's file passes to ``FIGURE``; None where it defines none."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIGURE":
+            return {word.arg: word.value for word in getattr(node.value, "keywords", ())}
+    return None
 
 
 def load_figure(figure: str) -> FigureSpec:

@@ -48,6 +48,7 @@ EPOCH = "1767225600"
 AUTHOR = "FAVoR Workflow"  # of the document: what wrote it, not who ran it
 SECONDS = 300  # of a pass
 PASSES = 8  # at most; a table that spans pages takes four
+DRAFTS = 2  # passes that set no page: what they leave is all that the third can use
 LEFT = (".aux", ".toc", ".lot", ".out")  # what a pass leaves for the next
 
 PREAMBLE = (
@@ -137,11 +138,12 @@ def compile_latex(source: Path) -> Path:
     environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
     write_text_font(source.parent)
     left: dict[str, bytes] = {}
-    for _ in range(PASSES):
+    for number in range(PASSES):
         before = left
+        draft = ["-draftmode"] if number < DRAFTS else []
         try:
             result = subprocess.run(
-                command,
+                [*command[:-1], *draft, command[-1]],
                 cwd=source.parent,
                 env=environment,
                 capture_output=True,
@@ -156,7 +158,7 @@ def compile_latex(source: Path) -> Path:
         if result.returncode != 0:
             raise UserError(f"{source.name}: LaTeX failed: {_first_error(result.stdout)}")
         left = {path.name: path.read_bytes() for path in source.parent.iterdir() if path.suffix in LEFT}
-        if left == before:
+        if left == before and not draft:
             break
     return source.with_suffix(".pdf")
 

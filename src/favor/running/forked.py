@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -42,15 +43,20 @@ class ForkServer:
         self._name, self._lock = name, Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
+    def start(self) -> None:
+        """Start the server, unless there is one or none is wanted."""
+        with self._lock:
+            if self._name is None:
+                self._name = f"favor-{secrets.token_hex(16)}"
+                self._process = start(self._name)
+
     def connect(self, jobs: int) -> socket.socket | None:
         """Return a connection; None while the server imports its libraries, and where there is none.
 
         ``jobs``: how many the run has to do yet.
         """
-        with self._lock:
-            if self._name is None and jobs >= _FEWEST:
-                self._name = f"favor-{secrets.token_hex(16)}"
-                self._process = start(self._name)
+        if jobs >= _FEWEST:
+            self.start()
         if not self._name:
             return None
         connection = socket.socket(socket.AF_UNIX)
@@ -69,10 +75,11 @@ def start(name: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
 
 
-def fork_local_jobs(workflow: Any, wanted: bool = True) -> None:
+def fork_local_jobs(workflow: Any, wanted: bool = True, nothing_made: bool = False) -> None:
     """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
 
-    Not those that take a GPU: which one it is must be known before torch is imported.
+    Not those that take a GPU: which one it is must be known before torch is imported. Where ``nothing_made`` yet, all
+    jobs are to be done: the server imports its libraries while Snakemake plans them.
     """
     execute, server = PythonScript.execute_script, ForkServer(os.environ.get(SERVER))
     if not wanted or sys.platform != "linux":
@@ -87,6 +94,18 @@ def fork_local_jobs(workflow: Any, wanted: bool = True) -> None:
             execute(self, fname, edit)
 
     PythonScript.execute_script = fork_or_execute
+    if nothing_made:
+        workflow.execute = _with_server(workflow.execute, server)
+
+
+def _with_server(execute: Callable[..., Any], server: ForkServer) -> Callable[..., Any]:
+    def start_and_execute(executor_plugin: Any, **settings: Any) -> Any:
+        executor = executor_plugin.common_settings
+        if executor.local_exec and not (executor.dryrun_exec or executor.touch_exec):
+            server.start()
+        return execute(executor_plugin=executor_plugin, **settings)
+
+    return start_and_execute
 
 
 def _run(script: Any, path: str, connection: socket.socket) -> bool:

@@ -97,16 +97,21 @@ def separation(blocks: Callable[[], Iterable[Block]]) -> Separation:
     """Measure pairs that ``blocks()`` gives in blocks, the same ones at every call.
 
     The values are those of all pairs at once (:func:`favor.statistics.bootstrap.auc`, :meth:`Roc.equal_error_rate`), in
-    every bit. Memory holds one block, the positives' scores and :data:`HELD` others. The blocks are asked for twice: to
-    count scores in bins of [-1, 1], and to compare those of bins that hold both classes and of the bin in which
-    FNR = FPR. Where that one holds too many, it is divided into bins first.
+    every bit. Memory holds one block, the positives' scores and :data:`HELD` others. The blocks are gone through twice:
+    to count scores in bins of [-1, 1], and to compare those of bins that hold both classes and of the bin in which
+    FNR = FPR. Where that one holds too many, it is divided into bins first. Blocks of up to :data:`HELD` pairs in all
+    are asked for once.
     """
     whole: Level = (-1.0, BINS / 2.0, None)
     positive_scores: list[np.ndarray] = []
     counts = np.zeros((2, BINS), dtype=np.int64)
+    held: list[Block] = []
     for scores, positive in blocks():
         positive_scores.append(scores[positive])
         counts += _counted(scores, positive, whole)
+        if counts.sum() <= HELD:
+            held.append((scores, positive))
+    again = (lambda: held) if counts.sum() <= HELD else blocks
     total, above = counts.sum(axis=1), np.zeros(2, dtype=np.int64)
     negatives, positives = map(int, total)
     if not (negatives and positives):
@@ -128,12 +133,12 @@ def separation(blocks: Callable[[], Iterable[Block]]) -> Separation:
             break
         low, scale = low + place / scale, scale * BINS
         counts = np.zeros((2, BINS), dtype=np.int64)
-        for scores, positive in blocks():
+        for scores, positive in again():
             inside = _inside(scores, levels)
             counts += _counted(scores[inside], positive[inside], (low, scale, None))
     ordered = np.sort(np.concatenate(positive_scores))
     nearby: list[tuple[np.ndarray, np.ndarray]] = []
-    for scores, positive in blocks():
+    for scores, positive in again():
         rivals = scores[~positive & mixed[_bins(scores, whole)]]
         beaten = np.searchsorted(ordered, rivals, "left") + np.searchsorted(ordered, rivals, "right")
         double_wins += 2 * positives * len(rivals) - int(beaten.sum())
