@@ -25,7 +25,7 @@ LONGEST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items) -> None:
     """Run the longest files first; all others keep their order."""
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
@@ -46,7 +46,7 @@ def real_blog_csv() -> Path:
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Any]:
+def browser(tmp_path) -> Iterator[Any]:
     """A headless Chromium that stays off the network; skips where there is none."""
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if chromium is None or driver is None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from favor.config.experiments import Experiment
 from favor.config.protocol import apply_protocol
 
 
-def experiment(**keys: Any) -> Experiment:
+def experiment(**keys) -> Experiment:
     """An experiment of the paper's size with the given keys set, and its protocol applied."""
     names = {"corpus": "corpus", "base_model": "model", "style_encoder": "encoder", "clients": 50}
     made = Experiment.model_validate(names | keys)

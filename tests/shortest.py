@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("pa
 ARGUMENTS = ("--configfile", "shortest.yaml", "--")
 
 
-def fresh_project(repository: Path, folder: Path) -> Project:
+def fresh_project(repository, folder) -> Project:
     """A copy of the project with the shortest configuration and nothing made."""
     project = copy_project(repository, folder)
     shutil.copy(repository / "tests" / "data" / "shortest.yaml", folder / "shortest.yaml")
@@ -26,7 +25,7 @@ def fresh_project(repository: Path, folder: Path) -> Project:
 
 
 @pytest.fixture(scope="session", name="finished")
-def finished_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def finished_run(repository, tmp_path_factory) -> Project:
     """The undisturbed run, made once for all workers of the test run; not to be changed."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -40,12 +39,12 @@ def finished_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return project
 
 
-def jobs_begun(output: str) -> list[str]:
+def jobs_begun(output) -> list[str]:
     """Return the rules of the jobs that a run says it begins, each once per job."""
     return re.findall(r"^\d\d:\d\d:\d\d  \d+/\d+ (\w+)", output, flags=re.MULTILINE)
 
 
-def contents(project: Project) -> dict[str, str]:
+def contents(project) -> dict[str, str]:
     """Digests of all results by path; logs, times of jobs and hidden files are left out."""
     root = project.folder / "results"
     return {

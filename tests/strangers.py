@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from favor.foundation.files import PARTIAL
 
@@ -24,7 +23,7 @@ STRANGERS = {
 }
 
 
-def leave_files(results: Path, outside: Path) -> None:
+def leave_files(results, outside) -> None:
     """Fill ``results`` with a stranger's files, folders named like ours, and links; ``outside`` is where these lead."""
     for name, text in STRANGERS.items():
         (results / name).parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +40,7 @@ def leave_files(results: Path, outside: Path) -> None:
 Photograph = dict[str, tuple[str | bytes | None, int | None]]
 
 
-def photograph(folder: Path) -> Photograph:
+def photograph(folder) -> Photograph:
     """Everything below a folder: the bytes and time of a file, where a link leads."""
     found: Photograph = {}
     for path in sorted(folder.rglob("*")):

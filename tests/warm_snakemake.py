@@ -34,7 +34,7 @@ def _server() -> subprocess.Popen[str]:
     return server
 
 
-def run_snakemake(arguments: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_snakemake(arguments, folder, environment) -> subprocess.CompletedProcess[str]:
     """Run Snakemake in ``folder`` with the whole ``environment``; return its status and all that it printed."""
     server = _server()
     assert server.stdin is not None

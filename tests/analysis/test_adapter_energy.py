@@ -17,7 +17,7 @@ def test_the_product_is_not_needed() -> None:
     assert product_energy(left, right) == pytest.approx(np.linalg.norm(left @ right) ** 2)
 
 
-def state(layer: int, up: float, q: float) -> dict[str, np.ndarray]:
+def state(layer, up, q) -> dict[str, np.ndarray]:
     """Rank 1, one input, one output: the update of up_proj is ``up``, that of q_proj ``q``."""
     modules = (("mlp", "up_proj", up), ("self_attn", "q_proj", q))
     values = {NAME.format(layer, place, name, "A"): np.array([[value]], np.float32) for place, name, value in modules}
@@ -50,8 +50,8 @@ def test_rows_sum_to_one_and_empty_blocks_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("layers", "blocks"), [(4, [(0, 0), (1, 1), (2, 2), (3, 3)]), (14, [(0, 5), (6, 11), (12, 13)])]
 )
-def test_blocks_of_six_layers_or_single_ones(layers: int, blocks: list[tuple[int, int]]) -> None:
-    def adapter(up: float) -> dict[str, np.ndarray]:
+def test_blocks_of_six_layers_or_single_ones(layers, blocks) -> None:
+    def adapter(up) -> dict[str, np.ndarray]:
         return {key: value for layer in range(layers) for key, value in state(layer, up, 1.0).items()}
 
     # Shares of up_proj: 4 / 5 and 1 / 2.

@@ -72,7 +72,7 @@ def inputs() -> ScoreInputs:
     )
 
 
-def test_outputs_are_matched(inputs: ScoreInputs) -> None:
+def test_outputs_are_matched(inputs) -> None:
     table = compare_outputs(inputs, "near", "far", "e", seed=3, draws=500).set_index("metric")
     assert (table["n"] == 35).all()  # 36 prompts, one of which failed for "far"
     both = inputs.utility.pivot_table(index=["seed", "prompt_id"], columns="method", values="bertscore_f1")
@@ -88,7 +88,7 @@ def test_outputs_are_matched(inputs: ScoreInputs) -> None:
     assert accuracy["p_exact"] < 0.05
 
 
-def test_verification_uses_matched_outputs(inputs: ScoreInputs) -> None:
+def test_verification_uses_matched_outputs(inputs) -> None:
     table = compare_verification(inputs, "near", "far", ["e"], seed=3, draws=300).set_index("metric")
     scores, positive = [], []
     for run in inputs.runs:
@@ -107,7 +107,7 @@ def test_verification_uses_matched_outputs(inputs: ScoreInputs) -> None:
     assert table["p_exact"].isna().all()
 
 
-def test_author_clusters_hold_all_seeds(inputs: ScoreInputs) -> None:
+def test_author_clusters_hold_all_seeds(inputs) -> None:
     printed = compare_outputs(inputs, "near", "far", "e", seed=3, draws=400)
     coarse = compare_outputs(inputs, "near", "far", "e", seed=3, draws=400, clusters="author")
     np.testing.assert_allclose(printed["delta"], coarse["delta"])
@@ -118,12 +118,12 @@ def test_author_clusters_hold_all_seeds(inputs: ScoreInputs) -> None:
     np.testing.assert_allclose(swapped["p"], printed["p"])
 
 
-def test_unknown_method(inputs: ScoreInputs) -> None:
+def test_unknown_method(inputs) -> None:
     with pytest.raises(UserError, match="no seed has runs of both 'near' and 'favor'"):
         compare_outputs(inputs, "near", "favor", "e", seed=3)
 
 
-def test_one_family_of_tests_is_corrected_together(inputs: ScoreInputs) -> None:
+def test_one_family_of_tests_is_corrected_together(inputs) -> None:
     metrics = {"author_accuracy": ["e"], "bertscore_f1": ["e"], "generated_source_auc": ["e"], "assistant_score": ["e"]}
     pairs = [("near", "far"), ("far", "near")]
     table = compare_methods(inputs, pairs, metrics, ["author_accuracy"], seed=3, draws=300)
@@ -140,7 +140,7 @@ def test_one_family_of_tests_is_corrected_together(inputs: ScoreInputs) -> None:
         assert chosen.loc["generated_source_auc", name] == single.loc["generated_source_auc", name]
 
 
-def test_a_lower_assistant_score_favours_its_method(inputs: ScoreInputs) -> None:
+def test_a_lower_assistant_score_favours_its_method(inputs) -> None:
     scores = inputs.generations[KEYS].assign(assistant_score=(inputs.generations["method"] == "far") * 0.5 + 0.1)
     scored = dataclasses.replace(inputs, assistant=scores)
     table = compare_outputs(scored, "near", "far", "e", seed=3, draws=100).set_index("metric")
@@ -150,7 +150,7 @@ def test_a_lower_assistant_score_favours_its_method(inputs: ScoreInputs) -> None
     assert row["low"] == pytest.approx(0.5)
 
 
-def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs: ScoreInputs) -> None:
+def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs) -> None:
     lost = inputs.generations.assign(passed=inputs.generations["passed"] & (inputs.generations["method"] == "near"))
     empty = ScoreInputs(lost, inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings, inputs.utility)
     metrics = {"author_accuracy": ["e"], "generated_source_eer": ["e"]}
@@ -161,14 +161,14 @@ def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs: ScoreInputs
     assert set(table["note"]) == {"no output survives in both methods"}
 
 
-def test_nothing_to_compare_is_an_empty_table(inputs: ScoreInputs) -> None:
+def test_nothing_to_compare_is_an_empty_table(inputs) -> None:
     assert compare_methods(inputs, [], {"author_accuracy": ["e"]}, [], seed=1).empty
     assert compare_methods(inputs, [("near", "far")], {"generated_source_auc": []}, [], seed=1).empty
     with pytest.raises(UserError, match="metric 'mauve' cannot be paired"):
         compare_methods(inputs, [("near", "far")], {"mauve": ["e"]}, [], seed=1)
 
 
-def test_the_assistant_score_favours_the_lower_side(inputs: ScoreInputs) -> None:
+def test_the_assistant_score_favours_the_lower_side(inputs) -> None:
     level = {"near": 0.2, "far": 0.5}
     scored = inputs.generations[KEYS].assign(assistant_score=inputs.generations["method"].map(level))
     table = compare_methods(
@@ -180,7 +180,7 @@ def test_the_assistant_score_favours_the_lower_side(inputs: ScoreInputs) -> None
     assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.3, 0.3, 0.3))
 
 
-def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs: ScoreInputs) -> None:
+def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> None:
     metrics = {"author_accuracy": ["e"], "fixed_accuracy": ["e"], "fixed_margin": ["e"]}
     without = compare_methods(inputs, [("near", "far")], metrics, [], 7, 200)
     assert set(without["metric"]) == {"author_accuracy"}

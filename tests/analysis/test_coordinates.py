@@ -26,7 +26,7 @@ def human() -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(embeddings), pd.DataFrame(texts)
 
 
-def test_every_coordinate_has_its_own_effects(human: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+def test_every_coordinate_has_its_own_effects(human) -> None:
     embeddings, texts = human
     table = coordinate_effects(embeddings, texts).set_index(["space", "coordinate"])
     assert len(table.loc["style"]) == 3
@@ -41,7 +41,7 @@ def test_every_coordinate_has_its_own_effects(human: tuple[pd.DataFrame, pd.Data
     assert ("stylometric", "rate of ;") not in table.index
 
 
-def test_too_few_topics_give_an_empty_table(human: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+def test_too_few_topics_give_an_empty_table(human) -> None:
     embeddings, texts = human
     assert coordinate_effects(embeddings.assign(topic="s"), texts).empty
     assert coordinate_effects(embeddings, texts, kind="validation").empty

@@ -9,17 +9,16 @@ from tests.analysis.test_comparisons import inputs as made_inputs
 
 from favor.analysis.evidence import all_pairs
 from favor.scores import prototypes, verification
-from favor.scores.inputs import ScoreInputs
 
 inputs = made_inputs
 
 
 @pytest.fixture(scope="module")
-def table(inputs: ScoreInputs) -> pd.DataFrame:
+def table(inputs) -> pd.DataFrame:
     return all_pairs(inputs, 3, 500)
 
 
-def test_values_are_those_that_tables_print(inputs: ScoreInputs, table: pd.DataFrame) -> None:
+def test_values_are_those_that_tables_print(inputs, table) -> None:
     scores = pd.concat([prototypes.score(inputs, {}), verification.score(inputs, {})])
     printed = scores[scores["variant"] == ""].groupby(["encoder", "metric", "method"])["value"].mean()
     compared = table[table["encoder"] != ""]
@@ -30,7 +29,7 @@ def test_values_are_those_that_tables_print(inputs: ScoreInputs, table: pd.DataF
             assert side == pytest.approx(printed[row.encoder, row.metric, method], abs=1e-9)
 
 
-def test_positive_favours_the_left_row(table: pd.DataFrame) -> None:
+def test_positive_favours_the_left_row(table) -> None:
     for metric, sign in (("author_accuracy", 1), ("generated_source_eer", -1)):
         found = table[(table["metric"] == metric) & (table["right_method"] == "near") & (table["left_method"] == "far")]
         row = found.iloc[0]
@@ -39,7 +38,7 @@ def test_positive_favours_the_left_row(table: pd.DataFrame) -> None:
         assert row["low"] <= row["delta"] <= row["high"]
 
 
-def test_every_pair_stands_once(table: pd.DataFrame) -> None:
+def test_every_pair_stands_once(table) -> None:
     accuracy = table[table["metric"] == "author_accuracy"]
     pairs = [frozenset(pair) for pair in zip(accuracy["left_method"], accuracy["right_method"], strict=True)]
     assert len(set(pairs)) == len(pairs) == 6  # far, near, gold, shuffled

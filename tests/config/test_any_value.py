@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 
 
-def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def places(node, path=()) -> list[tuple[Any, ...]]:
     """Every key and item of the demo, and the sections themselves."""
     children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     return [path, *(place for key, child in children for place in places(child, (*path, key)))]
@@ -40,7 +40,7 @@ VALUES = st.recursive(
 )
 
 
-def refusal(config: dict[str, Any]) -> str:
+def refusal(config) -> str:
     """What is said of a configuration; nothing where it resolves and its jobs can be planned."""
     try:
         Planner(resolve(config), ROOT).targets.everything()
@@ -51,7 +51,7 @@ def refusal(config: dict[str, Any]) -> str:
 
 @settings(max_examples=400)
 @given(place=st.sampled_from(PLACES), value=VALUES, new=st.none() | KEYS)
-def test_a_configuration_is_planned_or_one_line_says_why_not(place: tuple[Any, ...], value: Any, new: Any) -> None:
+def test_a_configuration_is_planned_or_one_line_says_why_not(place, value, new) -> None:
     config = copy.deepcopy(DEMO)
     node = config
     for step in place[:-1]:

@@ -276,7 +276,7 @@ def test_the_embedded_model_has_the_layers_that_the_check_counts() -> None:
     assert json.loads(config.read_text())["num_hidden_layers"] == MINILM_LAYERS
 
 
-def test_a_layer_that_a_local_bertscore_model_does_not_have_is_refused(tmp_path: Path) -> None:
+def test_a_layer_that_a_local_bertscore_model_does_not_have_is_refused(tmp_path) -> None:
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 12}')
     config = changed("experiments.demo.evaluation.bertscore", {"model": str(tmp_path), "layer": 12})
     assert resolved(config).experiments["demo"].evaluation.bertscore.layer == 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from favor.config.declarations import declared, declared_kinds, declared_texts
 
@@ -19,7 +18,7 @@ def inside():
 """
 
 
-def test_top_level_assignments_are_read_without_running_the_file(tmp_path: Path) -> None:
+def test_top_level_assignments_are_read_without_running_the_file(tmp_path) -> None:
     path = tmp_path / "plugin.py"
     path.write_text(FILE)
     assert ast.literal_eval(declared(path, "METRICS")) == (1, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from favor.config.reference import README, SCHEMA, readme_text, schema_text, sections, tables_in
 
@@ -31,7 +30,7 @@ def test_a_table_shows_bounds_choices_and_defaults() -> None:
     assert "| `corpus` | Corpus of the clients. | text | required |" in text
 
 
-def test_the_configuration_loads_without_the_heavy_packages(repository: Path) -> None:
+def test_the_configuration_loads_without_the_heavy_packages(repository) -> None:
     code = (
         "import sys, favor.config.resolve, favor.config.files\n"
         "print([name for name in ('numpy', 'pandas', 'pyarrow', 'torch') if name in sys.modules])"

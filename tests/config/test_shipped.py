@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
 
 
-def over(study: Path) -> str:
+def over(study) -> str:
     """The configuration that a study is laid over."""
     return "blogtext_small" if study.stem.endswith("_small") else "blogtext"
 
@@ -31,7 +31,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize("files", RUNS, ids=lambda files: "+".join(path.stem for path in files))
-def test_a_shipped_configuration_resolves_completely(files: list[Path], tmp_path: Path) -> None:
+def test_a_shipped_configuration_resolves_completely(files, tmp_path) -> None:
     raw: dict = {}
     for path in files:
         update_config(raw, load_configfile(path))

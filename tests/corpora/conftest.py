@@ -17,10 +17,10 @@ Post = tuple[str, str]  # author, text
 
 
 @pytest.fixture
-def blog_csv(tmp_path: Path) -> Callable[[Iterable[Post]], Path]:
+def blog_csv(tmp_path) -> Callable[[Iterable[Post]], Path]:
     """A function that writes (author, text) posts in the Kaggle format."""
 
-    def write(posts: Iterable[Post]) -> Path:
+    def write(posts) -> Path:
         path = tmp_path / "blog.csv"
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
@@ -32,10 +32,10 @@ def blog_csv(tmp_path: Path) -> Callable[[Iterable[Post]], Path]:
 
 
 @pytest.fixture
-def documents(tmp_path: Path, blog_csv: Callable[[Iterable[Post]], Path]) -> Callable[[Iterable[Post]], Path]:
+def documents(tmp_path, blog_csv) -> Callable[[Iterable[Post]], Path]:
     """A function that builds the documents table of (author, text) posts."""
 
-    def build(posts: Iterable[Post]) -> Path:
+    def build(posts) -> Path:
         out = tmp_path / "documents.parquet"
         build_documents(blog_csv(posts), open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "dropped.parquet")
         return out

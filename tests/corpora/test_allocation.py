@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from favor.foundation.words import document_words
 WORDS = document_words(CleaningSettings().words)
 
 
-def test_the_release(request: pytest.FixtureRequest) -> None:
+def test_the_release(request) -> None:
     # The authors' anonymised allocation (their data supplement, MIT); our defaults reproduce it to the unit.
     golden = json.loads((request.path.parent / "data" / "released_allocation.json").read_text())
     clients = golden["clients"]
@@ -67,14 +66,14 @@ def test_gini_by_hand() -> None:
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
-def test_gini_is_half_the_relative_mean_difference(values: list[int]) -> None:
+def test_gini_is_half_the_relative_mean_difference(values) -> None:
     array = np.array(values, dtype=float)
     expected = np.abs(array[:, None] - array).mean() / (2 * array.mean())
     assert gini(values) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("level", "alpha"), [("balanced", 0.0), ("moderate", 0.35), ("strong", 0.70)])
-def test_levels_of_the_sweep_give_out_exactly_the_total(level: str, alpha: float) -> None:
+def test_levels_of_the_sweep_give_out_exactly_the_total(level, alpha) -> None:
     plenty = {f"client_{number:03d}": 10**9 for number in range(1, 51)}
     made = allocate(plenty, AllocationSettings(shape=level, total_words=904_378))
     assert made["allocated_words"].sum() == 904_378
@@ -91,7 +90,7 @@ def test_what_a_cap_frees_goes_to_clients_with_room() -> None:
 
 
 @given(clients=st.integers(1, 30), total=st.integers(1, 60), seed=st.integers(0, 50))
-def test_a_few_words_leave_nobody_with_less_than_none(clients: int, total: int, seed: int) -> None:
+def test_a_few_words_leave_nobody_with_less_than_none(clients, total, seed) -> None:
     plenty = {f"client_{number:03d}": 10**9 for number in range(clients)}
     targets = allocate(plenty, AllocationSettings(total_words=total, seed=seed))["target_words"]
     assert targets.min() >= 0
@@ -111,7 +110,7 @@ def test_bad_levels_and_totals_are_refused() -> None:
     share=st.floats(0.01, 1.0),
     level=st.sampled_from(["balanced", "moderate", "strong"]),
 )
-def test_the_sweep_never_gives_more_than_there_is(available: list[int], share: float, level: str) -> None:
+def test_the_sweep_never_gives_more_than_there_is(available, share, level) -> None:
     total = max(1, int(share * sum(available)))
     clients = {f"client_{number:03d}": words for number, words in enumerate(available)}
     made = allocate(clients, AllocationSettings(shape=level, total_words=total))
@@ -124,9 +123,7 @@ def test_the_sweep_never_gives_more_than_there_is(available: list[int], share: f
     total=st.none() | st.integers(1, 200_000),
     alpha=st.floats(0, 3),
 )
-def test_targets_sum_to_the_total_and_nobody_exceeds_what_there_is(
-    available: list[int], total: int | None, alpha: float
-) -> None:
+def test_targets_sum_to_the_total_and_nobody_exceeds_what_there_is(available, total, alpha) -> None:
     named = {f"client_{number:03d}": words for number, words in enumerate(available, start=1)}
     made = allocate(named, AllocationSettings(alpha=alpha, total_words=total))
     assert made["target_words"].sum() == (sum(available) if total is None else total)
@@ -137,7 +134,7 @@ def test_targets_sum_to_the_total_and_nobody_exceeds_what_there_is(
     ("words", "cut"),
     [(0, ""), (1, "It's"), (2, "It's  a"), (3, "It's  a -- 22\nfine"), (4, "It's  a -- 22\nfine day."), (9, None)],
 )
-def test_cut_words(words: int, cut: str | None) -> None:
+def test_cut_words(words, cut) -> None:
     text = "It's  a -- 22\nfine day."
     # A text with no more words than asked for stays whole, its end mark with it; a cut ends at a word.
     expected = {4: "It's  a -- 22\nfine day"}.get(words, cut if cut is not None else text)
@@ -145,7 +142,7 @@ def test_cut_words(words: int, cut: str | None) -> None:
 
 
 @given(st.text(alphabet="ab' .\n1é", max_size=60), st.integers(1, 20))
-def test_cut_is_a_prefix_with_as_many_words(text: str, words: int) -> None:
+def test_cut_is_a_prefix_with_as_many_words(text, words) -> None:
     cut = WORDS.cut(text, words)
     assert text.startswith(cut)
     assert WORDS.count(cut) == min(words, WORDS.count(text))
@@ -153,7 +150,7 @@ def test_cut_is_a_prefix_with_as_many_words(text: str, words: int) -> None:
 
 @pytest.fixture
 def clients(
-    documents: Callable[[Iterable[tuple[str, str]]], Path],
+    documents,
 ) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     posts = [
         (author, " ".join([f"{author}{chr(97 + number)}"] * 30))
@@ -167,7 +164,7 @@ def clients(
     return path, split_documents(path, SplitSettings()).splits, roster
 
 
-def test_materialise(clients: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
+def test_materialise(clients, tmp_path) -> None:
     path, splits, roster = clients
     cleaning, settings = CleaningSettings(), AllocationSettings(total_words=1000)
     made = materialise(path, splits, roster, settings, cleaning, 2026)
@@ -194,7 +191,7 @@ def test_materialise(clients: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path:
     assert (more["allocated_words"] >= texts["allocated_words"]).all()
 
 
-def test_not_enforced_trains_on_everything(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_not_enforced_trains_on_everything(clients) -> None:
     path, splits, roster = clients
     settings = AllocationSettings(total_words=1000, enforce=False)
     made = materialise(path, splits, roster, settings, CleaningSettings(), 2026)
@@ -204,7 +201,7 @@ def test_not_enforced_trains_on_everything(clients: tuple[Path, pd.DataFrame, pd
     assert made.allocation["allocated_words"].sum() == 1000
 
 
-def test_balanced_subsets_of_rising_volume_are_nested(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_balanced_subsets_of_rising_volume_are_nested(clients) -> None:
     path, splits, roster = clients
     cleaning, totals = CleaningSettings(), (390, 780, 1560)
     # The volumes of the text-volume study: 25 %, 50 % and 100 % of a budget that the smallest client cannot fill.
@@ -225,10 +222,10 @@ def test_balanced_subsets_of_rising_volume_are_nested(clients: tuple[Path, pd.Da
         assert sum(shorter != longer for shorter, longer in pairs) > 0
 
 
-def test_shots_are_nested_and_apart_from_the_texts_set_aside(clients: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_shots_are_nested_and_apart_from_the_texts_set_aside(clients) -> None:
     path, splits, roster = clients
 
-    def few(shots: int) -> ClientTexts:
+    def few(shots) -> ClientTexts:
         settings = AllocationSettings(shots=shots, reference_texts=6)
         return materialise(path, splits, roster, settings, CleaningSettings(), 2027)
 

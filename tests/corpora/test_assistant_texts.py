@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -12,7 +10,7 @@ from favor.corpora.demo.assistant import AssistantSettings, write_assistant
 from favor.foundation.errors import UserError
 
 
-def people(authors: int = 20, each: int = 3) -> pd.DataFrame:
+def people(authors=20, each=3) -> pd.DataFrame:
     rows = [
         (f"p{author:02d}", f"p{author:02d}-{number}", " ".join(f"w{author}x{number}y{at}" for at in range(100)))
         for author in range(authors)
@@ -24,7 +22,7 @@ def people(authors: int = 20, each: int = 3) -> pd.DataFrame:
 ASSISTANT = [" ".join(f"a{number}b{at}" for at in range(90)) for number in range(30)]
 
 
-def test_the_demo_writes_the_same_filled_texts_again(tmp_path: Path) -> None:
+def test_the_demo_writes_the_same_filled_texts_again(tmp_path) -> None:
     for name in ("one.csv", "two.csv"):
         write_assistant(tmp_path / name, AssistantSettings(texts=40))
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
@@ -37,7 +35,7 @@ def test_the_demo_writes_the_same_filled_texts_again(tmp_path: Path) -> None:
         write_assistant(tmp_path / "x.csv", AssistantSettings(minimum_sentences=9, maximum_sentences=3))
 
 
-def test_a_table_is_read_by_column_without_repeats(tmp_path: Path) -> None:
+def test_a_table_is_read_by_column_without_repeats(tmp_path) -> None:
     path = tmp_path / "texts.csv"
     pd.DataFrame({"reply": [" b ", "a", "b"], "other": [1, 2, 3]}).to_csv(path, index=False)
     assert read_assistant(path, "reply") == ["b", "a"]
@@ -45,7 +43,7 @@ def test_a_table_is_read_by_column_without_repeats(tmp_path: Path) -> None:
         read_assistant(path, "text")
 
 
-def test_an_assistants_texts_are_cleaned_as_documents_are(tmp_path: Path) -> None:
+def test_an_assistants_texts_are_cleaned_as_documents_are(tmp_path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text(
         '{"text": "Of course!\\r\\n\\r\\n1.  Rock &amp; roll\\u200b "}\n{"text": "Of course!\\n1. Rock & roll"}\n'

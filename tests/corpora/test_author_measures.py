@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +29,7 @@ OFF = AuthorFilters().model_dump()
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> pd.DataFrame:
+def measured(tmp_path) -> pd.DataFrame:
     posts = {"ann": [ENGLISH] * 4, "ben": [GERMAN] * 3 + [ENGLISH], "cid": [MAIL, ENGLISH], "tiny": [ENGLISH]}
     writer = DocumentWriter(tmp_path / "documents.parquet")
     rows = [(author, f"{author}-{at}", text) for author, texts in posts.items() for at, text in enumerate(texts)]
@@ -53,7 +50,7 @@ def measured(tmp_path: Path) -> pd.DataFrame:
     return read_parquet(tmp_path / "measures.parquet", AUTHOR_MEASURES)
 
 
-def test_measures_by_hand(measured: pd.DataFrame) -> None:
+def test_measures_by_hand(measured) -> None:
     rows = measured.set_index("author")
     assert rows.index.tolist() == ["ann", "ben", "cid"]  # the fourth is too small for a role
     assert rows["language"].tolist() == ["en", "de", "en"]
@@ -76,7 +73,7 @@ def test_measures_by_hand(measured: pd.DataFrame) -> None:
         (ENGLISH, False),
     ],
 )
-def test_quoted_mail(text: str, quotes: bool) -> None:
+def test_quoted_mail(text, quotes) -> None:
     assert quotes_mail(text) is quotes
 
 
@@ -93,7 +90,7 @@ def test_quoted_mail(text: str, quotes: bool) -> None:
         ({"maximum_near_duplicates": 0.25}, []),
     ],
 )
-def test_a_filter_leaves_out_who_fails_it(measured: pd.DataFrame, filters: dict[str, Any], left_out: list[str]) -> None:
+def test_a_filter_leaves_out_who_fails_it(measured, filters, left_out) -> None:
     assert AuthorFilters(**filters).any_set == bool(filters)
     found = failing(measured, OFF | filters)
     assert sorted({author for fails in found.values() for author in measured.loc[fails, "author"]}) == left_out
@@ -110,12 +107,12 @@ def test_two_hands_in_one_blog_change_its_style() -> None:
     assert _style_changes({**alone, "both": both, "short": both[:5]}, 2026)["both"] == changes["both"]
 
 
-def test_an_unknown_language_is_refused(measured: pd.DataFrame) -> None:
+def test_an_unknown_language_is_refused(measured) -> None:
     with pytest.raises(UserError, match=r"'filters.languages': 'xx' is not a language"):
         failing(measured, OFF | {"languages": ["xx"]})
 
 
-def test_filtered_authors_take_no_role_but_the_background(tmp_path: Path) -> None:
+def test_filtered_authors_take_no_role_but_the_background(tmp_path) -> None:
     authors = pd.DataFrame({"author": list("abcd"), "topic": "t", "documents": 10, "words": 100, "tokens": 100})
     splits = pd.DataFrame({"author": list("abcd"), "document_id": list("abcd"), "split": "train"})
     settings = RosterSettings(2, 0, 0, minimum_tokens=10, selection="random")
@@ -125,7 +122,7 @@ def test_filtered_authors_take_no_role_but_the_background(tmp_path: Path) -> Non
         select_roster(authors, splits, ["b"], tmp_path, settings, {"a", "c"})
 
 
-def test_the_report_counts_authors_and_clients_beyond_each_limit(measured: pd.DataFrame) -> None:
+def test_the_report_counts_authors_and_clients_beyond_each_limit(measured) -> None:
     roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": ["client", "filtered", "unused"]})
     roster = roster.assign(documents=1, words=1)
     filters = OFF | {"languages": ["en"], "maximum_quoted_mail": 0.6}

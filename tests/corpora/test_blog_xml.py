@@ -30,18 +30,18 @@ CP1252 = (
 BIG5 = "我們今天去了台北，天氣很好".encode("big5")
 
 
-def read(path: Path, encoding: str | None = None) -> list[RawPost]:
+def read(path, encoding=None) -> list[RawPost]:
     return list(open_reader("blog_xml").read(path, ReaderSettings(encoding=encoding)))
 
 
-def blog(folder: Path, *posts: bytes) -> Path:
+def blog(folder, *posts) -> Path:
     content = b"".join(b"<date>d</date><post>" + post + b"</post>" for post in posts)
     (folder / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + content + b"</Blog>")
     return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     path = tmp_path / "blogs"
     path.mkdir()
     (path / "5.female.23.Arts.Leo.xml").write_text(UTF8, encoding="utf-8")
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_folder_and_zip_read_alike(tmp_path: Path, folder: Path) -> None:
+def test_folder_and_zip_read_alike(tmp_path, folder) -> None:
     posts = read(folder)
     # Names sort as text: "12..." before "5...".
     assert [(post.author, post.topic, post.date) for post in posts] == [
@@ -86,12 +86,12 @@ def test_folder_and_zip_read_alike(tmp_path: Path, folder: Path) -> None:
         ("<Blog></Blog>", []),
     ],
 )
-def test_malformed_entries(tmp_path: Path, content: str, texts: list[str]) -> None:
+def test_malformed_entries(tmp_path, content, texts) -> None:
     (tmp_path / "5.female.23.Arts.Leo.xml").write_text(content)
     assert [post.text for post in read(tmp_path)] == texts
 
 
-def test_bad_input_names_the_file(tmp_path: Path) -> None:
+def test_bad_input_names_the_file(tmp_path) -> None:
     with pytest.raises(UserError, match=r"holds no \.xml file"):
         read(tmp_path)
     with pytest.raises(UserError, match="not found; check"):
@@ -111,7 +111,7 @@ def test_bad_input_names_the_file(tmp_path: Path) -> None:
         read(tmp_path / "b.zip")
 
 
-def test_a_stray_byte_garbles_no_other_post_and_nothing_else_in_its_own(tmp_path: Path) -> None:
+def test_a_stray_byte_garbles_no_other_post_and_nothing_else_in_its_own(tmp_path) -> None:
     posts = read(blog(tmp_path, "naïve “café”".encode(), b"it\x92s", "naïve, ".encode() + b"it\x92s a caf\xe9"))
     assert [post.text for post in posts] == ["naïve “café”", "it’s", "naïve, it’s a café"]
     assert not any(post.unreadable for post in posts)
@@ -134,21 +134,19 @@ def test_a_stray_byte_garbles_no_other_post_and_nothing_else_in_its_own(tmp_path
         (b"\x81\x8d\x8f", None, None),  # not in cp1252
     ],
 )
-def test_a_post_that_is_plausible_in_no_encoding_is_unreadable(
-    tmp_path: Path, content: bytes, encoding: str | None, text: str | None
-) -> None:
+def test_a_post_that_is_plausible_in_no_encoding_is_unreadable(tmp_path, content, encoding, text) -> None:
     posts = read(blog(tmp_path, content, b"plain"), encoding)
     assert [(post.text, post.unreadable) for post in posts] == [(text or "", text is None), ("plain", False)]
 
 
-def test_encodings_that_are_none_and_columns_are_refused(tmp_path: Path) -> None:
+def test_encodings_that_are_none_and_columns_are_refused(tmp_path) -> None:
     with pytest.raises(UserError, match="encoding 'rot13' is unknown or not one of text"):
         read(blog(tmp_path, b"x"), "rot13")
     with pytest.raises(UserError, match="'text' is not one of"):
         list(open_reader("blog_xml").read(tmp_path, ReaderSettings(columns={"text": "body"})))
 
 
-def test_two_members_of_one_name_are_two_files(tmp_path: Path) -> None:
+def test_two_members_of_one_name_are_two_files(tmp_path) -> None:
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>one</post></Blog>")
         with pytest.warns(UserWarning, match="Duplicate name"):

@@ -22,9 +22,9 @@ from favor.foundation.parquet import read_parquet
 Write = Callable[[Iterable[tuple[str, str]]], Path]
 
 
-def build(path: Path, folder: Path, **settings: object) -> tuple[pd.DataFrame, dict[str, int]]:
+def build(path, folder, **settings) -> tuple[pd.DataFrame, dict[str, int]]:
     out, dropped = folder / "out" / "documents.parquet", folder / "out" / "dropped.parquet"
-    cleaning = CleaningSettings(**settings)  # type: ignore[arg-type]
+    cleaning = CleaningSettings(**settings)
     counts = build_documents(path, open_reader("blog_csv"), cleaning, out, dropped)
     table = read_parquet(dropped, DROPPED)
     assert dict(zip(table["reason"], table["rows"], strict=True)) == counts
@@ -32,11 +32,11 @@ def build(path: Path, folder: Path, **settings: object) -> tuple[pd.DataFrame, d
     return read_parquet(out, DOCUMENTS), counts
 
 
-def long_post(name: str, words: int = 50) -> str:
+def long_post(name, words=50) -> str:
     return " ".join([name] * words)
 
 
-def test_order_ids_duplicates_and_counts(tmp_path: Path, blog_csv: Write) -> None:
+def test_order_ids_duplicates_and_counts(tmp_path, blog_csv) -> None:
     posts = [
         ("9", "nine one"),
         ("10", "  ten   one "),
@@ -59,7 +59,7 @@ def test_order_ids_duplicates_and_counts(tmp_path: Path, blog_csv: Write) -> Non
     assert sum(counts.values()) == len(posts)
 
 
-def test_same_input_same_bytes_and_interleaving_changes_nothing(tmp_path: Path, blog_csv: Write) -> None:
+def test_same_input_same_bytes_and_interleaving_changes_nothing(tmp_path, blog_csv) -> None:
     posts = [(str(number % 7), f"post number {number} of author") for number in range(200)]
     posts = [(author, text.replace(" of", f" {chr(97 + int(text.split()[2]) % 26)} of")) for author, text in posts]
     build(blog_csv(posts), tmp_path)
@@ -72,7 +72,7 @@ def test_same_input_same_bytes_and_interleaving_changes_nothing(tmp_path: Path, 
 
 
 @pytest.fixture
-def shared(blog_csv: Write) -> Path:
+def shared(blog_csv) -> Path:
     """Authors a and b share five long posts, c shares four with a; d has short posts of a."""
     common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
     return blog_csv(
@@ -84,7 +84,7 @@ def shared(blog_csv: Write) -> Path:
     )
 
 
-def test_shared_authors_are_dropped(tmp_path: Path, shared: Path) -> None:
+def test_shared_authors_are_dropped(tmp_path, shared) -> None:
     frame, counts = build(shared, tmp_path)
     assert frame["author"].unique().tolist() == ["c", "d"]
     assert len(frame) == 6  # with a gone, c's posts and d's are nobody else's
@@ -92,7 +92,7 @@ def test_shared_authors_are_dropped(tmp_path: Path, shared: Path) -> None:
     assert counts["duplicate_other_author"] == 0
 
 
-def test_the_larger_of_shared_authors_is_kept(tmp_path: Path, blog_csv: Write) -> None:
+def test_the_larger_of_shared_authors_is_kept(tmp_path, blog_csv) -> None:
     common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
     posts = [*(("a", text) for text in common), *(("b", text) for text in [*common, long_post("own")])]
     frame, counts = build(blog_csv([*posts, ("c", "own of c")]), tmp_path, shared_authors="keep_larger")
@@ -102,7 +102,7 @@ def test_the_larger_of_shared_authors_is_kept(tmp_path: Path, blog_csv: Write) -
     assert equal["author"].tolist() == ["a"] * 5  # the first where none is larger
 
 
-def test_shared_authors_are_merged_under_the_first_name(tmp_path: Path, shared: Path) -> None:
+def test_shared_authors_are_merged_under_the_first_name(tmp_path, shared) -> None:
     frame, counts = build(shared, tmp_path, shared_authors="merge")
     # a's six rows are 1 to 6; b's six follow as 7 to 12, of which only "own of b", its first, is new.
     ids = ["a-00001", "a-00002", "a-00003", "a-00004", "a-00005", "a-00006", "a-00007", "d-00002"]
@@ -112,7 +112,7 @@ def test_shared_authors_are_merged_under_the_first_name(tmp_path: Path, shared: 
     assert counts["duplicate_other_author"] == 5  # c's four, d's one
 
 
-def test_shared_posts_must_be_long_and_enough(tmp_path: Path, blog_csv: Write) -> None:
+def test_shared_posts_must_be_long_and_enough(tmp_path, blog_csv) -> None:
     short = [(author, long_post(f"w{chr(97 + number)}", 49)) for author in "ab" for number in range(9)] + [("c", "own")]
     assert build(blog_csv(short), tmp_path)[1]["shared_author"] == 0
     assert build(blog_csv(short), tmp_path, shared_post_words=49)[1]["shared_author"] == 18
@@ -130,7 +130,7 @@ def test_shared_author_groups_are_components_and_ignore_chain_letters() -> None:
     assert shared_author_groups(*twice, 2) == []
 
 
-def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
+def test_bad_input(tmp_path, blog_csv) -> None:
     with pytest.raises(UserError, match=r"blog\.csv: row 2 .*author is empty"):
         build(blog_csv([("1", "x"), (" ", "y")]), tmp_path)
     with pytest.raises(UserError, match="holds a header and no posts"):
@@ -142,14 +142,12 @@ def test_bad_input(tmp_path: Path, blog_csv: Write) -> None:
     assert not list((tmp_path / "out").glob("*"))
 
 
-def rows(path: Path, *found: dict[str, str]) -> Path:
+def rows(path, *found) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in found))
     return path
 
 
-def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(tmp_path, capsys) -> None:
     names = ["[deleted]", "ann", "AutoModerator", "ann", "[removed]", "bob", "ann"]
     texts = ["some story", "one", "Welcome!", " [removed]\n", "more", "[deleted]", "two"]
     stories = [{"author": name, "prompt": "p", "text": text} for name, text in zip(names, texts, strict=True)]
@@ -165,7 +163,7 @@ def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(
     assert "2 posts are dropped, their text is one of the corpus key 'excluded_texts'; the first is line 4" in log
 
 
-def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path: Path) -> None:
+def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path) -> None:
     posts = [("robot", "x"), ("ann", "n/a"), ("ann", "[removed]")]
     path = rows(tmp_path / "m.jsonl", *({"author": name, "text": text} for name, text in posts))
     settings = CleaningSettings(excluded_authors=["robot"], excluded_texts=["n/a"])
@@ -180,9 +178,7 @@ def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path: Path) -> None:
         build_documents(path, open_reader("table"), all_excluded, out, tmp_path / "x.parquet")
 
 
-def test_posts_that_cannot_be_read_are_dropped_counted_and_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_posts_that_cannot_be_read_are_dropped_counted_and_said(tmp_path, capsys) -> None:
     chinese = "我們今天去了台北".encode("big5")
     posts = b"".join(b"<post>" + post + b"</post>" for post in (b"one", chinese, b"two", chinese))
     (tmp_path / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + posts + b"</Blog>")
@@ -195,7 +191,7 @@ def test_posts_that_cannot_be_read_are_dropped_counted_and_said(
     assert "5.female.23.Arts.Leo.xml, post 2" in log
 
 
-def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path) -> None:
     half = {"author": "ann", "text": "one \ud83d two", "topic": "\ud83d", "prompt": "p \ud83d"}
     path, out = rows(tmp_path / "m.jsonl", half), tmp_path / "d.parquet"
     build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
@@ -206,13 +202,13 @@ def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path: Path) -> None:
     str(caught.value).encode("utf-8")  # the log can hold it
 
 
-def test_unwritable_results_folder(tmp_path: Path, blog_csv: Write) -> None:
+def test_unwritable_results_folder(tmp_path, blog_csv) -> None:
     (tmp_path / "out").write_text("a file where the folder should be")
     with pytest.raises(UserError, match="cannot write"):
         build(blog_csv([("1", "x")]), tmp_path)
 
 
-def test_row_groups_stream_and_totals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_groups_stream_and_totals(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(DocumentWriter, "GROUP_ROWS", 2)
     path = tmp_path / "documents.parquet"
     writer = DocumentWriter(path)

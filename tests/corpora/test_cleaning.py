@@ -29,7 +29,7 @@ from favor.foundation.words import document_words
         ("fish &chips AT&T", "fish &chips AT&T"),
     ],
 )
-def test_examples(raw: str, cleaned: str) -> None:
+def test_examples(raw, cleaned) -> None:
     assert clean_text(raw) == cleaned
 
 
@@ -38,7 +38,7 @@ def test_line_breaks_can_go() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="&")))
-def test_idempotent_and_settled(text: str) -> None:
+def test_idempotent_and_settled(text) -> None:
     cleaned = clean_text(text)
     assert clean_text(cleaned) == cleaned
     assert cleaned == cleaned.strip()

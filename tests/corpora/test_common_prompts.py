@@ -27,7 +27,7 @@ Corpus = tuple[Path, pd.DataFrame, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tokenizer(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     model = ByteLevelBPETokenizer()
     model.train_from_iterator(["the cat sat on the mat"], vocab_size=260, show_progress=False)
@@ -35,12 +35,12 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def text(author: str, number: int) -> str:
+def text(author, number) -> str:
     return " ".join(f"{author}{number}w{place}" for place in range(40))
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Corpus:
+def corpus(tmp_path) -> Corpus:
     """Return documents (two per author), roster, and the client's texts."""
     rows = [
         (author, f"{author}-{number}", TOPICS.get(author, "Arts"), "", text(author, number), 40, "")
@@ -56,10 +56,10 @@ def corpus(tmp_path: Path) -> Corpus:
     return path, roster, texts
 
 
-def test_topics_and_authors_take_turns(corpus: Corpus, tokenizer: Path, tmp_path: Path) -> None:
+def test_topics_and_authors_take_turns(corpus, tokenizer, tmp_path) -> None:
     documents, roster, texts = corpus
 
-    def chosen(count: int, left_out: tuple[str, ...] = ()) -> pd.DataFrame:
+    def chosen(count, left_out=()) -> pd.DataFrame:
         settings = CommonPromptSettings(count, 1)
         return select_common_prompts(documents, roster, texts, tokenizer, CUT, settings, left_out)
 
@@ -75,7 +75,7 @@ def test_topics_and_authors_take_turns(corpus: Corpus, tokenizer: Path, tmp_path
         chosen(9)
 
 
-def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus: Corpus, tokenizer: Path) -> None:
+def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus, tokenizer) -> None:
     documents, roster, texts = corpus
     copied = f"so {text('a', 1)} it was".upper()
     texts = pd.concat([texts, pd.DataFrame({"client": ["client_002"], "training_text": [copied]})])
@@ -85,11 +85,11 @@ def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus: Corpus, tokeniz
         select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
 
 
-def test_prompts_of_the_user(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prompts_of_the_user(tokenizer, tmp_path, capsys) -> None:
     texts = pd.DataFrame({"client": ["client_001"], "training_text": [text("client", 1)]})
     path = tmp_path / "prompts.jsonl"
 
-    def read(*lines: str, count: int = 24) -> pd.DataFrame:
+    def read(*lines, count=24) -> pd.DataFrame:
         path.write_text("".join(f"{line}\n" for line in lines))
         return read_common_prompts(path, tokenizer, CommonPromptSettings(count), texts)
 

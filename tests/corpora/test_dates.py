@@ -24,12 +24,12 @@ from favor.corpora.dates import NONE, date_of, day_of
         "20040514",
     ],
 )
-def test_one_day_in_many_forms(text: str) -> None:
+def test_one_day_in_many_forms(text) -> None:
     assert date_of(day_of(text)) == "2004-05-14"
 
 
 @pytest.mark.parametrize("text", ["", "  ", "03/04/2004", "31,June,2004", "yesterday", "14,mei,2004"])
-def test_what_is_no_date(text: str) -> None:
+def test_what_is_no_date(text) -> None:
     assert day_of(text) == NONE
     assert date_of(NONE) == ""
 

@@ -25,7 +25,7 @@ SMALL = DemoSettings(authors=24, minimum_posts=12, maximum_posts=60)
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+def built(tmp_path_factory) -> tuple[Path, dict[str, int]]:
     folder = tmp_path_factory.mktemp("demo")
     write_demo(folder / "demo.csv", SMALL)
     counts = build_documents(
@@ -38,14 +38,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     return folder, counts
 
 
-def test_same_settings_same_bytes(tmp_path: Path, built: tuple[Path, dict[str, int]]) -> None:
+def test_same_settings_same_bytes(tmp_path, built) -> None:
     write_demo(tmp_path / "again.csv", SMALL)
     assert (tmp_path / "again.csv").read_bytes() == (built[0] / "demo.csv").read_bytes()
     write_demo(tmp_path / "other.csv", DemoSettings(authors=24, minimum_posts=12, maximum_posts=60, seed=7))
     assert (tmp_path / "other.csv").read_bytes() != (built[0] / "demo.csv").read_bytes()
 
 
-def test_dirt_is_there_and_goes(built: tuple[Path, dict[str, int]]) -> None:
+def test_dirt_is_there_and_goes(built) -> None:
     folder, counts = built
     raw = (folder / "demo.csv").read_text(encoding="utf-8")
     assert raw.startswith("id,gender,age,topic,sign,date,text\n")
@@ -59,7 +59,7 @@ def test_dirt_is_there_and_goes(built: tuple[Path, dict[str, int]]) -> None:
     assert not text.str.contains("urlLink|&nbsp;|&amp;|  ", regex=True).any()
 
 
-def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
+def test_authors_posts_and_topics(built) -> None:
     frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
     volumes = frame.groupby("author").size()
     assert len(volumes) == 26  # 24 and the two tiny ones; the shared pair is dropped
@@ -74,7 +74,7 @@ def test_authors_posts_and_topics(built: tuple[Path, dict[str, int]]) -> None:
     assert splits.excluded["documents"].tolist() == [3, 3]
 
 
-def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path: Path) -> None:
+def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path) -> None:
     settings = DemoSettings(authors=4, minimum_posts=5, maximum_posts=8, tiny_authors=0, shared_pairs=0, shape="mythos")
     write_demo(tmp_path / "stories.csv", settings)
     out = tmp_path / "documents.parquet"
@@ -98,7 +98,7 @@ def test_volumes_are_long_tailed() -> None:
     assert sorted(counts, reverse=True)[1] == round(330 * 2**-0.7)
 
 
-def test_authors_differ_in_habits_that_others_share(built: tuple[Path, dict[str, int]]) -> None:
+def test_authors_differ_in_habits_that_others_share(built) -> None:
     frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
     texts = frame.groupby("author")["text"].agg(" ".join)
     texts = texts[frame.groupby("author").size() > 3]
@@ -127,12 +127,12 @@ def test_every_sentence_is_filled_in() -> None:
     [DemoSettings(authors=0), DemoSettings(minimum_posts=0), DemoSettings(minimum_posts=9, maximum_posts=8),
      DemoSettings(minimum_words=0), DemoSettings(minimum_words=90, maximum_words=80)],
 )  # fmt: skip
-def test_contradictions_are_refused(tmp_path: Path, settings: DemoSettings) -> None:
+def test_contradictions_are_refused(tmp_path, settings) -> None:
     with pytest.raises(UserError, match="demo: "):
         write_demo(tmp_path / "demo.csv", settings)
 
 
-def test_authorship_is_neither_obvious_nor_hopeless(built: tuple[Path, dict[str, int]]) -> None:
+def test_authorship_is_neither_obvious_nor_hopeless(built) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

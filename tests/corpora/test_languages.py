@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -30,7 +28,7 @@ CHINESE = "我今天去市场买了很多新鲜的水果和蔬菜然后回家做
 GERMAN = "Wir süßen den Tee für die Gäste"
 
 
-def build(folder: Path, texts: list[str], words: str = "paper") -> tuple[pd.DataFrame, pd.DataFrame]:
+def build(folder, texts, words="paper") -> tuple[pd.DataFrame, pd.DataFrame]:
     source = folder / "posts.jsonl"
     frame = pd.DataFrame({"author": [f"a{number % 3}" for number in range(len(texts))], "text": texts})
     frame.to_json(source, orient="records", lines=True)
@@ -52,7 +50,7 @@ def test_letters_beyond_ascii_by_hand() -> None:
     assert letters_beyond_ascii("22 :)") == {}
 
 
-def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path: Path) -> None:
+def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path) -> None:
     texts = [f"{RUSSIAN} {letter} lol" for letter in "абвгде"]
     with pytest.raises(UserError, match=r"8\d% of the letters.*'words: paper'.*Cyrillic 8\d%.*set it to unicode"):
         build(tmp_path, texts)
@@ -62,7 +60,7 @@ def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("words", ["paper", "unicode"])
-def test_a_corpus_without_spaces_stops_and_names_the_remedy(tmp_path: Path, words: str) -> None:
+def test_a_corpus_without_spaces_stops_and_names_the_remedy(tmp_path, words) -> None:
     texts = [CHINESE + "一二三四五六"[number] for number in range(6)]
     with pytest.raises(UserError, match=r"Han 100%.*set it to segmented or characters"):
         build(tmp_path, texts, words)
@@ -72,7 +70,7 @@ def test_a_corpus_without_spaces_stops_and_names_the_remedy(tmp_path: Path, word
     assert all(10 < count < len(CHINESE) for count in segmented["words"])
 
 
-def test_what_is_dropped_is_counted_by_script(tmp_path: Path) -> None:
+def test_what_is_dropped_is_counted_by_script(tmp_path) -> None:
     documents, scripts = build(tmp_path, [GERMAN, "an English post of some length", RUSSIAN, "22 :)"])
     assert len(documents) == 2
     rows = scripts.set_index("script")[["posts", "too_short"]].T.to_dict("list")
@@ -87,7 +85,7 @@ def test_what_is_dropped_is_counted_by_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("paper", 10), ("unicode", 7), ("segmented", 7)])
-def test_accents_split_no_word_unless_the_paper_counts(tmp_path: Path, kind: str, expected: int) -> None:
+def test_accents_split_no_word_unless_the_paper_counts(tmp_path, kind, expected) -> None:
     documents, _ = build(tmp_path, [GERMAN], kind)
     assert documents["words"].tolist() == [expected]
 
@@ -116,6 +114,6 @@ def test_assistant_texts_without_spaces_serve() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".html", ".txt", ".tex"])
-def test_a_text_without_spaces_is_found_in_a_release(suffix: str) -> None:
+def test_a_text_without_spaces_is_found_in_a_release(suffix) -> None:
     found = scan({f"notes{suffix}": f"x {CHINESE[5:20]} y".encode()}, Private([], [("a text", CHINESE)]))
     assert [finding.what for finding in found] == ["8 consecutive words of a text"]

@@ -22,7 +22,7 @@ def test_counts_by_hand() -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="ab'Z9 é’\n-", max_size=20), max_size=4))
 @example(["a'a'a'a", "''a''b'", "don't 'tis o'clock's", "", "b'"])
-def test_counts_are_those_of_the_words_that_are_found(texts: list[str]) -> None:
+def test_counts_are_those_of_the_words_that_are_found(texts) -> None:
     letters, words = count_letters_and_words([text.encode() for text in texts])
     assert words == [document_words("paper").count(text) for text in texts]
     assert letters == [len(re.findall("[A-Za-z]", text)) for text in texts]

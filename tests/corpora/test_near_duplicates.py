@@ -22,11 +22,11 @@ LETTERS = random.Random(1)
 VOCABULARY = ["".join(LETTERS.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(4000)]
 
 
-def post(seed: int, words: int = 100) -> list[str]:
+def post(seed, words=100) -> list[str]:
     return random.Random(seed).choices(VOCABULARY, k=words)
 
 
-def documents(path: Path, rows: list[tuple[str, str]]) -> Path:
+def documents(path, rows) -> Path:
     writer, numbers = DocumentWriter(path), dict.fromkeys((author for author, _ in rows), 0)
     for author, text in sorted(rows, key=lambda row: row[0]):
         numbers[author] += 1
@@ -35,7 +35,7 @@ def documents(path: Path, rows: list[tuple[str, str]]) -> Path:
     return path
 
 
-def splits(**of: str) -> pd.DataFrame:
+def splits(**of) -> pd.DataFrame:
     rows = [(name.split("_")[0], name.replace("_", "-"), split) for name, split in of.items()]
     return pd.DataFrame(rows, columns=["author", "document_id", "split"])
 
@@ -48,12 +48,12 @@ def test_shingles_by_hand() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.9, 1.0])
-def test_bands_miss_hardly_a_pair_at_the_threshold(threshold: float) -> None:
+def test_bands_miss_hardly_a_pair_at_the_threshold(threshold) -> None:
     number = bands(threshold)
     assert (1 - threshold ** (128 // number)) ** number <= 0.001
 
 
-def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path: Path) -> None:
+def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path) -> None:
     original, other, plain = post(1), post(2), post(3)
     signed = [*original, "greetings", "from", "ann"]
     spoilt = [*original[:50], *post(4, 50)]
@@ -87,7 +87,7 @@ def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path: Path) ->
     ]
 
 
-def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path: Path) -> None:
+def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path) -> None:
     generator = random.Random(5)
     rows = []
     for number in range(60):
@@ -109,14 +109,14 @@ def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path: Path) -> N
     assert find_near_duplicates(path, splits(), 0.7, 1).equals(found)
 
 
-def test_a_corpus_without_near_duplicates(tmp_path: Path) -> None:
+def test_a_corpus_without_near_duplicates(tmp_path) -> None:
     path = documents(tmp_path / "documents.parquet", [("ann", " ".join(post(1))), ("bob", " ".join(post(2)))])
     found = find_near_duplicates(path, splits(ann_1="test"), 0.7, 2026)
     assert found.empty
     write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
 
 
-def test_near_duplicates_give_no_prompt(tmp_path: Path) -> None:
+def test_near_duplicates_give_no_prompt(tmp_path) -> None:
     model = ByteLevelBPETokenizer()
     model.train_from_iterator(["the cat sat on the mat"], vocab_size=280, show_progress=False)
     model.save(str(tmp_path / "tokenizer.json"))

@@ -19,7 +19,7 @@ SMALL = PromptSettings(per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max
 
 
 @pytest.fixture(scope="module")
-def tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tokenizer_path(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     model = ByteLevelBPETokenizer()
     model.train_from_iterator(["the cat sat on the mat and the dog sat too"] * 5, vocab_size=280, show_progress=False)
@@ -28,11 +28,11 @@ def tokenizer_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tokenizer_path: Path) -> Tokenizer:
+def tokenizer(tokenizer_path) -> Tokenizer:
     return Tokenizer.from_file(str(tokenizer_path))
 
 
-def test_cut_by_hand(tokenizer: Tokenizer) -> None:
+def test_cut_by_hand(tokenizer) -> None:
     text = "abcdefghijklmnopqrstuvwxyz"  # no merge was learnt for these pairs: one token a letter
     assert len(tokenizer.encode(text).ids) == 26
     cut = cut_post(text, tokenizer, SMALL)
@@ -45,7 +45,7 @@ def test_cut_by_hand(tokenizer: Tokenizer) -> None:
     assert cut_post(text[:12], tokenizer, SMALL) is None
 
 
-def test_a_character_split_by_the_cut(tokenizer: Tokenizer) -> None:
+def test_a_character_split_by_the_cut(tokenizer) -> None:
     # é is two byte tokens. At tokens 8 and 9 it straddles the prefix's end: no faithful cut there.
     assert cut_post("abcdefgéijklmnopqrstuvwxyz", tokenizer, SMALL) is None
     # At tokens 20 and 21 it straddles the gold's end, so the gold is one token shorter.
@@ -56,7 +56,7 @@ def test_a_character_split_by_the_cut(tokenizer: Tokenizer) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(alphabet="abc the cat é日😀.\n", min_size=0, max_size=80))
-def test_every_cut_is_faithful(tokenizer: Tokenizer, text: str) -> None:
+def test_every_cut_is_faithful(tokenizer, text) -> None:
     cut = cut_post(text, tokenizer, SMALL)
     if cut is not None:
         assert text.startswith(cut.prompt_text + cut.gold_text)
@@ -65,7 +65,7 @@ def test_every_cut_is_faithful(tokenizer: Tokenizer, text: str) -> None:
         assert tokenizer.decode(cut.prompt_tokens) == cut.prompt_text
 
 
-def test_writing_prompt_comes_first_and_leaves_room(tokenizer: Tokenizer) -> None:
+def test_writing_prompt_comes_first_and_leaves_room(tokenizer) -> None:
     settings = PromptSettings(prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12, separator="|")
     cut = cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyz")
     assert cut is not None
@@ -73,7 +73,7 @@ def test_writing_prompt_comes_first_and_leaves_room(tokenizer: Tokenizer) -> Non
     assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyzwxy") is None  # fills the prefix
 
 
-def client_texts(**posts: list[str]) -> pd.DataFrame:
+def client_texts(**posts) -> pd.DataFrame:
     rows = [
         (client, f"{client}-{number}", "test" if number else "train", "Arts", "", text)
         for client, texts in posts.items()
@@ -82,7 +82,7 @@ def client_texts(**posts: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
 
 
-def test_selection(tokenizer_path: Path, tmp_path: Path) -> None:
+def test_selection(tokenizer_path, tmp_path) -> None:
     frame = client_texts(
         client_001=[letter + "bcdefghijklmnopqrst" for letter in "pqrst"], client_002=["x" * 20, "short", "y" * 12]
     )
@@ -100,7 +100,7 @@ def test_selection(tokenizer_path: Path, tmp_path: Path) -> None:
     assert len(orders) > 1
 
 
-def test_a_client_without_a_prompt(tokenizer_path: Path) -> None:
+def test_a_client_without_a_prompt(tokenizer_path) -> None:
     frame = client_texts(client_001=["x" * 20], client_002=["short"])
     with pytest.raises(UserError, match=r"client_002 \(of 1 such clients\) has no test post of 13 tokens"):
         select_prompts(frame, tokenizer_path, SMALL, 2026)

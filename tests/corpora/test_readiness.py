@@ -24,7 +24,7 @@ DROPPED = pd.DataFrame({"reason": ["kept", "too_short", "empty"], "rows": [80, 2
 
 
 @pytest.fixture
-def measured(documents: Build) -> Measured:
+def measured(documents) -> Measured:
     """Four authors of twenty posts of four words: "zed" gives no prompt, "yan" one of two."""
     names = ("zed", "yan", "xia", "wim")
     path = documents([(name, f"post of {name} {chr(97 + n)}") for name in names for n in range(20)])
@@ -46,13 +46,13 @@ def measured(documents: Build) -> Measured:
     return Measured(path, authors, split_documents(path, SplitSettings()).splits, suitability, [], None)
 
 
-def settings(clients: int = 2, **allocation: Any) -> dict[str, Any]:
-    roles = {**ROLES, "roles": {**ROLES["roles"], "clients": clients}}  # type: ignore[dict-item]
+def settings(clients=2, **allocation) -> dict[str, Any]:
+    roles = {**ROLES, "roles": {**ROLES["roles"], "clients": clients}}
     split = {"reader": "table", "split": "random"}
     return {**split, "roles": roles, "experiments": {"main": {"first": 1, "last": clients, "allocation": allocation}}}
 
 
-def test_a_corpus_that_will_do(measured: Measured) -> None:
+def test_a_corpus_that_will_do(measured) -> None:
     page = readiness("mine", SOURCE, measured, DROPPED, settings())
     assert "80 posts (80.0%) kept" in page
     assert "empty" not in page
@@ -64,7 +64,7 @@ def test_a_corpus_that_will_do(measured: Measured) -> None:
     assert not any(name in page for name in ("zed", "yan", "xia", "wim"))
 
 
-def test_who_falls_short_is_named_by_client(measured: Measured) -> None:
+def test_who_falls_short_is_named_by_client(measured) -> None:
     page = readiness(
         "mine", SOURCE, replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
     )
@@ -73,7 +73,7 @@ def test_who_falls_short_is_named_by_client(measured: Measured) -> None:
     assert "Its experiments can be run." in page
 
 
-def test_what_stops_a_run_is_said(measured: Measured) -> None:
+def test_what_stops_a_run_is_said(measured) -> None:
     poor = replace(measured, suitability=measured.suitability.assign(prompts=[2, 0, 0, 0]))
     page = readiness("mine", SOURCE, poor, DROPPED, settings())
     assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page
@@ -81,7 +81,7 @@ def test_what_stops_a_run_is_said(measured: Measured) -> None:
     assert "It cannot be run: main: config key 'allocation.total_words'" in page
 
 
-def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents: Build, measured: Measured) -> None:
+def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents, measured) -> None:
     names = measured.authors["author"]
     path = documents([(name, f"<p>post</p> of {name} {chr(97 + n)}") for name in names for n in range(20)])
     measures = pd.DataFrame({"author": names, "characters_per_token": [2.0, 4.0, 4.0, 4.0]})
@@ -99,7 +99,7 @@ def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents
     assert not any(name in page for name in names)
 
 
-def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path: Path, measured: Measured) -> None:
+def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measured) -> None:
     source = tmp_path / "blogs"
     source.mkdir()
     for number, end in enumerate(("</Blog>", "</b\0log>", "", "</Blo")):

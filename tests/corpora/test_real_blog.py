@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from favor.corpora.building import build_documents
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.documents import author_totals, stream_documents
@@ -11,7 +9,7 @@ from favor.corpora.reading import open_reader
 from favor.corpora.splits import SplitSettings, split_documents
 
 
-def test_real_corpus(real_blog_csv: Path, tmp_path: Path) -> None:
+def test_real_corpus(real_blog_csv, tmp_path) -> None:
     out = tmp_path / "documents.parquet"
     counts = build_documents(
         real_blog_csv, open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "dropped.parquet"

@@ -25,7 +25,7 @@ STYLES = ("I was VERY happy!!! and so glad", "well; it is, perhaps, rather quiet
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> Path:
+def tokenizer(tmp_path) -> Path:
     """A tokenizer for which every run of letters and every mark is one (unknown) token."""
     model = Tokenizer(models.WordLevel({"[UNK]": 0, "wrote": 1}, unk_token="[UNK]"))
     model.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -33,7 +33,7 @@ def tokenizer(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def styled(authors: int, posts: int = 12) -> list[tuple[str, str]]:
+def styled(authors, posts=12) -> list[tuple[str, str]]:
     """Posts of ``authors`` authors, a third in each of three styles, their words shuffled."""
     rows = []
     for author in range(authors):
@@ -46,27 +46,25 @@ def styled(authors: int, posts: int = 12) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def corpus(documents: Build, tokenizer: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+def corpus(documents, tokenizer) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     path = documents(styled(30))
     return path, count_tokens(path, tokenizer), split_documents(path, SplitSettings()).splits
 
 
-def roster_of(
-    corpus: tuple[Path, pd.DataFrame, pd.DataFrame], background: Iterable[str] = (), **keys: object
-) -> pd.DataFrame:
+def roster_of(corpus, background=(), **keys) -> pd.DataFrame:
     path, authors, splits = corpus
     settings = RosterSettings(
         **{"clients": 6, "asce_a": 3, "asce_b": 3, "minimum_tokens": 100, "style_clusters": 3, **keys}
-    )  # type: ignore[arg-type]
+    )
     return select_roster(authors, splits, list(background), path, settings)
 
 
-def members(roster: pd.DataFrame, role: str) -> list[str]:
+def members(roster, role) -> list[str]:
     frame = roster[roster["role"] == role]
     return frame.sort_values("client" if role == "client" else "author")["author"].tolist()
 
 
-def test_count_tokens(documents: Build, tokenizer: Path) -> None:
+def test_count_tokens(documents, tokenizer) -> None:
     path = documents([("b", "one two, three!"), ("a", "wrote"), ("b", "don't")])
     # "one two , three !" is 5 tokens, "don ' t" 3
     assert count_tokens(path, tokenizer).to_dict("list") == {
@@ -79,7 +77,7 @@ def test_count_tokens(documents: Build, tokenizer: Path) -> None:
         count_tokens(path, str(tokenizer))
 
 
-def test_roles_are_disjoint_and_named(corpus: tuple[Path, pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
+def test_roles_are_disjoint_and_named(corpus, tmp_path) -> None:
     background = ["a00", "a01"]
     roster = roster_of(corpus, background)
     assert roster["role"].value_counts().to_dict() == {
@@ -97,7 +95,7 @@ def test_roles_are_disjoint_and_named(corpus: tuple[Path, pd.DataFrame, pd.DataF
     assert overlap[["shared_authors", "shared_documents"]].to_numpy().sum() == 0
 
 
-def test_clusters_find_the_styles_and_each_role_spans_them(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_clusters_find_the_styles_and_each_role_spans_them(corpus) -> None:
     roster = roster_of(corpus)
     style = roster["author"].str[1:].astype(int) % 3
     assert roster.groupby(style)["cluster"].nunique().tolist() == [1, 1, 1]
@@ -108,9 +106,7 @@ def test_clusters_find_the_styles_and_each_role_spans_them(corpus: tuple[Path, p
 
 
 @pytest.mark.parametrize("selection", ["style_diverse", "random"])
-def test_shorter_rosters_are_the_start_of_longer_ones(
-    corpus: tuple[Path, pd.DataFrame, pd.DataFrame], selection: str
-) -> None:
+def test_shorter_rosters_are_the_start_of_longer_ones(corpus, selection) -> None:
     rosters = [roster_of(corpus, clients=count, selection=selection) for count in (2, 6, 10, 15, 24)]
     longest = members(rosters[-1], "client")
     for roster in rosters:
@@ -120,19 +116,19 @@ def test_shorter_rosters_are_the_start_of_longer_ones(
         assert members(roster, "asce_b") == members(rosters[0], "asce_b")
 
 
-def test_encoders_larger_than_their_hands(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_encoders_larger_than_their_hands(corpus) -> None:
     roster = roster_of(corpus, clients=2, asce_a=14, asce_b=14)
     assert roster["role"].value_counts().to_dict() == {"asce_a": 14, "asce_b": 14, "client": 2}
 
 
-def test_seed_and_selection_matter(corpus: tuple[Path, pd.DataFrame, pd.DataFrame]) -> None:
+def test_seed_and_selection_matter(corpus) -> None:
     assert members(roster_of(corpus), "client") != members(roster_of(corpus, seed=7), "client")
     assert set(roster_of(corpus, selection="random")["cluster"]) == {-1}
     with pytest.raises(UserError, match="neither style_diverse nor random"):
         roster_of(corpus, selection="best")
 
 
-def test_fewer_eligible_authors_than_are_needed(documents: Build, tokenizer: Path) -> None:
+def test_fewer_eligible_authors_than_are_needed(documents, tokenizer) -> None:
     path = documents(
         [*styled(8), *((author, f"{author} wrote {letter}") for author in ("few", "tiny") for letter in "ab")]
     )
@@ -150,7 +146,7 @@ def test_fewer_eligible_authors_than_are_needed(documents: Build, tokenizer: Pat
     assert members(roster, "too_small") == ["few", "tiny"]
 
 
-def test_overlap_stops_the_run(tmp_path: Path) -> None:
+def test_overlap_stops_the_run(tmp_path) -> None:
     path = tmp_path / "documents.parquet"
     writer = DocumentWriter(path)
     for author in ("a", "b"):

@@ -18,24 +18,24 @@ from favor.foundation.errors import UserError
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 
 
-def posts(**counts: int) -> list[tuple[str, str]]:
+def posts(**counts) -> list[tuple[str, str]]:
     return [
         (author, f"{author} wrote " + "so " * number) for author, count in counts.items() for number in range(count)
     ]
 
 
 @pytest.mark.parametrize(("documents", "held_out"), [(10, 1), (14, 1), (16, 2), (25, 2), (35, 4), (204, 20)])
-def test_sizes(documents: int, held_out: int) -> None:
+def test_sizes(documents, held_out) -> None:
     # max(1, round(.1 n)); halves to even: 2.5 -> 2, 3.5 -> 4
     assert split_sizes(documents, SplitSettings()) == (held_out, held_out)
 
 
 @given(st.integers(10, 5000))
-def test_training_is_never_empty(documents: int) -> None:
+def test_training_is_never_empty(documents) -> None:
     assert documents - sum(split_sizes(documents, SplitSettings())) >= 0.7 * documents
 
 
-def test_split_and_excluded(documents: Build) -> None:
+def test_split_and_excluded(documents) -> None:
     made = split_documents(documents(posts(ann=30, bob=9, cat=10)), SplitSettings())
     counts = made.splits.groupby(["author", "split"]).size().to_dict()
     assert counts == {
@@ -46,8 +46,8 @@ def test_split_and_excluded(documents: Build) -> None:
     assert made.splits["document_id"].is_unique
 
 
-def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(documents: Build) -> None:
-    def of_ann(seed: int, **others: int) -> dict[str, str]:
+def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(documents) -> None:
+    def of_ann(seed, **others) -> dict[str, str]:
         frame = split_documents(documents(posts(ann=30, **others)), SplitSettings(seed=seed)).splits
         frame = frame[frame["author"] == "ann"]
         return dict(zip(frame["document_id"], frame["split"], strict=True))
@@ -56,14 +56,14 @@ def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(d
     assert of_ann(2026) != of_ann(2027)
 
 
-def test_no_author_with_posts_enough(documents: Build) -> None:
+def test_no_author_with_posts_enough(documents) -> None:
     with pytest.raises(UserError, match=r"no author has 10 documents \(the most is 9\)"):
         split_documents(documents(posts(ann=9, bob=3)), SplitSettings())
     with pytest.raises(UserError, match="leave none for training"):
         split_documents(documents(posts(ann=9)), SplitSettings(minimum_posts=2))
 
 
-def test_background_is_nested_and_large_enough(documents: Build) -> None:
+def test_background_is_nested_and_large_enough(documents) -> None:
     path = documents(posts(**{f"a{number}": 12 for number in range(20)}, small=2))
     chosen = [
         set(choose_background(path, BackgroundSettings(authors=count, minimum_words=50))["author"])
@@ -78,10 +78,10 @@ def test_background_is_nested_and_large_enough(documents: Build) -> None:
 
 
 @pytest.fixture
-def dated(tmp_path: Path) -> Callable[[dict[str, list[str]]], Path]:
+def dated(tmp_path) -> Callable[[dict[str, list[str]]], Path]:
     """Write documents by author, each with its date."""
 
-    def write(dates: dict[str, list[str]]) -> Path:
+    def write(dates) -> Path:
         path = tmp_path / "documents.parquet"
         writer = DocumentWriter(path)
         for author in sorted(dates):
@@ -96,7 +96,7 @@ def dated(tmp_path: Path) -> Callable[[dict[str, list[str]]], Path]:
 TEMPORAL = SplitSettings(split="temporal")
 
 
-def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated: Callable[[dict[str, list[str]]], Path]) -> None:
+def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated) -> None:
     days = [f"2004-05-{day:02d}" for day in (9, 1, 8, 2, 7, 3, 6, 4, 10, 10)]  # the last two on one day
     made = split_documents(dated({"ann": days, "bob": days[:9]}), TEMPORAL)
     splits = made.splits.set_index("document_id")["split"]
@@ -108,7 +108,7 @@ def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated: Callable[[
     assert made.undated == 0
 
 
-def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated: Callable[[dict[str, list[str]]], Path]) -> None:
+def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated) -> None:
     days = [f"2004-05-{day:02d}" for day in range(1, 12)]
     path = dated({"ann": [*days[:5], "", *days[5:]], "bob": [*days[:9], "", ""]})
     with pytest.raises(UserError, match=r"3 of 23 posts have no date that can be read.*'undated' to drop"):

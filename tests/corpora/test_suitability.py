@@ -25,7 +25,7 @@ LONG, SHORT = "one two three four five six seven eight nine ten eleven", "one tw
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> str:
+def tokenizer(tmp_path) -> str:
     """A tokenizer for which every word and every number is one token, white space none."""
     words = [*LONG.split(), *(chr(97 + author) for author in range(26)), *map(str, range(60))]
     model = Tokenizer(models.WordLevel({"[UNK]": 0, **{word: place for place, word in enumerate(words, 1)}}, "[UNK]"))
@@ -35,35 +35,33 @@ def tokenizer(tmp_path: Path) -> str:
     return str(path)
 
 
-def posts(author: str, long: int, short: int) -> list[tuple[str, str]]:
+def posts(author, long, short) -> list[tuple[str, str]]:
     """Return distinct posts of an author: ``long`` of 13 tokens, then ``short`` of 5."""
     return [(author, f"{LONG if number < long else SHORT} {author} {number}") for number in range(long + short)]
 
 
-def corpus(documents: Build, tokenizer: str, rows: list[tuple[str, str]]) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+def corpus(documents, tokenizer, rows) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     path = documents(rows)
     return path, count_tokens(path, tokenizer), split_documents(path, SplitSettings()).splits
 
 
-def need(tokenizer: str, **keys: object) -> Need:
+def need(tokenizer, **keys) -> Need:
     main = Need("main", tokenizer, minimum_prompts=1, training_texts=0, first_client=1, last_client=4, prompts=PROMPTS)
-    return replace(main, **keys)  # type: ignore[arg-type]
+    return replace(main, **keys)
 
 
-def rosters(
-    made: tuple[Path, pd.DataFrame, pd.DataFrame], suitability: pd.DataFrame | None, clients: int, **keys: object
-) -> list[str]:
+def rosters(made, suitability, clients, **keys) -> list[str]:
     """Return the clients' authors in order, of a random roster without encoders."""
     path, authors, splits = made
-    settings = RosterSettings(clients, 0, 0, minimum_tokens=50, selection="random", **keys)  # type: ignore[arg-type]
+    settings = RosterSettings(clients, 0, 0, minimum_tokens=50, selection="random", **keys)
     senses: dict[str, object] = {}
     if suitability is not None:
         senses["suits"] = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
-    roster = select_roster(authors, splits, [], path, settings, **senses)  # type: ignore[arg-type]
+    roster = select_roster(authors, splits, [], path, settings, **senses)
     return roster[roster["role"] == "client"].sort_values("client")["author"].tolist()
 
 
-def test_counts_agree_with_the_prompts_that_are_cut(documents: Build, tokenizer: str, tmp_path: Path) -> None:
+def test_counts_agree_with_the_prompts_that_are_cut(documents, tokenizer, tmp_path) -> None:
     made = corpus(
         documents, tokenizer, [*posts("a", 30, 0), *posts("b", 15, 15), *posts("c", 0, 30), *posts("d", 4, 0)]
     )
@@ -89,7 +87,7 @@ def test_counts_agree_with_the_prompts_that_are_cut(documents: Build, tokenizer:
     assert [frame.set_index("author")["prompts"].to_dict()["a"] for frame in (dropped, kept)] == [1, 2]
 
 
-def test_authors_without_prompts_are_passed_over_and_move_no_one(documents: Build, tokenizer: str) -> None:
+def test_authors_without_prompts_are_passed_over_and_move_no_one(documents, tokenizer) -> None:
     rows = [
         post for number in range(10) for post in posts(chr(97 + number), 30 * (number % 3 > 0), 30 * (number % 3 == 0))
     ]
@@ -107,7 +105,7 @@ def test_authors_without_prompts_are_passed_over_and_move_no_one(documents: Buil
     assert reasons["fewer than 1 prompts"] == reasons["fewer than the 2 prompts wanted"] == 4
 
 
-def test_needs_hold_for_the_places_of_an_experiment_alone(documents: Build, tokenizer: str) -> None:
+def test_needs_hold_for_the_places_of_an_experiment_alone(documents, tokenizer) -> None:
     made = corpus(
         documents, tokenizer, [post for number in range(8) for post in posts(chr(97 + number), 20 + number, 0)]
     )
@@ -121,7 +119,7 @@ def test_needs_hold_for_the_places_of_an_experiment_alone(documents: Build, toke
     assert not enough >= set(before[4:])  # the cold start stopped there
 
 
-def test_a_study_prefers_nobody(documents: Build, tokenizer: str) -> None:
+def test_a_study_prefers_nobody(documents, tokenizer) -> None:
     rows = [
         post
         for number in range(9)
@@ -137,9 +135,7 @@ def test_a_study_prefers_nobody(documents: Build, tokenizer: str) -> None:
     assert rosters(made, own, 4) != rosters(made, alone, 4)
 
 
-def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(
-    documents: Build, tokenizer: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(documents, tokenizer, capsys) -> None:
     rows = [post for number in range(6) for post in posts(chr(97 + number), 30 * (number < 4), 30 * (number >= 4))]
     made = corpus(documents, tokenizer, rows)
     suitability = measure_suitability(*made, [need(tokenizer, last_client=6)], 50)
@@ -152,7 +148,7 @@ def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(
     assert "lower 'roles.clients' of the corpus to 4" in str(caught.value)
 
 
-def test_encoders_take_those_who_can_be_no_client(documents: Build, tokenizer: str) -> None:
+def test_encoders_take_those_who_can_be_no_client(documents, tokenizer) -> None:
     rows = [post for number in range(9) for post in posts(chr(97 + number), 30 * (number < 4), 30 * (number >= 4))]
     path, authors, splits = corpus(documents, tokenizer, rows)
     suitability = measure_suitability(path, authors, splits, [need(tokenizer)], 50)

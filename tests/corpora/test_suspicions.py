@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from favor.corpora.building import build_documents
@@ -24,7 +22,7 @@ from favor.foundation.errors import UserError
         ("café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread", ""),
     ],
 )
-def test_posts(text: str, said: str) -> None:
+def test_posts(text, said) -> None:
     seen = Suspicions()
     seen.look("plain", "row 1")
     seen.look(text, "row 2")
@@ -44,7 +42,7 @@ def test_posts(text: str, said: str) -> None:
         (["ann", "anne", "70", "7", "0"], ""),
     ],
 )
-def test_names(names: list[str], said: str) -> None:
+def test_names(names, said) -> None:
     lines = Suspicions().lines(names)
     assert len(lines) == bool(said)
     assert all(said in line for line in lines)
@@ -61,9 +59,7 @@ def test_without_names_only_counts_are_given() -> None:
     assert not any(name in line for name in ("Ann", "ann", "row 0") for line in lines)
 
 
-def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(tmp_path, capsys) -> None:
     path = tmp_path / "a.csv"
     path.write_text("author,prompt,text\nbob,p,one two\n[Deleted],p,x\nBob,p,[REMOVED]\nBob,p,three four\n")
 
@@ -79,14 +75,14 @@ def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(
         build()
 
 
-def test_a_file_of_another_compression_is_named(tmp_path: Path) -> None:
+def test_a_file_of_another_compression_is_named(tmp_path) -> None:
     path = tmp_path / "a.csv.bz2"
     path.write_bytes(b"BZh91AY&SY")
     with pytest.raises(UserError, match=r"is compressed, and not as \.gz or \.zip"):
         build_documents(path, open_reader("blog_csv"), CleaningSettings(), tmp_path / "d", tmp_path / "e")
 
 
-def test_a_blog_that_is_cut_short_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
     folder = tmp_path / "blogs"
     folder.mkdir()
     (folder / "5.male.24.Arts.Leo.xml").write_text("<Blog><date>d</date><post>one two</post><post>three f")

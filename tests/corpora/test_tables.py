@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -25,11 +23,11 @@ ROWS = [
 ]
 
 
-def read(kind: str, path: Path, **settings: Any) -> list[RawPost]:
+def read(kind, path, **settings) -> list[RawPost]:
     return list(open_reader(kind).read(path, ReaderSettings(**settings)))
 
 
-def write(folder: Path, suffix: str, rows: Sequence[dict[str, Any]]) -> Path:
+def write(folder, suffix, rows) -> Path:
     path = folder / f"corpus{suffix}"
     frame = pd.DataFrame(rows)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
@@ -47,7 +45,7 @@ def write(folder: Path, suffix: str, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".jsonl.gz"])
-def test_every_format_gives_the_same_posts(tmp_path: Path, suffix: str) -> None:
+def test_every_format_gives_the_same_posts(tmp_path, suffix) -> None:
     posts = read("table", write(tmp_path, suffix, ROWS))
     assert [post[:5] for post in posts] == [
         ("ann", "Arts", "Write.", 'first, "quoted"\npost', ""),
@@ -56,7 +54,7 @@ def test_every_format_gives_the_same_posts(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_renamed_and_optional_columns(tmp_path: Path, suffix: str) -> None:
+def test_renamed_and_optional_columns(tmp_path, suffix) -> None:
     path = write(tmp_path, suffix, [{"user": 7, "body": "hello", "forum": "Arts"}])
     columns = {"author": "user", "text": "body", "topic": "forum"}
     assert read("table", path, columns=columns)[0][:4] == ("7", "Arts", "", "hello")
@@ -68,7 +66,7 @@ def test_renamed_and_optional_columns(tmp_path: Path, suffix: str) -> None:
         read("table", path, columns={"body_text": "body"})
 
 
-def test_broken_tables(tmp_path: Path) -> None:
+def test_broken_tables(tmp_path) -> None:
     jsonl = tmp_path / "c.jsonl"
     jsonl.write_text('{"author": "a", "text": "x"}\n{"author": "a", "te')
     with pytest.raises(UserError, match=r"c\.jsonl: line 2 is not complete JSON"):
@@ -94,14 +92,14 @@ def test_broken_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_mythos_stories(tmp_path: Path, suffix: str) -> None:
+def test_mythos_stories(tmp_path, suffix) -> None:
     rows = [{"author": "ann", "prompt": "[WP] A dragon.", "text": "Once.", "url": "u"}]
     assert read("mythos", write(tmp_path, suffix, rows))[0][:4] == ("ann", "indUnk", "[WP] A dragon.", "Once.")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
 @pytest.mark.parametrize("extra", [{}, {"text": ""}])
-def test_mythos_refuses_the_bare_release(tmp_path: Path, suffix: str, extra: dict[str, str]) -> None:
+def test_mythos_refuses_the_bare_release(tmp_path, suffix, extra) -> None:
     rows = [{"author": "ann", "prompt": "[WP] A dragon.", "url": "u", "length": "712", **extra}] * 2
     with pytest.raises(UserError, match="stories are missing") as caught:
         read("mythos", write(tmp_path, suffix, rows))
@@ -110,7 +108,7 @@ def test_mythos_refuses_the_bare_release(tmp_path: Path, suffix: str, extra: dic
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_column_that_is_there_twice_is_refused(tmp_path: Path, suffix: str) -> None:
+def test_a_column_that_is_there_twice_is_refused(tmp_path, suffix) -> None:
     path = tmp_path / f"c{suffix}"
     if suffix == ".csv":
         path.write_text("author,text,text\nann,one,two\n")
@@ -126,20 +124,20 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path: Path, suffix: str) ->
 
 
 @pytest.mark.parametrize("columns", [{"text": "author"}, {"author": "text"}, {"text": "topic"}])
-def test_a_column_that_is_read_twice_is_refused(tmp_path: Path, columns: dict[str, str]) -> None:
+def test_a_column_that_is_read_twice_is_refused(tmp_path, columns) -> None:
     for suffix in (".csv", ".parquet", ".jsonl"):
         with pytest.raises(UserError, match=r"is read as .* and as .*name a column of its own for each"):
             read("table", write(tmp_path, suffix, ROWS), columns=columns)
 
 
-def test_a_parquet_file_without_columns_is_refused(tmp_path: Path) -> None:
+def test_a_parquet_file_without_columns_is_refused(tmp_path) -> None:
     pq.write_table(pa.table({}), tmp_path / "empty.parquet")
     with pytest.raises(UserError, match=r"column 'author' is missing \(found: none\); expected author and text"):
         read("table", tmp_path / "empty.parquet")
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF" + bytes(range(256)) * 20, b"raw.csv" + bytes(5000), b"word " * 5000])
-def test_what_is_no_table_is_refused_in_a_short_line(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_table_is_refused_in_a_short_line(tmp_path, content) -> None:
     path = tmp_path / "c.csv"
     path.write_bytes(content)
     with pytest.raises(UserError, match="column 'author' is missing") as caught:
@@ -148,7 +146,7 @@ def test_what_is_no_table_is_refused_in_a_short_line(tmp_path: Path, content: by
     assert len(str(caught.value)) < 600 + len(str(path))
 
 
-def test_binary_columns_are_decoded(tmp_path: Path) -> None:
+def test_binary_columns_are_decoded(tmp_path) -> None:
     path = tmp_path / "c.parquet"
     table = pa.table({"author": pa.array(["Zoë".encode("cp1252")]), "text": pa.array(["café".encode("cp1252")])})
     pq.write_table(table, path)
@@ -172,9 +170,7 @@ def test_binary_columns_are_decoded(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-def test_values_that_are_not_text_are_refused(
-    tmp_path: Path, suffix: str, column: str, value: object, problem: str
-) -> None:
+def test_values_that_are_not_text_are_refused(tmp_path, suffix, column, value, problem) -> None:
     rows = [{"author": None, "text": None, column: None}, {"author": "ann", "text": "one", column: value}]
     path = tmp_path / f"c{suffix}"
     if suffix == ".parquet":
@@ -186,7 +182,7 @@ def test_values_that_are_not_text_are_refused(
     assert f"{'row' if suffix == '.parquet' else 'line'} 2: column '{column}' holds {problem}" in str(caught.value)
 
 
-def test_parquet_names_with_spaces_dates_and_strings_that_are_not_utf8(tmp_path: Path) -> None:
+def test_parquet_names_with_spaces_dates_and_strings_that_are_not_utf8(tmp_path) -> None:
     path = tmp_path / "c.parquet"
     day = datetime.date(2004, 5, 31)
     pq.write_table(pa.table({" author ": [7], "text": ["x"], "date": [day]}), path)
@@ -197,13 +193,13 @@ def test_parquet_names_with_spaces_dates_and_strings_that_are_not_utf8(tmp_path:
         read("table", path)
 
 
-def test_optional_keys_need_not_be_in_the_first_line(tmp_path: Path) -> None:
+def test_optional_keys_need_not_be_in_the_first_line(tmp_path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text('{"author": "ann", "text": "x"}\n{"author": "ann", "text": "y", "topic": "Arts"}\n')
     assert [post.topic for post in read("table", path)] == ["indUnk", "Arts"]
 
 
-def test_json_lines_have_a_longest_line_and_a_deepest(tmp_path: Path) -> None:
+def test_json_lines_have_a_longest_line_and_a_deepest(tmp_path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text('{"author": "a", "text": "x"}\n' + json.dumps({"author": "a", "text": "x" * 2000}) + "\n")
     with pytest.raises(UserError, match="line 2 is longer than 1,000 characters; give one object per line"):
@@ -228,9 +224,7 @@ def test_json_lines_have_a_longest_line_and_a_deepest(tmp_path: Path) -> None:
         ("author,prompt,text", ["bob,p,one", 'ann,"p,x', 'bob,q",two'], 3),  # in another column than the text
     ],
 )
-def test_an_open_quote_that_swallows_rows_is_found(
-    tmp_path: Path, kind: str, header: str, rows: list[str], line: int
-) -> None:
+def test_an_open_quote_that_swallows_rows_is_found(tmp_path, kind, header, rows, line) -> None:
     path = tmp_path / "c.csv"
     path.write_text("\n".join([header, *rows]) + "\n")
     with pytest.raises(UserError, match=rf"row {line - 1} \(line {line}\) is broken: a field holds the row after it"):
@@ -238,14 +232,14 @@ def test_an_open_quote_that_swallows_rows_is_found(
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_two_columns_and_other_line_ends(tmp_path: Path, newline: str) -> None:
+def test_two_columns_and_other_line_ends(tmp_path, newline) -> None:
     path = tmp_path / "c.csv"
     path.write_bytes(newline.join(["author,text", 'ann,"open', 'bob,closed"', "bob,two", ""]).encode())
     with pytest.raises(UserError, match=r"row 1 \(line 2\) is broken"):
         read("table", path)
 
 
-def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path: Path) -> None:
+def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path) -> None:
     texts = [
         "Dear bob,\nI write, as ever, to you.",
         "Well\nbut, he said",
@@ -257,7 +251,7 @@ def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path: Path) -> None:
     assert [post.text for post in read("table", write(tmp_path, ".csv", rows))] == texts * 2
 
 
-def test_mythos_missing_prompt(tmp_path: Path) -> None:
+def test_mythos_missing_prompt(tmp_path) -> None:
     with pytest.raises(UserError, match="'prompt' is missing"):
         read("mythos", write(tmp_path, ".csv", [{"author": "ann", "text": "Once."}]))
 
@@ -269,6 +263,6 @@ def test_readers_are_the_files_of_the_folder() -> None:
 
 
 @pytest.mark.parametrize("kind", ["blog_cvs", "../cleaning", "__init__", ""])
-def test_unknown_reader(kind: str) -> None:
+def test_unknown_reader(kind) -> None:
     with pytest.raises(UserError, match=r"corpus reader .* is unknown"):
         open_reader(kind)

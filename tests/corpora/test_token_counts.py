@@ -17,7 +17,7 @@ from favor.running.progress import Progress
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 
 
-def byte_level(normalizer: normalizers.Normalizer | None = None) -> Tokenizer:
+def byte_level(normalizer=None) -> Tokenizer:
     made = ByteLevelBPETokenizer()
     made.train_from_iterator(["the cat sat on the mat"] * 3, vocab_size=270, show_progress=False)
     tokenizer = Tokenizer.from_str(made.to_str())
@@ -28,7 +28,7 @@ def byte_level(normalizer: normalizers.Normalizer | None = None) -> Tokenizer:
 @pytest.mark.parametrize("normalizer", [None, normalizers.NFC(), normalizers.NFKD()])
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(max_size=30))
-def test_no_text_has_more_tokens_than_its_bound(normalizer: normalizers.Normalizer | None, text: str) -> None:
+def test_no_text_has_more_tokens_than_its_bound(normalizer, text) -> None:
     tokenizer = byte_level(normalizer)
     bound = most_tokens(tokenizer)
     assert bound is not None
@@ -36,7 +36,7 @@ def test_no_text_has_more_tokens_than_its_bound(normalizer: normalizers.Normaliz
         assert len(tokenizer.encode(each).ids) <= bound(each)
 
 
-def test_other_tokenizers_have_no_bound(tmp_path: Path, documents: Build) -> None:
+def test_other_tokenizers_have_no_bound(tmp_path, documents) -> None:
     words = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     assert most_tokens(words) is None
@@ -48,7 +48,7 @@ def test_other_tokenizers_have_no_bound(tmp_path: Path, documents: Build) -> Non
     assert counted["tokens"].tolist() == [2, 1]
 
 
-def test_authors_who_cannot_have_enough_are_not_counted(tmp_path: Path, documents: Build) -> None:
+def test_authors_who_cannot_have_enough_are_not_counted(tmp_path, documents) -> None:
     tokenizer = byte_level()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     rows = [("long", "the cat sat on the mat " + "zq" * 40), ("long", "xyz" * 20), ("short", "the cat sat on the mat")]

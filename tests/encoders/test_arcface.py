@@ -37,7 +37,7 @@ def test_literal_equation_past_pi_has_no_fallback() -> None:
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.35, 0.5])
-def test_agrees_with_pytorch_metric_learning_while_angles_stay_below_pi(margin: float) -> None:
+def test_agrees_with_pytorch_metric_learning_while_angles_stay_below_pi(margin) -> None:
     generator = torch.Generator().manual_seed(4)
     z = functional.normalize(torch.randn(64, 16, generator=generator), dim=1)
     authors = torch.randint(0, 7, (64,), generator=generator)
@@ -60,7 +60,7 @@ def test_gradient_agrees_with_finite_differences() -> None:
 
 
 @pytest.mark.parametrize("edge", [1.0, -1.0])
-def test_gradient_is_finite_at_the_edges(edge: float) -> None:
+def test_gradient_is_finite_at_the_edges(edge) -> None:
     cosines = torch.tensor([[edge, 0.2]], requires_grad=True)
     logits = margin_logits(cosines, torch.tensor([0]), 30.0, 0.35)
     functional.cross_entropy(logits, torch.tensor([0])).backward()

@@ -29,7 +29,7 @@ SMALL = AsceSettings(
 
 
 @pytest.fixture(scope="module")
-def trained(styled_texts: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
+def trained(styled_texts, tmp_path_factory) -> tuple[Path, dict]:
     folder = tmp_path_factory.mktemp("encoder")
     return folder, train_asce(styled_texts, SMALL, 7, folder, excluded_authors={"eve", "flo"})
 
@@ -40,7 +40,7 @@ def test_mean_pool_ignores_padding() -> None:
     assert mean_pool(hidden, torch.tensor([[1, 1, 0]])).tolist() == [[2.0, 3.0]]
 
 
-def test_network_is_the_papers(styled_texts: pd.DataFrame) -> None:
+def test_network_is_the_papers(styled_texts) -> None:
     backbone = make_small_backbone(SMALL.small, styled_texts["text"], 64)
     network = StyleNetwork(backbone)
     assert (network.projection.in_features, network.projection.out_features) == (32, 256)
@@ -51,7 +51,7 @@ def test_network_is_the_papers(styled_texts: pd.DataFrame) -> None:
     assert head == 8960
 
 
-def test_training_learns_and_records(trained: tuple[Path, dict]) -> None:
+def test_training_learns_and_records(trained) -> None:
     folder, manifest = trained
     assert manifest["authors"] == 4
     assert (manifest["training_texts"], manifest["validation_texts"]) == (56, 24)
@@ -67,12 +67,12 @@ def test_training_learns_and_records(trained: tuple[Path, dict]) -> None:
     assert "_name_or_path" not in saved["backbone"]["config"]
 
 
-def test_head_is_discarded(trained: tuple[Path, dict]) -> None:
+def test_head_is_discarded(trained) -> None:
     network = load_asce(trained[0]).network
     assert not any(tuple(p.shape) == (4, 256) for p in network.parameters())
 
 
-def test_same_seed_same_bytes(trained: tuple[Path, dict], styled_texts: pd.DataFrame, tmp_path: Path) -> None:
+def test_same_seed_same_bytes(trained, styled_texts, tmp_path) -> None:
     shuffled = styled_texts.sample(frac=1.0, random_state=0)
     before = torch.random.get_rng_state()
     train_asce(shuffled, SMALL, 7, tmp_path, excluded_authors={"eve", "flo"})
@@ -81,7 +81,7 @@ def test_same_seed_same_bytes(trained: tuple[Path, dict], styled_texts: pd.DataF
         assert (tmp_path / name).read_bytes() == (trained[0] / name).read_bytes()
 
 
-def test_encoding_is_unit_and_independent_of_order(trained: tuple[Path, dict], styled_texts: pd.DataFrame) -> None:
+def test_encoding_is_unit_and_independent_of_order(trained, styled_texts) -> None:
     encoder = load_encoder({"kind": "asce", "batch_size": 7}, trained[0])
     texts = [*styled_texts["text"], "short", ""]
     rows = encoder.encode(texts)
@@ -94,7 +94,7 @@ def test_encoding_is_unit_and_independent_of_order(trained: tuple[Path, dict], s
     assert encoder.encode([]).shape == (0, 256)
 
 
-def test_unseen_texts_group_by_author(trained: tuple[Path, dict], styled_texts: pd.DataFrame) -> None:
+def test_unseen_texts_group_by_author(trained, styled_texts) -> None:
     rows = load_asce(trained[0]).encode(styled_texts["text"].tolist())
     same = styled_texts["author"].to_numpy()[:, None] == styled_texts["author"].to_numpy()[None, :]
     cosines = rows @ rows.T
@@ -127,13 +127,13 @@ def test_epoch_batches_cover_every_text_once() -> None:
     assert np.concatenate(other).tolist() != np.concatenate(batches).tolist()
 
 
-def test_pretrained_backbone_in_bfloat16_keeps_the_head_in_float32(styled_texts: pd.DataFrame, tmp_path: Path) -> None:
+def test_pretrained_backbone_in_bfloat16_keeps_the_head_in_float32(styled_texts, tmp_path) -> None:
     settings = dataclasses.replace(SMALL, precision="bfloat16", epochs=1)
     manifest = train_asce(styled_texts, settings, 7, tmp_path)
     assert np.isfinite(manifest["epochs"][0]["training_loss"])
 
 
-def test_bad_input(styled_texts: pd.DataFrame, trained: tuple[Path, dict], tmp_path: Path) -> None:
+def test_bad_input(styled_texts, trained, tmp_path) -> None:
     with pytest.raises(UserError, match="1 ASCE training authors also have another role"):
         train_asce(styled_texts, SMALL, 7, tmp_path, excluded_authors={"bob"})
     with pytest.raises(UserError, match="at least 2 authors"):

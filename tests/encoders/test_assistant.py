@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,7 +39,7 @@ def test_separable_classes_keep_platts_targets() -> None:
     assert 1 / (1 + np.exp(-(-slope + intercept))) == pytest.approx(0.25, abs=1e-4)
 
 
-def test_from_texts_to_probabilities(tmp_path: Path) -> None:
+def test_from_texts_to_probabilities(tmp_path) -> None:
     write_assistant(tmp_path / "texts.csv", AssistantSettings(texts=80, minimum_sentences=8))
     generator = np.random.default_rng(1)
     sentence = "i was out with mike today lol and we had a game then rain came so no luck haha see u later guys"

@@ -10,17 +10,17 @@ from favor.config.encoders import Encoder
 from favor.encoders.availability import absent_encoders, hub_cache, is_here, sources
 
 
-def encoder(kind: str, source: str | None = None, optional: bool = True, **options: str) -> Encoder:
+def encoder(kind, source=None, optional=True, **options) -> Encoder:
     return Encoder(kind=kind, source=source, options=options, optional=optional)
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     return tmp_path
 
 
-def test_the_cache_is_where_the_libraries_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_where_the_libraries_have_it(monkeypatch) -> None:
     from huggingface_hub import constants
 
     for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
@@ -31,7 +31,7 @@ def test_the_cache_is_where_the_libraries_have_it(monkeypatch: pytest.MonkeyPatc
     assert hub_cache() == Path("/models/hub")
 
 
-def test_an_id_is_here_once_a_snapshot_has_files(cache: Path) -> None:
+def test_an_id_is_here_once_a_snapshot_has_files(cache) -> None:
     assert not is_here("org/model")
     snapshot = cache / "models--org--model" / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
@@ -50,7 +50,7 @@ def test_kinds_bring_sources_of_their_own() -> None:
     assert sources(encoder("asce", folder="results/encoders/asce_a")) == ["results/encoders/asce_a"]
 
 
-def test_only_optional_encoders_can_be_absent(cache: Path) -> None:
+def test_only_optional_encoders_can_be_absent(cache) -> None:
     named = {
         "luar": encoder("luar"),
         "star": encoder("star", optional=False),

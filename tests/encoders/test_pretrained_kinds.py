@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -17,7 +15,7 @@ from favor.foundation.tensors import write_safetensors
 TEXTS = ["A first text, rather short.", "Another one that goes on for a while longer than the first.", "x"]
 
 
-def tiny_roberta(vocabulary: int, pooler: bool) -> RobertaModel:
+def tiny_roberta(vocabulary, pooler) -> RobertaModel:
     torch.manual_seed(3)
     config = RobertaConfig(
         vocab_size=vocabulary,
@@ -46,11 +44,11 @@ def tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def unit(rows: torch.Tensor) -> np.ndarray:
+def unit(rows) -> np.ndarray:
     return torch.nn.functional.normalize(rows, dim=-1).detach().numpy()
 
 
-def test_luar_is_a_linear_map_of_the_mean(tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> None:
+def test_luar_is_a_linear_map_of_the_mean(tokenizer, tmp_path) -> None:
     model, linear = tiny_roberta(len(tokenizer), pooler=True), torch.nn.Linear(128, 512)
     tensors = {f"transformer.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"linear.{name}": tensor for name, tensor in linear.state_dict().items()}
@@ -77,7 +75,7 @@ def test_luar_is_a_linear_map_of_the_mean(tokenizer: PreTrainedTokenizerFast, tm
         load_encoder({"kind": "luar", "source": str(tmp_path / "absent")})
 
 
-def test_star_is_the_poolers_output(tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> None:
+def test_star_is_the_poolers_output(tokenizer, tmp_path) -> None:
     model = tiny_roberta(len(tokenizer), pooler=True)
     model.save_pretrained(tmp_path / "star")
     tokenizer.save_pretrained(tmp_path / "words")
@@ -90,7 +88,7 @@ def test_star_is_the_poolers_output(tokenizer: PreTrainedTokenizerFast, tmp_path
 
 @pytest.mark.parametrize("kind", ["luar", "sentence"])
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
-def test_a_truncated_file_is_named(tokenizer: PreTrainedTokenizerFast, tmp_path: Path, kind: str, name: str) -> None:
+def test_a_truncated_file_is_named(tokenizer, tmp_path, kind, name) -> None:
     tiny_roberta(len(tokenizer), pooler=False).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     whole = (tmp_path / name).read_bytes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
@@ -17,7 +16,7 @@ SETTINGS = StylometrySettings(character_features=300, word_features=100)
 
 
 @pytest.fixture(scope="module")
-def fitted(styled_texts: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fitted(styled_texts, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("stylometry")
     train = styled_texts[styled_texts["split"] == "train"]["text"].tolist()
     fit_stylometry(train, SETTINGS, folder)
@@ -52,7 +51,7 @@ def test_structure_by_hand() -> None:
     assert np.isfinite(structure_rates("")).all()
 
 
-def test_rows_are_four_unit_blocks(fitted: Path, styled_texts: pd.DataFrame) -> None:
+def test_rows_are_four_unit_blocks(fitted, styled_texts) -> None:
     encoder = load_encoder({"kind": "stylometry"}, fitted)
     rows = encoder.encode([*styled_texts["text"], ""])
     assert rows.dtype == np.float32
@@ -66,23 +65,21 @@ def test_rows_are_four_unit_blocks(fitted: Path, styled_texts: pd.DataFrame) -> 
     assert encoder.encode([]).shape == (0, encoder.dimension)
 
 
-def test_it_knows_the_authors(fitted: Path, styled_texts: pd.DataFrame) -> None:
+def test_it_knows_the_authors(fitted, styled_texts) -> None:
     held_out = styled_texts[styled_texts["split"] == "validation"]
     rows = load_encoder({"kind": "stylometry"}, fitted).encode(held_out["text"].tolist())
     same = held_out["author"].to_numpy()[:, None] == held_out["author"].to_numpy()[None, :]
     assert (rows @ rows.T)[same].mean() > (rows @ rows.T)[~same].mean() + 0.2
 
 
-def test_fitting_is_independent_of_order_and_repeatable(
-    fitted: Path, styled_texts: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_fitting_is_independent_of_order_and_repeatable(fitted, styled_texts, tmp_path) -> None:
     train = styled_texts[styled_texts["split"] == "train"]["text"].tolist()
     fit_stylometry(train[::-1], SETTINGS, tmp_path)
     for name in ("encoder.json", "encoder.safetensors"):
         assert (tmp_path / name).read_bytes() == (fitted / name).read_bytes()
 
 
-def test_bad_input(tmp_path: Path) -> None:
+def test_bad_input(tmp_path) -> None:
     with pytest.raises(UserError, match="at least 2 texts"):
         fit_stylometry(["one"], SETTINGS, tmp_path)
     with pytest.raises(UserError, match="no word n-gram can be kept"):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -25,18 +25,18 @@ CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
 
 
 @pytest.fixture
-def project(finished: Project, tmp_path: Path) -> Project:
+def project(finished, tmp_path) -> Project:
     """A copy of the finished run, times of files included."""
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     return Project(tmp_path / "project")
 
 
 def start(
-    project: Project,
-    *targets: str,
-    environment: dict[str, str] | None = None,
-    before: Callable[[], None] | None = None,
-    warm: bool = False,
+    project,
+    *targets,
+    environment=None,
+    before=None,
+    warm=False,
 ) -> subprocess.Popen[str]:
     """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it.
 
@@ -60,19 +60,19 @@ def start(
     return process
 
 
-def ended(process: subprocess.Popen[str]) -> str:
+def ended(process) -> str:
     """Wait for the run and return what it printed."""
     process.wait()
     readers.pop(process.pid).join()
     return "".join(printed.pop(process.pid))
 
 
-def completes(project: Project, *targets: str) -> str:
+def completes(project, *targets) -> str:
     """Run to the end, which must succeed, and return what was printed."""
     return project.snakemake(*ARGUMENTS, *(targets or TABLES)).stdout
 
 
-def jobs_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+def jobs_of(process) -> list[psutil.Process]:
     """The scripts that a run has under way."""
     try:
         children = psutil.Process(process.pid).children(recursive=True)
@@ -90,7 +90,7 @@ def jobs_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return found
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
+def wait_for(condition, seconds=120) -> None:
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -98,7 +98,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
         time.sleep(0.02)
 
 
-def in_jobs(folder: Path, rule: str, code: str) -> dict[str, str]:
+def in_jobs(folder, rule, code) -> dict[str, str]:
     """The environment in which the script of ``rule`` runs ``code`` before anything else."""
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
@@ -107,7 +107,7 @@ def in_jobs(folder: Path, rule: str, code: str) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-def file_limit(size: int) -> str:
+def file_limit(size) -> str:
     """Code after which no file of the process can grow beyond ``size`` bytes: to the process, a full disk."""
     return f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
 
@@ -119,7 +119,7 @@ def obeys_permissions() -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(tmp_path) -> Iterator[Path]:
     """A disk of 8 MiB; skips where none can be mounted (the same fault is tested there by a limit on file sizes)."""
     folder = tmp_path / "small"
     folder.mkdir()
@@ -130,7 +130,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def remove(project: Project, names: Sequence[str]) -> None:
+def remove(project, names) -> None:
     """Delete results, so that a run makes them again."""
     for name in names:
         (project.folder / "results" / name).unlink()

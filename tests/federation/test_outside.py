@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -41,12 +40,12 @@ def rows() -> list[dict]:
     return [{"prompt": prompt, "author": author, "text": text} for prompt, author, text in answers]
 
 
-def write(path: Path, lines: list[dict]) -> Path:
+def write(path, lines) -> Path:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
 
 
-def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked: list, tmp_path: Path) -> None:
+def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked, tmp_path) -> None:
     lines = rows()
     lines[0]["prompt"] = "When I was young"
     lines += [
@@ -70,7 +69,7 @@ def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked: list, tmp_p
         pd.testing.assert_frame_equal(given_outputs(tmp_path / name, asked, 1), first)
 
 
-def test_samples_and_seeds_of_common_prompts(asked: list, tmp_path: Path) -> None:
+def test_samples_and_seeds_of_common_prompts(asked, tmp_path) -> None:
     lines = [*rows(), {**rows()[0], "text": "a cat", "sample": 1}]
     lines[2] |= {"seed": 2}  # this answer is not seed 1's
     lines.append({**rows()[2], "seed": 1, "text": "I woke"})
@@ -81,7 +80,7 @@ def test_samples_and_seeds_of_common_prompts(asked: list, tmp_path: Path) -> Non
     assert found["c1", A, 0] == "I woke"
 
 
-def test_the_list_of_prompts_becomes_answers_by_a_text(asked: list, tmp_path: Path) -> None:
+def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path) -> None:
     lines = [{**json.loads(each.line), "text": "and then"} for each in asked]
     for seed in (1, 2):
         assert len(given_outputs(write(tmp_path / "a.jsonl", lines), asked, seed)) == 4
@@ -104,16 +103,14 @@ def test_the_list_of_prompts_becomes_answers_by_a_text(asked: list, tmp_path: Pa
         (lambda lines: lines[0].pop("text"), "line 1: key 'text' is missing"),
     ],
 )
-def test_what_does_not_fit_stops_with_the_row(
-    asked: list, tmp_path: Path, change: Callable[[list], None], message: str
-) -> None:
+def test_what_does_not_fit_stops_with_the_row(asked, tmp_path, change, message) -> None:
     lines = rows()
     change(lines)
     with pytest.raises(UserError, match=message):
         given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
 
 
-def test_adapters_go_by_the_names_of_their_folders(tmp_path: Path) -> None:
+def test_adapters_go_by_the_names_of_their_folders(tmp_path) -> None:
     settings = LoraSettings(1, 2, 0.0, ("q_proj",))
     for number, client in enumerate((A, B)):
         shapes = {"A": (1, 3), "B": (2, 1)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from favor.foundation.registry import Registry
 
 
 @pytest.fixture
-def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+def tools(tmp_path, monkeypatch) -> Registry:
     folder = tmp_path / "shed_of_tests" / "tools"
     folder.mkdir(parents=True)
     for name, text in {
@@ -29,7 +28,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     return Registry("tool", ("shed_of_tests.tools",), "WEIGHT", tmp_path)
 
 
-def test_files_that_declare_the_name_are_listed_without_being_imported(tools: Registry) -> None:
+def test_files_that_declare_the_name_are_listed_without_being_imported(tools) -> None:
     assert tools.modules() == {"hammer": "shed_of_tests.tools.hammer", "saw": "shed_of_tests.tools.saw"}
     assert "shed_of_tests.tools.saw" not in sys.modules
     assert tools.load("hammer").WEIGHT == 2
@@ -46,7 +45,7 @@ def test_files_that_declare_the_name_are_listed_without_being_imported(tools: Re
         ("saw", "tool file 'saw.py' cannot be used (No module named 'nothing_of_this_name'); fix it"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tools: Registry, name: str, message: str) -> None:
+def test_what_is_wrong_is_said_in_one_line(tools, name, message) -> None:
     with pytest.raises(UserError) as caught:
         tools.load(name)
     assert message in str(caught.value)

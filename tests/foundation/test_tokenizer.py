@@ -22,7 +22,7 @@ POST = f"the end {SPECIAL} and then {UNFLAGGED} goes on{SPACES}and on and on"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_counts_prompts_and_training_read_control_tokens_as_text(folder: Path, tmp_path: Path) -> None:
+def test_counts_prompts_and_training_read_control_tokens_as_text(folder, tmp_path) -> None:
     trained = load_tokenizer(str(folder)).encode(POST)
     raw = open_tokenizer(folder)
     control = {raw.token_to_id(SPECIAL), raw.token_to_id(UNFLAGGED)}
@@ -53,7 +53,7 @@ def test_counts_prompts_and_training_read_control_tokens_as_text(folder: Path, t
     assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
 
 
-def test_tokens_that_are_no_control_tokens_stay(folder: Path) -> None:
+def test_tokens_that_are_no_control_tokens_stay(folder) -> None:
     tokenizer = open_tokenizer(folder)
     ids = tokenizer.encode(POST).ids
     assert tokenizer.token_to_id(SPACES) in ids

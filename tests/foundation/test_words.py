@@ -34,7 +34,7 @@ def test_the_configuration_offers_these_kinds() -> None:
         ("characters", "我爱, ok! e\u0301", ["我", "爱", "o", "k", "e\u0301"]),
     ],
 )
-def test_words_by_hand(kind: str, text: str, words: list[str]) -> None:
+def test_words_by_hand(kind, text, words) -> None:
     counted = document_words(kind)
     assert counted.split(text) == words
     assert counted.count(text) == len(words)
@@ -46,14 +46,14 @@ def test_words_by_hand(kind: str, text: str, words: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_output_words_of_the_paper_are_what_white_space_separates(text: str) -> None:
+def test_output_words_of_the_paper_are_what_white_space_separates(text) -> None:
     words = output_words("paper")
     assert words.split(text) == text.split()
     assert words.count(text) == len(text.split())
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.sampled_from(KINDS))
-def test_spans_are_ordered_and_hold_letters(text: str, kind: str) -> None:
+def test_spans_are_ordered_and_hold_letters(text, kind) -> None:
     end = 0
     for start, stop in document_words(kind).spans(text):
         assert end <= start < stop <= len(text)

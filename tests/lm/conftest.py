@@ -22,7 +22,7 @@ SENTENCES = [
 
 
 @pytest.fixture(scope="session")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model_folder(tmp_path_factory) -> Path:
     """A saved model of 2 layers, width 32, about 300 tokens, with biases and embeddings far from zero."""
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
@@ -54,7 +54,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def base(model_folder: Path) -> BaseModel:
+def base(model_folder) -> BaseModel:
     """The tiny model, loaded."""
     torch.set_num_threads(1)
     return load_base(str(model_folder), device="cpu")
@@ -67,11 +67,11 @@ def lora() -> LoraSettings:
 
 
 @pytest.fixture
-def random_state(base: BaseModel) -> Callable[..., dict[str, torch.Tensor]]:
+def random_state(base) -> Callable[..., dict[str, torch.Tensor]]:
     """A function (seed, settings) -> adapter state with random A and B."""
     from favor.lm.lora import state_shapes
 
-    def make(seed: int, settings: LoraSettings) -> dict[str, torch.Tensor]:
+    def make(seed, settings) -> dict[str, torch.Tensor]:
         generator = torch.Generator().manual_seed(seed)
         shapes = state_shapes(base.model, settings)
         return {name: 0.2 * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
@@ -84,7 +84,7 @@ def random_pieces() -> Callable[..., list[Piece]]:
     """A function (seed, count, longest) -> pieces of random tokens and unequal lengths."""
     from favor.lm.batches import Piece
 
-    def make(seed: int, count: int, longest: int = 24) -> list[Piece]:
+    def make(seed, count, longest=24) -> list[Piece]:
         generator = np.random.default_rng(seed)
         pieces = []
         for number in range(count):

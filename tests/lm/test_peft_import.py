@@ -26,7 +26,7 @@ def model() -> Qwen2ForCausalLM:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     """Two adapters that PEFT saved, with both factors drawn at random."""
     for seed, name in enumerate(("client_001", "client_002")):
         torch.manual_seed(seed)
@@ -35,11 +35,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def folders(path: Path) -> list[Path]:
+def folders(path) -> list[Path]:
     return sorted(path.iterdir())
 
 
-def test_what_peft_saves_is_read(folder: Path) -> None:
+def test_what_peft_saves_is_read(folder) -> None:
     states, settings = import_peft(folders(folder))
     assert settings == LoraSettings(4, 6.0, 0.0, ("k_proj", "q_proj"))
     check_shapes(states, model(), settings)
@@ -48,7 +48,7 @@ def test_what_peft_saves_is_read(folder: Path) -> None:
     assert all(torch.equal(states["client_002"][name], saved[name]) for name in saved)
 
 
-def test_what_is_exported_here_is_read_back(tmp_path: Path) -> None:
+def test_what_is_exported_here_is_read_back(tmp_path) -> None:
     settings = LoraSettings(2, 8, 0.1, ("q_proj",))
     state = initial_state(model(), settings, 3)
     export_peft(state, settings, "base", tmp_path / "client_001")
@@ -57,7 +57,7 @@ def test_what_is_exported_here_is_read_back(tmp_path: Path) -> None:
     assert all(torch.equal(states["client_001"][name], state[name]) for name in state)
 
 
-def test_half_precision_old_names_and_rank_stabilised_scales(folder: Path) -> None:
+def test_half_precision_old_names_and_rank_stabilised_scales(folder) -> None:
     for place in folders(folder):
         path = place / "adapter_model.safetensors"
         state = {
@@ -71,7 +71,7 @@ def test_half_precision_old_names_and_rank_stabilised_scales(folder: Path) -> No
     assert all(tensor.dtype == torch.float32 for tensor in states["client_001"].values())
 
 
-def edit(place: Path, **keys: object) -> None:
+def edit(place, **keys) -> None:
     path = place / "adapter_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | keys))
 
@@ -86,13 +86,13 @@ def edit(place: Path, **keys: object) -> None:
         ({"lora_alpha": 9}, "adapter 'client_002': alpha 9, but 'client_001' has 6; the adapters of a row"),
     ],
 )
-def test_what_does_not_fit_is_refused(folder: Path, keys: dict, message: str) -> None:
+def test_what_does_not_fit_is_refused(folder, keys, message) -> None:
     edit(folder / "client_002", **keys)
     with pytest.raises(UserError, match=message):
         import_peft(folders(folder))
 
 
-def test_another_model_and_broken_files_are_refused(folder: Path) -> None:
+def test_another_model_and_broken_files_are_refused(folder) -> None:
     states, settings = import_peft(folders(folder))
     torch.manual_seed(0)
     wide = Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=2, **SIZES))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from favor.federation.method import POOLED, PersonalStage, Plan, SharedStage
+from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.schedule import last_participation
 from favor.federation.server import mean_of_others, update
 from favor.federation.stages import (
@@ -42,12 +42,12 @@ class Simulation:
     adapters: dict[str, dict[str, np.ndarray]]
 
 
-def weights_of(personal: Mapping[str, Mapping[str, State]]) -> dict[str, float]:
+def weights_of(personal) -> dict[str, float]:
     """The learned weights that clients carry over."""
     return {name: carried_weight(parts) for name, parts in personal.items() if "gate" in parts}
 
 
-def generates(parts: Mapping[str, State], stage: PersonalStage) -> State:
+def generates(parts, stage) -> State:
     """What a client generates with, where an adapter is a vector of parameters: mixtures are sums of them."""
     own = compose(parts)
     if stage.mixture is None or stage.mixture.kind == "similarity":
@@ -59,14 +59,14 @@ def generates(parts: Mapping[str, State], stage: PersonalStage) -> State:
 
 
 def simulate(
-    plan: Plan,
-    cohorts: Sequence[Sequence[str]],
-    clients: Sequence[str],
-    initial: State,
-    solver: Solver,
-    weights: Mapping[str, float] | None = None,
-    server_learning_rate: float = 1.0,
-    resumed: Simulation | None = None,
+    plan,
+    cohorts,
+    clients,
+    initial,
+    solver,
+    weights=None,
+    server_learning_rate=1.0,
+    resumed=None,
 ) -> Simulation:
     """Run a plan in memory; ``solver(clients, stage, "shared" | "personal")`` trains and returns results in order.
 

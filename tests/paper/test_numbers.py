@@ -11,7 +11,7 @@ from favor.report.number_rows import number_rows
 from favor.scores.metric import Score, scores_frame
 
 
-def cells(values: dict[tuple[str, str], float]) -> pd.DataFrame:
+def cells(values) -> pd.DataFrame:
     """Cells of one of our tables, as far as numbers read them."""
     return pd.DataFrame(
         [(row, column, value) for (row, column), value in values.items()], columns=["row", "column", "value"]
@@ -35,7 +35,7 @@ def numbers() -> dict[str, dict]:
     return {entry["key"]: entry for entry in numbers_of(tables, "BlogText")}
 
 
-def test_ours_by_hand(numbers: dict[str, dict]) -> None:
+def test_ours_by_hand(numbers) -> None:
     gain = numbers["author_accuracy_gain"]
     assert gain["value"] == pytest.approx(0.1)
     assert gain["baseline"] == "Ditto"
@@ -45,7 +45,7 @@ def test_ours_by_hand(numbers: dict[str, dict]) -> None:
     assert numbers["ablation_ditto_asce_share"]["value"] == pytest.approx(0.25)
 
 
-def test_the_papers_by_hand(numbers: dict[str, dict]) -> None:
+def test_the_papers_by_hand(numbers) -> None:
     # 0.403 - 0.294 (FedDPA); 0.297 - 0.245 (Ditto); 0.815 - 0.819 (FedAvg); (0.318 - 0.161) / (0.403 - 0.161)
     assert numbers["author_accuracy_gain"]["paper"] == pytest.approx(0.109)
     assert numbers["author_accuracy_gain"]["paper_baseline"] == "FedDPA"
@@ -62,7 +62,7 @@ def test_the_paper_beside_another_corpus() -> None:
     assert all(entry["paper"] is None for entry in numbers_of({}, ""))
 
 
-def test_what_is_missing_says_why(numbers: dict[str, dict]) -> None:
+def test_what_is_missing_says_why(numbers) -> None:
     assert len(numbers) == len(NUMBERS)
     assert (
         numbers["macro_f1_gain"]["reason"]
@@ -124,7 +124,7 @@ def test_ranks_shares_and_units_by_hand() -> None:
     assert (found["judge_smallest_p"]["value"], found["judge_smallest_p"]["baseline"]) == (0.1, "FedAvg")
 
 
-def test_rows_of_the_report(numbers: dict[str, dict]) -> None:
+def test_rows_of_the_report(numbers) -> None:
     shown, absent = number_rows([*numbers.values()])
     row = shown[shown["Number"].str.startswith("Author Acc.: FAVoR minus")].iloc[0]
     assert row[["Ours", "Paper", "Difference"]].tolist() == ["0.100 (Ditto)", "0.109 (FedDPA)", "−0.009"]

@@ -40,9 +40,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("label", "panel", "section", "row", "column", "value", "deviation"), TYPED)
-def test_typed_values(
-    label: str, panel: str, section: str, row: str, column: str, value: float, deviation: float | None
-) -> None:
+def test_typed_values(label, panel, section, row, column, value, deviation) -> None:
     found = paper_cell(load_paper_values(label), panel, section, row, column)
     assert found[0] == value
     assert (found[1] == deviation) if deviation is not None else found[1] != found[1]
@@ -70,24 +68,24 @@ def paper_source() -> Path:
 
 
 @pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
-def test_shipped_values_are_the_papers(label: str, paper_source: Path) -> None:
+def test_shipped_values_are_the_papers(label, paper_source) -> None:
     shipped = Path(__file__).parents[2] / "src/favor/paper/paper_values" / f"{label}.csv"
     assert to_csv(read_paper_table(paper_source, label)) == shipped.read_text(encoding="utf-8")
 
 
-def test_every_table_of_the_paper_is_shipped(paper_source: Path) -> None:
+def test_every_table_of_the_paper_is_shipped(paper_source) -> None:
     labels = re.findall(r"\\label\{tab:([^}]+)\}", paper_source.read_text(encoding="utf-8"))
     assert sorted(labels) == sorted([*paper_labels(), "qualitative-appendix"])  # that one quotes texts
 
 
-def _figures(text: str) -> list[str]:
+def _figures(text) -> list[str]:
     """Every number of a text as it is printed, sorted; a superscript is a number of its own."""
     lowered = text.translate(str.maketrans("⁰¹³⁴⁵⁶⁷⁸⁹⁻", "013456789-")).replace("--", " ")
     return sorted(re.findall(r"[+-]?\d+(?:\.\d+)?", re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d{3})", "", lowered)))
 
 
 @pytest.mark.parametrize("label", sorted(STUB_COLUMNS))
-def test_every_number_of_a_row_is_shipped_and_no_other(label: str, paper_source: Path) -> None:
+def test_every_number_of_a_row_is_shipped_and_no_other(label, paper_source) -> None:
     """A second reading that shares nothing with the parser: the numbers and marks of every row of the source."""
     text = re.sub(r"(?<!\\)%.*", "", paper_source.read_text(encoding="utf-8"))
     end = text.index(rf"\label{{tab:{label}}}")
@@ -106,7 +104,7 @@ def test_every_number_of_a_row_is_shipped_and_no_other(label: str, paper_source:
             assert [float(number) for number in cell["text"].replace("±", " ").split()] == kept
 
 
-def test_a_table_parses_by_hand(tmp_path: Path) -> None:
+def test_a_table_parses_by_hand(tmp_path) -> None:
     source = tmp_path / "paper.tex"
     source.write_text(
         "\\begin{table}\n\\toprule\nVariant & \\makecell{Author\\\\Acc. $\\uparrow$} & \\makecell{Macro-\\\\F1} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 Planning = Callable[..., Planner]
 
 
-def read(*files: str) -> dict[str, Any]:
+def read(*files) -> dict[str, Any]:
     """Read configuration files, later ones over earlier ones, as Snakemake does."""
     config: dict[str, Any] = {}
     for name in files:
@@ -28,14 +28,12 @@ def read(*files: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Planning:
+def plan(tmp_path) -> Planning:
     """Plan files of the repository; ``change`` edits the raw configuration before it is resolved."""
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("id,gender,age,topic,sign,date,text\n")
 
-    def planned(
-        files: str | Sequence[str] = "tests/data/micro.yaml", change: Callable[[dict[str, Any]], Any] | None = None
-    ) -> Planner:
+    def planned(files="tests/data/micro.yaml", change=None) -> Planner:
         config = read(*([files] if isinstance(files, str) else files))
         if any(not (entry or {}).get("path") and not (entry or {}).get("demo") for entry in config["corpora"].values()):
             config["corpus_path"] = str(corpus)

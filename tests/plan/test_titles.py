@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
 from favor.foundation.errors import UserError
-from tests.plan.conftest import Planning
 
 
 @pytest.mark.parametrize(
@@ -39,10 +37,8 @@ from tests.plan.conftest import Planning
         ({}, {"minilm": {"title": "Stylometry"}}, "'encoders.minilm'; change one"),
     ],
 )
-def test_two_rows_with_one_name_are_refused(
-    plan: Planning, methods: dict[str, Any], encoders: dict[str, Any], message: str
-) -> None:
-    def change(config: dict[str, Any]) -> None:
+def test_two_rows_with_one_name_are_refused(plan, methods, encoders, message) -> None:
+    def change(config) -> None:
         config["experiments"]["micro"]["methods"] |= methods
         for name, section in encoders.items():
             config["encoders"][name] |= section

@@ -38,7 +38,7 @@ PIECES += [b"!!python/name:os.system ", b"\xe2\x80\xa8", b"'", b"| ", b"? ", b"n
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> bytes:
+def damaged(draw) -> bytes:
     """The demo's file with up to three places overwritten, cut out or doubled."""
     found = bytearray(DEMO)
     for _ in range(draw(st.integers(1, 3))):
@@ -49,7 +49,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return bytes(found)
 
 
-def refusal(content: bytes) -> str:
+def refusal(content) -> str:
     """What is said of a file; nothing where its jobs can be planned."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.yaml"
@@ -67,7 +67,7 @@ def refusal(content: bytes) -> str:
 @example(b"a: " + b"[" * 3000)
 @example(b"experiments: {x: {<<: {corpus: a}}}\n")
 @given(damaged() | st.binary(max_size=40))
-def test_a_file_is_planned_or_one_line_says_why_not(content: bytes) -> None:
+def test_a_file_is_planned_or_one_line_says_why_not(content) -> None:
     assert "\n" not in refusal(content)
 
 
@@ -76,5 +76,5 @@ def test_the_demo_is_planned() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"null\n", b"[]\n", b"text\n", b"\xff\xfe\0"])
-def test_a_file_without_keys_is_one_line(content: bytes) -> None:
+def test_a_file_without_keys_is_one_line(content) -> None:
     assert refusal(content)

@@ -34,13 +34,13 @@ ENCODINGS = st.sampled_from([None, "utf-8", "cp1252", "utf-16", "big5", "utf-7",
 XML_NAME = "5.female.23.Arts.Leo.xml"
 
 
-def parquet(**columns: list[object]) -> bytes:
+def parquet(**columns) -> bytes:
     content = io.BytesIO()
     pq.write_table(pa.table(columns), content)
     return content.getvalue()
 
 
-def zipped(name: str, content: bytes, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(name, content, compression=zipfile.ZIP_DEFLATED) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", compression) as archive:
         archive.writestr(name, content)
@@ -65,7 +65,7 @@ PIECES = [b'"', b"\n", b",", b"\0", b"\xff\xfe", b"<post>", b"NaN", b"[]"]
 
 
 @st.composite
-def damaged(draw: st.DrawFn, content: bytes) -> bytes:
+def damaged(draw, content) -> bytes:
     """``content`` with up to three places overwritten, cut out, put in or doubled."""
     found = bytearray(content)
     for _ in range(draw(st.integers(0, 3))):
@@ -77,13 +77,13 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
 
 
 @st.composite
-def sources(draw: st.DrawFn, reader: str) -> tuple[str, bytes]:
+def sources(draw, reader) -> tuple[str, bytes]:
     """(ending of the file's name, content) of a file that ``reader`` may be given."""
     ending, content = draw(st.sampled_from(WELL_FORMED[reader]))
     return ending, draw(st.one_of(damaged(content), damaged(content), st.binary(max_size=60)))
 
 
-def explained(reader: str, ending: str, content: bytes, encoding: str | None) -> dict[str, int] | str:
+def explained(reader, ending, content, encoding) -> dict[str, int] | str:
     """Build the documents of a file; return its counts, or the line that refuses it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -117,12 +117,12 @@ def explained(reader: str, ending: str, content: bytes, encoding: str | None) ->
         return counts
 
 
-def _cleaned(text: str) -> str:
+def _cleaned(text) -> str:
     return clean_text(text).encode("utf-8", "replace").decode()
 
 
 @pytest.mark.parametrize("reader", WELL_FORMED)
-def test_well_formed_files_are_read(reader: str) -> None:
+def test_well_formed_files_are_read(reader) -> None:
     for ending, content in WELL_FORMED[reader]:
         counts = explained(reader, ending, content, None)
         assert isinstance(counts, dict), counts
@@ -133,14 +133,14 @@ def test_well_formed_files_are_read(reader: str) -> None:
 @example((".csv", b"\x80"), "utf-16")
 @example((".csv", b'id,"a\nb"\n'), None)  # a line break in a column's name was one in the message
 @given(source=sources("blog_csv"), encoding=ENCODINGS)
-def test_blog_csv(source: tuple[str, bytes], encoding: str | None) -> None:
+def test_blog_csv(source, encoding) -> None:
     explained("blog_csv", *source, encoding)
 
 
 @SETTINGS
 @example((".zip", zipped("5.female.23.Arts\n.Leo.xml", b"")), None)
 @given(source=sources("blog_xml"), encoding=ENCODINGS)
-def test_blog_xml(source: tuple[str, bytes], encoding: str | None) -> None:
+def test_blog_xml(source, encoding) -> None:
     explained("blog_xml", *source, encoding)
 
 
@@ -152,13 +152,13 @@ def test_blog_xml(source: tuple[str, bytes], encoding: str | None) -> None:
 @example((".jsonl", b'{"author": "\\ud83d", "text": "x"}'), None)
 @example((".jsonl", b'{"a":' * 390 + b"0"), None)
 @given(source=sources("table"), encoding=ENCODINGS)
-def test_table(source: tuple[str, bytes], encoding: str | None) -> None:
+def test_table(source, encoding) -> None:
     explained("table", *source, encoding)
 
 
 @SETTINGS
 @given(source=sources("mythos"), encoding=ENCODINGS)
-def test_mythos(source: tuple[str, bytes], encoding: str | None) -> None:
+def test_mythos(source, encoding) -> None:
     explained("mythos", *source, encoding)
 
 
@@ -171,7 +171,7 @@ VALUES = st.recursive(
 
 @SETTINGS
 @given(rows=st.lists(st.fixed_dictionaries({"author": VALUES, "text": VALUES, "topic": VALUES}), max_size=3))
-def test_values_of_every_json_type(rows: list[dict[str, object]]) -> None:
+def test_values_of_every_json_type(rows) -> None:
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     counts = explained("table", ".jsonl", content, None)
     if isinstance(counts, dict):

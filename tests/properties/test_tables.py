@@ -7,7 +7,6 @@ without a note, infinite or of methods that nobody asked for. What a run once fo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -45,7 +44,7 @@ TITLES = st.text(min_size=1, max_size=8) | st.sampled_from(["$a_b$", "[x]", "*",
 
 
 @st.composite
-def names(draw: st.DrawFn) -> dict[str, str]:
+def names(draw) -> dict[str, str]:
     """Titles of some methods, as far as the configuration accepts them together (Project._check_titles)."""
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True))
     taken, found = set(CONTROLS.values()), {}
@@ -60,7 +59,7 @@ def names(draw: st.DrawFn) -> dict[str, str]:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[str, dict[str, str], list[dict]]:
+def tables(draw) -> tuple[str, dict[str, str], list[dict]]:
     """(label, titles by row, rows of the table ``scores``)."""
     label, titles = draw(st.sampled_from(LABELS)), draw(names())
     metrics = sorted(
@@ -81,7 +80,7 @@ def tables(draw: st.DrawFn) -> tuple[str, dict[str, str], list[dict]]:
     return label, titles, list(rows.values())
 
 
-def built(label: str, titles: dict[str, str], rows: Sequence[dict]) -> tuple[TableSpec, pd.DataFrame]:
+def built(label, titles, rows) -> tuple[TableSpec, pd.DataFrame]:
     spec = printed_spec(label)
     scores = pd.DataFrame(rows, columns=list(make_score("", "", 0.0)))
     context = Context("trial", list(titles), "Blogs", "BlogText", ROLES, seeds=SEEDS, display=titles)
@@ -96,7 +95,7 @@ def built(label: str, titles: dict[str, str], rows: Sequence[dict]) -> tuple[Tab
 @example(("main_federated_results", {"favor": "FAVoR", "mine": "$a_b$"}, []))
 @example(("phase1-external-agreement", {"base_only": "Base only"}, []))  # no row: LaTeX ended in a KeyError
 @given(tables())
-def test_every_cell_is_explained_and_every_name_is_one_row(case: tuple[str, dict[str, str], list[dict]]) -> None:
+def test_every_cell_is_explained_and_every_name_is_one_row(case) -> None:
     label, titles, rows = case
     spec, cells = built(label, titles, rows)
     assert list(cells.columns) == TABLE_CELLS.names
@@ -113,7 +112,7 @@ def test_every_cell_is_explained_and_every_name_is_one_row(case: tuple[str, dict
 
 @SETTINGS
 @given(titles=names(), values=st.lists(st.floats(0, 1), min_size=len(KEYS), max_size=len(KEYS)))
-def test_a_row_prints_its_own_methods_number(titles: dict[str, str], values: list[float]) -> None:
+def test_a_row_prints_its_own_methods_number(titles, values) -> None:
     level = dict(zip(KEYS, values, strict=True))
     rows = [make_score(key, "author_accuracy", level[key], "asce_a", seed) for key in titles for seed in SEEDS]
     _, cells = built("main_federated_results", titles, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pandas as pd
 import pytest
@@ -33,15 +33,13 @@ SPACE_METRICS = (
 HOSTILE = r"""<script>alert("x")</script> & 100% \input{x} $a_b^c$ #1 ~ {curly} é ß 中 "quoted" 'single'"""
 
 
-def make_score(
-    method: str, metric: str, value: float, encoder: str = "", seed: int = 1, note: str = "", variant: str = ""
-) -> dict:
+def make_score(method, metric, value, encoder="", seed=1, note="", variant="") -> dict:
     """Return one row of the table ``scores``."""
     keys = {"seed": seed, "method": method, "encoder": encoder, "metric": metric, "variant": variant}
     return {**keys, "value": value, "n": 10, "note": note}
 
 
-def make_scores(methods: Sequence[str] = METHODS, seeds: Sequence[int] = SEEDS) -> pd.DataFrame:
+def make_scores(methods=METHODS, seeds=SEEDS) -> pd.DataFrame:
     """Return scores of ``methods`` and of both controls.
 
     The methods' levels are 0.20, 0.24, 0.28, ... in their order; the middle seed has the level, the first 0.01 less,
@@ -107,9 +105,7 @@ def allocation() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def report(
-    tmp_path_factory: pytest.TempPathFactory, scores: pd.DataFrame, context: Context, allocation: pd.DataFrame
-) -> Report:
+def report(tmp_path_factory, scores, context, allocation) -> Report:
     """A whole report with hostile text in every place a user can write to."""
     figures = tmp_path_factory.mktemp("figures")
     workflow = Figure("Workflow", HOSTILE, figures / "workflow.svg", figures / "workflow.pdf")

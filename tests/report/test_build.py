@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -23,23 +22,24 @@ ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", de
 ERROR = Column("EER", "generated_eer", "style", direction="down")
 
 
-def table(
-    *columns: Column, rows: tuple[Row, ...] = method_rows("fedavg", "ditto", "favor"), **others: object
-) -> TableSpec:
-    return TableSpec("own", "Own", "Own caption.", rows, (Panel(columns),), ("prototypes",), **others)  # type: ignore[arg-type]
+THREE = method_rows("fedavg", "ditto", "favor")
 
 
-def context(*methods: str, **others: object) -> Context:
-    return Context("trial", methods, encoders={"style": "asce_a"}, marks="paper", **others)  # type: ignore[arg-type]
+def table(*columns, rows=THREE, **others) -> TableSpec:
+    return TableSpec("own", "Own", "Own caption.", rows, (Panel(columns),), ("prototypes",), **others)
 
 
-def cell(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
+def context(*methods, **others) -> Context:
+    return Context("trial", methods, encoders={"style": "asce_a"}, marks="paper", **others)
+
+
+def cell(cells, row, column) -> pd.Series:
     found = cells[(cells["row"] == row) & (cells["column"] == column)]
     assert len(found) == 1
     return found.iloc[0]
 
 
-def test_mean_and_sample_deviation_over_seeds(score: Callable[..., dict]) -> None:
+def test_mean_and_sample_deviation_over_seeds(score) -> None:
     # mean (0.1 + 0.2 + 0.6) / 3 = 0.3; squared differences 0.04 + 0.01 + 0.09 = 0.14; sqrt(0.14 / 2) = 0.26458
     values = enumerate((0.1, 0.2, 0.6))
     scores = pd.DataFrame([score("favor", "author_accuracy", value, "asce_a", seed) for seed, value in values])
@@ -49,14 +49,14 @@ def test_mean_and_sample_deviation_over_seeds(score: Callable[..., dict]) -> Non
     assert (found["n"], found["text"], found["reason"]) == (3, "0.300 ± 0.265", "")
 
 
-def test_one_seed_has_no_deviation(score: Callable[..., dict]) -> None:
+def test_one_seed_has_no_deviation(score) -> None:
     scores = pd.DataFrame([score("favor", "author_accuracy", 0.25, "asce_a")])
     found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
     assert math.isnan(found["deviation"])
     assert found["text"] == "0.250"
 
 
-def test_marks_follow_the_direction(score: Callable[..., dict]) -> None:
+def test_marks_follow_the_direction(score) -> None:
     scores = pd.DataFrame(
         [
             score(method, "author_accuracy", value, "asce_a")
@@ -72,7 +72,7 @@ def test_marks_follow_the_direction(score: Callable[..., dict]) -> None:
     assert [cell(cells, row, "EER")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["best", "second", ""]
 
 
-def test_equal_printed_numbers_share_a_mark(score: Callable[..., dict]) -> None:
+def test_equal_printed_numbers_share_a_mark(score) -> None:
     # 0.8246 and 0.8254 both print 0.825: both best. 0.8239 prints 0.824: second.
     pairs = (("fedavg", 0.8239), ("ditto", 0.8246), ("favor", 0.8254))
     scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in pairs])
@@ -85,13 +85,13 @@ def test_equal_printed_numbers_share_a_mark(score: Callable[..., dict]) -> None:
 
 
 @pytest.mark.parametrize("methods", [("favor",), ("fedavg", "favor")])
-def test_no_mark_without_a_difference(score: Callable[..., dict], methods: tuple[str, ...]) -> None:
+def test_no_mark_without_a_difference(score, methods) -> None:
     scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in methods])
     cells = build_table(table(ACCURACY), scores, context(*methods))
     assert set(cells["mark"]) == {""}
 
 
-def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> None:
+def test_controls_and_unranked_rows_take_no_mark(score) -> None:
     rows = (*method_rows("fedavg", "favor"), Row(("Local-only (ref.)",), method="local_only", ranked=False))
     levels = {"gold": 0.9, "local_only": 0.8, "favor": 0.5, "fedavg": 0.4, "shuffled": 0.02}
     scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
@@ -106,7 +106,7 @@ def test_controls_and_unranked_rows_take_no_mark(score: Callable[..., dict]) -> 
     assert cell(cells, "Reference: own continuations", "Author Acc.")["value"] == 0.9
 
 
-def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score: Callable[..., dict]) -> None:
+def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score) -> None:
     scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "ditto")])
     renamed = context("favor", "ditto", display={"ditto": "FAVoR (ditto)"})
     cells = build_table(table(ACCURACY, with_controls=False), scores, renamed, load_paper_values("phase1-main-results"))
@@ -116,7 +116,7 @@ def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(scor
     assert "FAVoR vs. FAVoR (ditto)" in {row.split(" · ")[0] for row in pairs["row"]}
 
 
-def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score: Callable[..., dict]) -> None:
+def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score) -> None:
     levels = {"favor": 0.9, "again": 0.1, "fedavg": 0.5}
     scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
     rows = (Row(("FAVoR",), method="favor"), Row(("FAVoR",), method="again"), Row(("FedAvg",), method="fedavg"))
@@ -130,7 +130,7 @@ def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score: Callable[.
     assert latex_table(spec, cells).count("FAVoR") == 2
 
 
-def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score: Callable[..., dict]) -> None:
+def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score) -> None:
     scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
     others = context("my_method", "favor", "fedavg", display={"my_method": "Mine"})
     cells = build_table(table(ACCURACY, with_controls=False), scores, others)
@@ -141,7 +141,7 @@ def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(sc
     assert list(build_table(named, scores, others)["row"]) == ["Mine", "FedAvg", "FAVoR"]
 
 
-def test_a_collaborative_table_leaves_out_the_users_references(score: Callable[..., dict]) -> None:
+def test_a_collaborative_table_leaves_out_the_users_references(score) -> None:
     scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
     display = {"mine": "Mine", "alone": "Alone"}
     others = context("favor", "mine", "alone", display=display, references=("alone",))
@@ -150,7 +150,7 @@ def test_a_collaborative_table_leaves_out_the_users_references(score: Callable[.
     assert list(build_table(replace(spec, collaborative=True), scores, others)["row"]) == ["FAVoR", "Mine"]
 
 
-def test_every_dash_has_a_reason(score: Callable[..., dict]) -> None:
+def test_every_dash_has_a_reason(score) -> None:
     nan = float("nan")
     scores = pd.DataFrame(
         [
@@ -184,7 +184,7 @@ def test_every_dash_has_a_reason(score: Callable[..., dict]) -> None:
     assert (dashes["reason"] != "").all()
 
 
-def test_a_mean_over_fewer_seeds_says_so(score: Callable[..., dict]) -> None:
+def test_a_mean_over_fewer_seeds_says_so(score) -> None:
     values = [score("favor", "author_accuracy", 0.4, "asce_a", 1)]
     values.append(score("favor", "author_accuracy", float("nan"), "asce_a", 2, note="nothing generated"))
     found = cell(
@@ -193,12 +193,12 @@ def test_a_mean_over_fewer_seeds_says_so(score: Callable[..., dict]) -> None:
     assert (found["value"], found["n"], found["reason"]) == (0.4, 1, "mean over 1 of 2 seeds")
 
 
-def test_minus_zero_prints_as_zero(score: Callable[..., dict]) -> None:
+def test_minus_zero_prints_as_zero(score) -> None:
     scores = pd.DataFrame([score("favor", "author_accuracy", -0.0001, "asce_a")])
     assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["text"] == "0.000"
 
 
-def test_variants_do_not_mix(score: Callable[..., dict]) -> None:
+def test_variants_do_not_mix(score) -> None:
     scores = pd.DataFrame(
         [
             score("favor", "author_accuracy", 0.4, "asce_a"),
@@ -208,7 +208,7 @@ def test_variants_do_not_mix(score: Callable[..., dict]) -> None:
     assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["value"] == 0.4
 
 
-def test_marks_within_an_encoder(score: Callable[..., dict]) -> None:
+def test_marks_within_an_encoder(score) -> None:
     rows = tuple(
         Row((name, encoder), method=method, encoder=encoder)
         for name, method in (("FedAvg", "fedavg"), ("FAVoR", "favor"))
@@ -226,7 +226,7 @@ def test_marks_within_an_encoder(score: Callable[..., dict]) -> None:
     }
 
 
-def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Context) -> None:
+def test_the_papers_values_stand_beside_ours(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
     # favor.tex L492: FAVoR 0.403, macro-F1 0.365
@@ -240,7 +240,7 @@ def test_the_papers_values_stand_beside_ours(scores: pd.DataFrame, context: Cont
     assert build_table(spec, scores, nothing, load_paper_values(spec.label))["paper_value"].isna().all()
 
 
-def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score: Callable[..., dict]) -> None:
+def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score) -> None:
     values = (("asce_a", 0.5), ("minilm", 0.4))
     scores = pd.DataFrame([score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
     about = context("favor", seeds=[1, 2], absences={"luar": "not here"})
@@ -252,7 +252,7 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
     assert "Stylometry" not in set(cells["row"])
 
 
-def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score: Callable[..., dict]) -> None:
+def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score) -> None:
     made = ("favor", "gold", "shuffled")
     scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
     cells = build_table(printed_spec("phase1-external-evaluator-details"), scores, context("favor"))
@@ -278,7 +278,7 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}
 
 
-def test_components_are_those_the_row_ran_with(score: Callable[..., dict]) -> None:
+def test_components_are_those_the_row_ran_with(score) -> None:
     scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "gold")])
     settings = {"favor": {"alignment": False, "private_residual": True}}
     cells = build_table(printed_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))

@@ -10,10 +10,10 @@ import pytest
 from favor.report.cells import printed_deviation, printed_paper
 from favor.report.labels import printed_spec
 from favor.report.number_rows import number_macros
-from favor.report.specs import Column, Unit
+from favor.report.specs import Column
 
 
-def cell(value: float, deviation: float = math.nan, paper: float = math.nan, text: str = "") -> dict[str, Any]:
+def cell(value, deviation=math.nan, paper=math.nan, text="") -> dict[str, Any]:
     return {"value": value, "deviation": deviation, "paper_value": paper, "paper_text": text}
 
 
@@ -30,7 +30,7 @@ def cell(value: float, deviation: float = math.nan, paper: float = math.nan, tex
         (math.nan, 0.01, "", ""),
     ],
 )
-def test_deviation_has_the_scale_of_its_mean(value: float, deviation: float, unit: Unit, printed: str) -> None:
+def test_deviation_has_the_scale_of_its_mean(value, deviation, unit, printed) -> None:
     assert printed_deviation(cell(value, deviation), Column("Runtime", unit=unit)) == printed
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tests.report.test_leaderboard import METHODS, evidence
 
 from favor.analysis.tables import EVIDENCE
@@ -20,7 +18,7 @@ VALUES = {
 }
 
 
-def test_a_finished_run(tmp_path: Path) -> None:
+def test_a_finished_run(tmp_path) -> None:
     assert closing(tmp_path, {"main": VALUES}, True) == []
     (tmp_path / "report.html").write_text("", encoding="utf-8")
     (tmp_path / "main").mkdir()

@@ -10,11 +10,10 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table
 from favor.report.compare import agreement, agreement_rows, differences
-from favor.report.context import Context
 from favor.report.labels import printed_spec
 
 
-def cells(values: list[float], paper: list[float], column: str = "X") -> pd.DataFrame:
+def cells(values, paper, column="X") -> pd.DataFrame:
     rows = [f"row {number}" for number in range(len(values))]
     return pd.DataFrame(
         {"panel": "", "section": "", "row": rows, "column": column, "value": values, "paper_value": paper}
@@ -50,7 +49,7 @@ def test_columns_the_paper_lacks_and_constant_columns() -> None:
     assert agreement_rows(constant).iloc[0].tolist() == ["X", "3", "–", "–", "all rows are equal"]
 
 
-def test_rows_of_several_encoders_are_compared_apart(scores: pd.DataFrame, context: Context) -> None:
+def test_rows_of_several_encoders_are_compared_apart(scores, context) -> None:
     spec = printed_spec("phase1-external-evaluator-details")
     found = agreement(spec, build_table(spec, scores, context, load_paper_values(spec.label)))
     auc = found[(found["column"] == "Gen→Src AUC") & (found["group"] == "MiniLM")]

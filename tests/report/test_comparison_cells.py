@@ -19,7 +19,7 @@ SCORES = SCORES.empty()
 LABEL = "phase1-paired-significance"
 
 
-def comparison(right: str, metric: str, clusters: str = "seed-author", **values: object) -> dict:
+def comparison(right, metric, clusters="seed-author", **values) -> dict:
     row = {"left_method": "favor", "right_method": right, "encoder": "asce_a", "metric": metric, "clusters": clusters}
     numbers = {"left": 0.4, "right": 0.3, "delta": 0.1, "low": -0.0501, "high": 0.25, "p": 0.04, "p_exact": 0.0004}
     rest = {"test": "bootstrap", "p_holm": 0.08, "n": 578, "pairs": 0, "draws": 100, "cluster_count": 12, "note": ""}
@@ -38,18 +38,18 @@ def cells() -> pd.DataFrame:
     return build_table(printed_spec(LABEL), SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows))
 
 
-def cell(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
+def cell(cells, row, column) -> pd.Series:
     (index,) = cells.index[(cells["row"] == row) & (cells["column"] == column)]
     return cells.loc[index]
 
 
-def test_every_row_of_the_paper_is_printed(cells: pd.DataFrame) -> None:
+def test_every_row_of_the_paper_is_printed(cells) -> None:
     assert cells["row"].nunique() == 20
     assert len(cells) == 20 * 8
     assert ((cells["text"] != "–") | (cells["reason"] != "")).all()
 
 
-def test_statistics_are_printed_as_in_the_paper(cells: pd.DataFrame) -> None:
+def test_statistics_are_printed_as_in_the_paper(cells) -> None:
     row = "FAVoR vs. Ditto · Author acc."
     texts = {name: cell(cells, row, name)["text"] for name in ("FAVoR", "Baseline", "Directional Δ", "p", "n")}
     assert texts == {"FAVoR": "0.400", "Baseline": "0.300", "Directional Δ": "+0.100", "p": "<.001", "n": "578"}
@@ -61,7 +61,7 @@ def test_statistics_are_printed_as_in_the_paper(cells: pd.DataFrame) -> None:
     assert cell(cells, "FAVoR vs. Ditto · Top-1 cosine", "Directional Δ")["text"] == "-0.012"
 
 
-def test_dashes_say_why(cells: pd.DataFrame) -> None:
+def test_dashes_say_why(cells) -> None:
     assert cell(cells, "FAVoR vs. Pooled · SemSim", "p")["reason"] == "Pooled PEFT is not run in experiment trial"
     assert "survives in both" in cell(cells, "FAVoR vs. FedProx · Top-1 cosine", "FAVoR")["reason"]
     assert "not computed" in cell(cells, "FAVoR vs. Ditto · Asst. score", "n")["reason"]
@@ -80,7 +80,7 @@ def test_an_encoder_that_is_not_there_is_named() -> None:
     assert reason == "encoder Stylometry is not part of experiment trial"
 
 
-def test_pages_show_the_paper_beside_ours(cells: pd.DataFrame) -> None:
+def test_pages_show_the_paper_beside_ours(cells) -> None:
     spec = printed_spec(LABEL)
     page = html_table(spec, cells)
     assert "paper [0.078, 0.170]" in page

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
 
@@ -16,7 +14,7 @@ CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, mar
 
 
 @pytest.fixture
-def verified(score: Callable[..., dict]) -> pd.DataFrame:
+def verified(score) -> pd.DataFrame:
     """FAVoR above Ditto in MiniLM's space, below in stylometry's; StyleDistance was not there."""
     values = {("favor", "minilm"): (0.7, 0.5), ("ditto", "minilm"): (0.5, 0.6),
               ("favor", "stylometry"): (0.6, 0.6), ("ditto", "stylometry"): (0.7, 0.7)}  # fmt: skip
@@ -29,7 +27,7 @@ def verified(score: Callable[..., dict]) -> pd.DataFrame:
     )
 
 
-def test_agreement_counts_the_evaluators_that_were_asked(verified: pd.DataFrame) -> None:
+def test_agreement_counts_the_evaluators_that_were_asked(verified) -> None:
     found = agreement(verified, {}, "favor", "ditto")
     assert (found.supporting, found.compared) == (("minilm",), 2)
     assert found.reason == "no scores of both methods by StyleDistance"
@@ -38,13 +36,13 @@ def test_agreement_counts_the_evaluators_that_were_asked(verified: pd.DataFrame)
     assert row.loc["Fraction", "value"] == 0.5
 
 
-def test_agreement_without_scores_is_a_dash(verified: pd.DataFrame) -> None:
+def test_agreement_without_scores_is_a_dash(verified) -> None:
     row = build_table(printed_spec("phase1-external-agreement"), verified.iloc[:0], CONTEXT).set_index("column")
     assert set(row["text"]) == {"–"}
     assert row.loc["Fraction", "reason"] == "no scores of both methods by MiniLM, StyleDistance, Stylometry"
 
 
-def test_topic_audit(verified: pd.DataFrame, score: Callable[..., dict]) -> None:
+def test_topic_audit(verified, score) -> None:
     roster = [("Student", 5), ("indUnk", 3), ("Arts", 3), ("Law", 1)]
     rows = [score("source", "topic_authors", count, "", 0, "", topic) for topic, count in roster]
     rows += [
@@ -71,6 +69,6 @@ def test_topic_audit(verified: pd.DataFrame, score: Callable[..., dict]) -> None
     }
 
 
-def test_topic_audit_without_topics_says_so(verified: pd.DataFrame) -> None:
+def test_topic_audit_without_topics_says_so(verified) -> None:
     cells = build_table(printed_spec("phase1-topic-audit"), verified, CONTEXT).set_index("row")
     assert cells.loc["Evaluation authors", ["text", "reason"]].tolist() == ["–", "topics were not scored"]

@@ -13,7 +13,7 @@ from favor.report.latex import latex_table
 SPEC = printed_spec("qualitative-appendix")
 
 
-def made(failed: tuple[str, str] = ("favor", "p3")) -> tuple[pd.DataFrame, pd.DataFrame]:
+def made(failed=("favor", "p3")) -> tuple[pd.DataFrame, pd.DataFrame]:
     prompts = pd.DataFrame(
         [(1, f"client_00{n}", f"p{n}", f"prefix {n}", f"gold {n}") for n in range(1, 7)],
         columns=["seed", "client", "prompt_id", "prompt_text", "gold_text"],

@@ -9,8 +9,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from html import unescape
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from favor.corpora.tables import ALLOCATION
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
-from favor.report.context import Context
 from favor.report.drawing import drawing
 from favor.report.figure_data import TABLES, FigureData
 from favor.report.figure_specs import FigureInput, asked, figures_in_order, load_figure
@@ -48,7 +46,7 @@ from favor.report.page import inline_svg
 from favor.scores.tables import SCORES
 
 
-def training_log(rounds: int = 2) -> pd.DataFrame:
+def training_log(rounds=2) -> pd.DataFrame:
     rows = []
     for stage in ("shared", "personal"):
         for number in range(rounds):
@@ -60,7 +58,7 @@ def training_log(rounds: int = 2) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def embedded(centres: dict[str, tuple[float, float]], method: str = "", kind: str = "") -> pd.DataFrame:
+def embedded(centres, method="", kind="") -> pd.DataFrame:
     """Three texts of every author around a centre in a space of three dimensions."""
     rows = []
     for client, (x, y) in centres.items():
@@ -70,7 +68,7 @@ def embedded(centres: dict[str, tuple[float, float]], method: str = "", kind: st
     return pd.DataFrame(rows)
 
 
-def generation_map(*paths: Path) -> None:
+def generation_map(*paths) -> None:
     centres = {"client_001": (1.0, 0.0), "client_002": (-1.0, 0.0), "client_003": (0.0, 1.0)}
     near = {client: (x / 4, y / 4) for client, (x, y) in centres.items()}
     outputs = pd.concat([embedded(centres, "favor"), embedded(near, "fedavg")], ignore_index=True)
@@ -101,7 +99,7 @@ def participation_table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "last_round", "clients", "outputs", "correct"])
 
 
-def voice_table(method: str = "favor") -> pd.DataFrame:
+def voice_table(method="favor") -> pd.DataFrame:
     ends = {"score": 0.6, "score_low": 0.5, "score_high": 0.65}
     rows = [
         (0, name, "asce_a", f"kept_{metric}", variant, value, 48, "")
@@ -231,7 +229,7 @@ DRAWN = [
 
 
 @pytest.fixture(params=DRAWN)
-def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context, allocation: pd.DataFrame) -> Draw:
+def draw(request, scores, context, allocation) -> Draw:
     """Each figure as a function of its output paths."""
     two = Methods(["fedavg", "favor"])
     drawings: dict[str, Draw] = {
@@ -262,7 +260,7 @@ def draw(request: pytest.FixtureRequest, scores: pd.DataFrame, context: Context,
     return drawings[request.param]
 
 
-def test_same_data_same_bytes(tmp_path: Path, draw: Draw) -> None:
+def test_same_data_same_bytes(tmp_path, draw) -> None:
     for name in ("one", "two"):
         draw(tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf")
     if draw not in (draw_workflow, draw_pipeline):
@@ -278,11 +276,11 @@ def test_same_data_same_bytes(tmp_path: Path, draw: Draw) -> None:
     assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
 
 
-def csv_of(path: Path) -> pd.DataFrame:
+def csv_of(path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False)
 
 
-def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path: Path) -> None:
+def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path) -> None:
     """The CSV has what the test's tables say, under the names that the drawing prints."""
     path = tmp_path / "drawn.csv"
     draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, path)
@@ -305,12 +303,12 @@ def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path: Path) -> None:
     }
 
 
-def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path: Path) -> None:
+def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path) -> None:
     with pytest.raises(UserError, match=r"own\.csv: the figure does not say what it draws"):
         draw_pipeline(tmp_path / "own.csv")
 
 
-def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
+def test_a_name_with_a_formula_is_drawn_as_text(tmp_path) -> None:
     name = r"A $\frac$ b ($5 vs $10)"
     shown = Methods(["own"], {"own": name})
     draw_training_curves({"own": training_log()}, shown, tmp_path / "a.svg", tmp_path / "a.pdf")
@@ -320,7 +318,7 @@ def test_a_name_with_a_formula_is_drawn_as_text(tmp_path: Path) -> None:
         assert not axis.legend([axis.plot([0], [0])[0]], [name]).get_texts()[0].get_parse_math()
 
 
-def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path: Path) -> None:
+def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
     logs, shown, path = {"favor": training_log()}, Methods(["favor"]), tmp_path / "curves.csv"
     draw_training_curves(logs, shown, path)
     assert set(csv_of(path)["panel"]) == {"Shared stage", "Personal stage", "Style alignment"}
@@ -334,17 +332,17 @@ def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path: Path) -> N
     assert drawn.get_group("Style encoder ASCE-A")[["place", "value"]].to_numpy().tolist() == [[1.0, 3.0], [2.0, 2.0]]
 
 
-def test_empty_logs_are_named(tmp_path: Path) -> None:
+def test_empty_logs_are_named(tmp_path) -> None:
     with pytest.raises(UserError, match="every training log is empty"):
         draw_training_curves({"favor": training_log().iloc[:0]}, Methods(["favor"]), tmp_path / "curves.svg")
 
 
-def test_a_figure_without_points_says_so(tmp_path: Path, scores: pd.DataFrame) -> None:
+def test_a_figure_without_points_says_so(tmp_path, scores) -> None:
     draw_retention_utility(scores, "no_such_encoder", Methods(["favor"]), tmp_path / "retention.svg")
     assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
 
 
-def test_common_prompts_draw_every_method_that_has_them(tmp_path: Path, written: list[str]) -> None:
+def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> None:
     values = {"common_similarity": 0.8, "author_share": 0.2, "prompt_share": 0.5, "remainder_share": 0.3}
     rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
     rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
@@ -358,7 +356,7 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path: Path, written:
     assert written[-1].startswith("No two authors have outputs")
 
 
-def test_copying_draws_every_method_with_outputs(tmp_path: Path, written: list[str]) -> None:
+def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     rows = [
         (method, metric, variant, value)
         for method in ("favor", "fedavg", "gold")
@@ -377,7 +375,7 @@ def test_copying_draws_every_method_with_outputs(tmp_path: Path, written: list[s
     assert written[-1] == "No output passed the filter."
 
 
-def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
+def test_voice_against_traffic_draws_who_has_both(tmp_path, written) -> None:
     silent = traffic_table().query("metric != 'upload_bytes'")
     draw_voice_traffic(silent, "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No method has both values")
@@ -386,7 +384,7 @@ def test_voice_against_traffic_draws_who_has_both(tmp_path: Path, written: list[
     assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
 
-def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypatch) -> None:
     from matplotlib.axes import Axes
 
     rows = [
@@ -421,7 +419,7 @@ def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path: Path, mo
 _AROUND = {"": 0.0, "low": -0.1, "high": 0.1}
 
 
-def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: list[str]) -> None:
+def test_distinct_against_faithful_draws_who_has_both(tmp_path, written) -> None:
     lost = voice_table()
     lost.loc[lost["method"] == "favor", "value"] = np.nan
     draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
@@ -432,14 +430,14 @@ def test_distinct_against_faithful_draws_who_has_both(tmp_path: Path, written: l
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def written(monkeypatch) -> list[str]:
     """Every text that a figure's axes are given (the files hold letters as outlines)."""
     from matplotlib.axes import Axes
 
     texts: list[str] = []
     original = Axes.text
 
-    def record(axis: Axes, x: float, y: float, text: str, *others: object, **style: object) -> object:
+    def record(axis, x, y, text, *others, **style) -> object:
         texts.append(text)
         return original(axis, x, y, text, *others, **style)
 
@@ -447,7 +445,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, written: list[str]) -> None:
+def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path, written) -> None:
     draw_homogenisation(drift_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg")
     # shuffled, FedAvg, FAVoR upwards; contractions before digits
     assert written == ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]
@@ -459,7 +457,7 @@ def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path: Path, 
     ]
 
 
-def test_growth_ends_where_every_seed_has_the_authors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growth_ends_where_every_seed_has_the_authors(tmp_path, monkeypatch) -> None:
     from matplotlib.axes import Axes
 
     drawn: list[list[int]] = []
@@ -471,21 +469,21 @@ def test_growth_ends_where_every_seed_has_the_authors(tmp_path: Path, monkeypatc
     assert drawn == [[1, 2], [1, 2]]
 
 
-def test_authors_who_lose_are_not_named(tmp_path: Path, written: list[str]) -> None:
+def test_authors_who_lose_are_not_named(tmp_path, written) -> None:
     draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "authors.svg")
     assert "client_00" not in (tmp_path / "authors.svg").read_text()
     draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "none.svg")
     assert written[-1].startswith("No method has an output")
 
 
-def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path: Path, written: list[str]) -> None:
+def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path, written) -> None:
     draw_measure_agreement(agreement_table(), tmp_path / "agreement.svg")
     assert sorted(written) == ["0.8", "0.8", "−0.3", "−0.3"]
     draw_measure_agreement(agreement_table().assign(value=np.nan), tmp_path / "none.svg")
     assert written[-1].startswith("Nothing to correlate")
 
 
-def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_reference_of_your_own_is_drawn_as_a_reference(scores, tmp_path) -> None:
     mine = scores.replace({"method": {"fedavg": "mine"}})
     for name, references in (("federated", ()), ("reference", ("mine",))):
         path = tmp_path / f"{name}.svg"
@@ -493,19 +491,19 @@ def test_a_reference_of_your_own_is_drawn_as_a_reference(scores: pd.DataFrame, t
     assert (tmp_path / "federated.svg").read_text() != (tmp_path / "reference.svg").read_text()
 
 
-def test_slopes_are_fitted_through_the_origin(tmp_path: Path, written: list[str]) -> None:
+def test_slopes_are_fitted_through_the_origin(tmp_path, written) -> None:
     draw_discriminability(coordinate_table(), tmp_path / "figure.svg")
     assert [text.split("\n")[0] for text in written] == ["slope 0.75", "slope 0.50"]
     assert "1,234 texts" in written[0]
 
 
-def test_the_heat_map_prints_percentages(tmp_path: Path, written: list[str]) -> None:
+def test_the_heat_map_prints_percentages(tmp_path, written) -> None:
     draw_adapter_allocation(energy_table(), tmp_path / "figure.svg")
     assert written[:4] == ["25", "75", "25", "75"]  # attention stands before the other modules
     assert "No private residual" in written[4]
 
 
-def test_the_map_shows_how_far_authors_move_together(tmp_path: Path, written: list[str]) -> None:
+def test_the_map_shows_how_far_authors_move_together(tmp_path, written) -> None:
     generation_map(tmp_path / "figure.svg")
     numbers = [float(text.removeprefix("spread ")) for text in written if text.startswith("spread")]
     assert numbers[0] == 1.0  # the authors' own
@@ -526,7 +524,7 @@ def test_the_principal_plane_by_hand() -> None:
     assert spread(rows) == pytest.approx(np.sqrt(2.5))
 
 
-def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None:
+def test_figures_without_data_say_so(tmp_path, written) -> None:
     draw_discriminability(coordinate_table().iloc[:0], tmp_path / "a.svg")
     draw_adapter_allocation(energy_table().iloc[:0], tmp_path / "b.svg")
     draw_last_participation(participation_table().iloc[:0], Methods(["local_only"]), tmp_path / "c.svg")
@@ -537,7 +535,7 @@ def test_figures_without_data_say_so(tmp_path: Path, written: list[str]) -> None
     assert {"No attack was measured.", "No secrets were planted."} <= set(written)
 
 
-def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path: Path, written: list[str]) -> None:
+def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path, written) -> None:
     draw_privacy(privacy_table(), Methods(["fedavg", "favor"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     for word in ("FAVoR", "Did the author take part?", "final shared adapter", "each upload", "Exposure (bits)", "16"):
@@ -562,7 +560,7 @@ def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_figure_gets_what_it_asked_for(tmp_path: Path, scores: pd.DataFrame, allocation: pd.DataFrame) -> None:
+def test_a_figure_gets_what_it_asked_for(tmp_path, scores, allocation) -> None:
     write_parquet(allocation, tmp_path / "allocation.parquet", ALLOCATION)
     half = len(scores) // 2
     for number, part in enumerate((scores.iloc[:half], scores.iloc[half:])):
@@ -578,14 +576,12 @@ def test_a_figure_gets_what_it_asked_for(tmp_path: Path, scores: pd.DataFrame, a
 
 
 @pytest.mark.parametrize(("name", "drawing"), [("workflow", draw_workflow), ("pipeline", draw_pipeline)])
-def test_the_documentation_shows_the_drawings_as_they_are(
-    repository: Path, tmp_path: Path, name: str, drawing: Callable[..., None]
-) -> None:
+def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, name, drawing) -> None:
     drawing(tmp_path / "drawn.svg", tmp_path / "drawn.pdf")
     assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / f"{name}.svg").read_bytes()
 
 
-def test_a_figure_says_what_it_shows(tmp_path: Path) -> None:
+def test_a_figure_says_what_it_shows(tmp_path) -> None:
     shown = Methods(["favor", "fedavg"])
     draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
     element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
@@ -614,15 +610,15 @@ def test_a_figure_says_what_it_shows(tmp_path: Path) -> None:
     ],
     indirect=["draw"],
 )
-def test_every_drawing_of_data_says_what_it_shows(tmp_path: Path, draw: Draw, said: str) -> None:
+def test_every_drawing_of_data_says_what_it_shows(tmp_path, draw, said) -> None:
     draw(tmp_path / "figure.svg")
     assert said in unescape(inline_svg(tmp_path / "figure.svg", "a", "Title"))
 
 
-def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path: Path) -> None:
+def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> None:
     drawn = {}
 
-    def keep(figure: Any, *paths: Path, finding: str = "", data: Any = None) -> None:
+    def keep(figure, *paths, finding="", data=None) -> None:
         drawn.update(panels=figure.axes, finding=finding)
 
     with pytest.MonkeyPatch.context() as patch:

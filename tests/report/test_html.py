@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,7 +16,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table
-from favor.report.content import DEMO_STATEMENT, Report, ReportTable
+from favor.report.content import DEMO_STATEMENT, ReportTable
 from favor.report.context import Context
 from favor.report.html import html_document, html_table
 from favor.report.labels import printed_spec
@@ -38,7 +37,7 @@ class WellFormed(HTMLParser):
         self.links: set[str] = set()
         self.text: list[str] = []
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attributes) -> None:
         found = dict(attributes)
         if "id" in found:
             assert found["id"] not in self.ids, f"id {found['id']} twice"
@@ -55,20 +54,20 @@ class WellFormed(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attributes) -> None:
         self.handle_starttag(tag, attributes)
         if tag not in VOID:
             self.open.pop()
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag) -> None:
         assert self.open, f"</{tag}> closes nothing"
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data) -> None:
         self.text.append(data)
 
 
-def parsed(text: str) -> WellFormed:
+def parsed(text) -> WellFormed:
     parser = WellFormed()
     parser.feed(text)
     parser.close()
@@ -76,7 +75,7 @@ def parsed(text: str) -> WellFormed:
     return parser
 
 
-def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
+def test_table_is_accessible(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
     text = html_table(spec, cells, "Experiment demo.")
@@ -92,7 +91,7 @@ def test_table_is_accessible(scores: pd.DataFrame, context: Context) -> None:
     assert text.count("<caption") == 1
 
 
-def test_reasons_stand_below(scores: pd.DataFrame, context: Context, hostile: str) -> None:
+def test_reasons_stand_below(scores, context, hostile) -> None:
     spec = printed_spec("phase1-main-external-verification")
     cells = build_table(
         spec, scores, Context("demo", ("favor",), encoders=context.encoders, absences={"styledistance": hostile})
@@ -103,7 +102,7 @@ def test_reasons_stand_below(scores: pd.DataFrame, context: Context, hostile: st
     assert "<td>–<sup>a</sup>" in text
 
 
-def test_report_is_well_formed_and_self_contained(tmp_path: Path, report: Report, hostile: str) -> None:
+def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> None:
     write_html_report(tmp_path / "report.html", report)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = parsed(text)
@@ -125,7 +124,7 @@ def test_report_is_well_formed_and_self_contained(tmp_path: Path, report: Report
     assert "further numbers have no value in this experiment" in words
 
 
-def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path: Path, report: Report) -> None:
+def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path, report) -> None:
     spec = printed_spec("human_2afc_audit")
     scores = missing_scores(["ditto", "favor"], NO_RESPONSES)
     empty = ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
@@ -139,14 +138,14 @@ def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path: Path, report: R
     assert "Main federated" in page  # tables with numbers stay
 
 
-def test_same_report_same_bytes(tmp_path: Path, report: Report) -> None:
+def test_same_report_same_bytes(tmp_path, report) -> None:
     write_html_report(tmp_path / "one.html", report)
     write_html_report(tmp_path / "two.html", report)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
 @pytest.mark.parametrize("content", ["not a drawing", '<svg onload="x()"></svg>', "<svg><script>x</script></svg>"])
-def test_only_plain_drawings_are_taken_in(tmp_path: Path, content: str) -> None:
+def test_only_plain_drawings_are_taken_in(tmp_path, content) -> None:
     (tmp_path / "bad.svg").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=r"bad\.svg: not a plain SVG drawing"):
         inline_svg(tmp_path / "bad.svg", "figure", "Title")
@@ -154,7 +153,7 @@ def test_only_plain_drawings_are_taken_in(tmp_path: Path, content: str) -> None:
         inline_svg(tmp_path / "none.svg", "figure", "Title")
 
 
-def test_report_in_chromium(tmp_path: Path, report: Report, browser: Any, hostile: str) -> None:
+def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
     path = tmp_path / "report.html"
     write_html_report(path, report)
     for width in (1200, 390):
@@ -181,7 +180,7 @@ def test_report_in_chromium(tmp_path: Path, report: Report, browser: Any, hostil
     assert browser.get_log("browser") == []
 
 
-def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
+def test_reading_aids(tmp_path, report, browser) -> None:
     board = pd.DataFrame(
         {"Row": ["FAVoR", "Ditto", "FedAvg", "Reference: chance"], "Author accuracy": ["0.4", "0.3", "–", "0.083"]}
     )
@@ -190,7 +189,7 @@ def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
     browser.set_window_size(1400, 900)
     browser.get((tmp_path / "report.html").as_uri())
 
-    def run(script: str) -> Any:
+    def run(script) -> Any:
         return browser.execute_script(script)
 
     rows = "[...document.querySelectorAll('.first tbody tr')].filter(r => !r.hidden).map(r => r.cells[0].textContent)"
@@ -242,7 +241,7 @@ def test_reading_aids(tmp_path: Path, report: Report, browser: Any) -> None:
     assert browser.get_log("browser") == []
 
 
-def test_what_is_folded_is_printed(tmp_path: Path, report: Report, browser: Any) -> None:
+def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext is not installed")
     write_html_report(tmp_path / "report.html", report)
@@ -257,7 +256,7 @@ def test_what_is_folded_is_printed(tmp_path: Path, report: Report, browser: Any)
     assert "Numbers drawn" not in text
 
 
-def test_paper_print_and_phone(tmp_path: Path, report: Report, browser: Any) -> None:
+def test_paper_print_and_phone(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())
     # In a demo the paper's values wait to be asked for.

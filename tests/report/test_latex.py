@@ -6,14 +6,12 @@ import dataclasses
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table
-from favor.report.content import Report
 from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.latex import PACKAGES, latex_table
@@ -24,7 +22,7 @@ from favor.running.environment import latex_available
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
-def test_marks_deviations_and_notes(scores: pd.DataFrame, context: Context) -> None:
+def test_marks_deviations_and_notes(scores, context) -> None:
     spec = printed_spec("phase1-ablation-full-meanstd")
     context = dataclasses.replace(context, settings={"favor": {"alignment": True, "private_residual": True}})
     source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
@@ -67,7 +65,7 @@ def test_numbers_align_at_the_point() -> None:
     assert r"c & \phantom{$-$}\phantom{0}0.75 \\" in source
 
 
-def test_panels_taller_than_a_page_go_on_in_a_further_environment(scores: pd.DataFrame, context: Context) -> None:
+def test_panels_taller_than_a_page_go_on_in_a_further_environment(scores, context) -> None:
     spec = printed_spec("phase1-ablation-full-meanstd")
     cells = build_table(spec, scores, context)
     rows = [cells.assign(row=cells["row"] + f" {number}") for number in range(12)]
@@ -78,7 +76,7 @@ def test_panels_taller_than_a_page_go_on_in_a_further_environment(scores: pd.Dat
     assert latex_table(spec, cells).count(begin) == 1
 
 
-def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
+def test_daggers_and_sections(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     source = latex_table(spec, build_table(spec, scores, context))
     assert r" & FedDPA$^{\dagger}$ & " in source
@@ -88,7 +86,7 @@ def test_daggers_and_sections(scores: pd.DataFrame, context: Context) -> None:
     assert "dagger" not in latex_table(spec, build_table(spec, scores, without))
 
 
-def test_the_papers_values_below_ours(scores: pd.DataFrame, context: Context) -> None:
+def test_the_papers_values_below_ours(scores, context) -> None:
     spec = printed_spec("asce-b-audit")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
     # ours 0.400 minus the paper's 0.403
@@ -97,14 +95,14 @@ def test_the_papers_values_below_ours(scores: pd.DataFrame, context: Context) ->
     assert "paper 0.403" not in latex_table(spec, cells)
 
 
-def test_every_deviation_as_the_page_prints_it(scores: pd.DataFrame, context: Context) -> None:
+def test_every_deviation_as_the_page_prints_it(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context)
     assert r"0.320 $\pm$ 0.010" in latex_table(spec, cells, deviations=True)
     assert r"$\pm$" not in latex_table(spec, cells)
 
 
-def test_wide_tables_span_two_columns_and_marks_are_the_users(scores: pd.DataFrame, context: Context) -> None:
+def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -> None:
     wide = latex_table(
         printed_spec("main_federated_results"), build_table(printed_spec("main_federated_results"), scores, context)
     )
@@ -116,9 +114,7 @@ def test_wide_tables_span_two_columns_and_marks_are_the_users(scores: pd.DataFra
 
 
 @needs_latex
-def test_every_table_compiles_with_hostile_text(
-    tmp_path: Path, scores: pd.DataFrame, context: Context, hostile: str
-) -> None:
+def test_every_table_compiles_with_hostile_text(tmp_path, scores, context, hostile) -> None:
     methods = [*context.methods, "own"]
     odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
     bodies = []
@@ -141,9 +137,7 @@ def test_every_table_compiles_with_hostile_text(
 
 
 @pytest.mark.parametrize("title", ["[2pt] mine", "*starred", "A $\\frac$ b (5$)"])
-def test_a_name_is_text_wherever_a_line_begins(
-    scores: pd.DataFrame, context: Context, tmp_path: Path, title: str
-) -> None:
+def test_a_name_is_text_wherever_a_line_begins(scores, context, tmp_path, title) -> None:
     odd = Context("trial", [*context.methods, "own"], "", "", context.encoders, {}, {"favor": title})
     spec = printed_spec("phase1-main-results")
     assert not spec.sectioned
@@ -159,7 +153,7 @@ def test_a_name_is_text_wherever_a_line_begins(
 
 
 @needs_latex
-def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path: Path, report: Report) -> None:
+def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path, report) -> None:
     if shutil.which("dpkg") is None:
         pytest.skip("not a Debian machine")
     bare = dataclasses.replace(report.experiments[0], figures=())
@@ -176,7 +170,7 @@ def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path: Path, report: R
     assert found <= {"texlive-base", "texlive-binaries", "texlive-latex-base", "texlive-latex-recommended"}
 
 
-def test_a_users_own_table(scores: pd.DataFrame, context: Context) -> None:
+def test_a_users_own_table(scores, context) -> None:
     from favor.report.specs import method_rows
 
     columns = (Column("A & B", "author_accuracy", "style", direction="up"),)

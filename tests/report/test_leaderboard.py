@@ -14,7 +14,7 @@ VALUES = {
 }
 
 
-def evidence(p: dict[frozenset[str], float]) -> pd.DataFrame:
+def evidence(p) -> pd.DataFrame:
     """Every pair once, in the order of VALUES; an interval of ± 0.05 around the difference, p = 0.9 unless given."""
     names = list(VALUES)
     rows = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -29,7 +28,7 @@ HARD = (
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
-def compiled(folder: Path, body: str) -> str:
+def compiled(folder, body) -> str:
     """Return the text of a report with ``body`` and nothing else; its log lies in ``folder``."""
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext is not installed")
@@ -40,9 +39,7 @@ def compiled(folder: Path, body: str) -> str:
 
 
 @needs_latex
-def test_hard_tables_fit_the_line_with_hostile_text(
-    tmp_path: Path, scores: pd.DataFrame, context: Context, hostile: str
-) -> None:
+def test_hard_tables_fit_the_line_with_hostile_text(tmp_path, scores, context, hostile) -> None:
     methods = [*context.methods, "own"]
     odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
     specs = list(map(printed_spec, HARD))
@@ -59,7 +56,7 @@ def test_hard_tables_fit_the_line_with_hostile_text(
 
 
 @needs_latex
-def test_a_table_taller_than_a_page_repeats_its_header_and_counts_once(tmp_path: Path) -> None:
+def test_a_table_taller_than_a_page_repeats_its_header_and_counts_once(tmp_path) -> None:
     tall = pd.DataFrame({"Key of many": [f"row {number}" for number in range(150)], "Value": 1})
     pages = compiled(tmp_path, captioned_table(tall, "A tall one. It goes on") + plain_table(tall.iloc[:2])).split("\f")
     assert [page.count("Key of many") for page in pages[:3]] == [1, 1, 2]  # the last page has the short one, too

@@ -11,7 +11,7 @@ import pytest
 from favor.analysis.tables import EVIDENCE
 from favor.report.build import build_table
 from favor.report.cells import Cell
-from favor.report.context import Context, Marks
+from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark
 from favor.report.notes import mark_notes
@@ -22,7 +22,7 @@ AUTHORS = 20
 COLUMN = Column("Acc.", "author_accuracy", "style", direction="up")
 
 
-def evidence(levels: dict[str, float], noise: float = 0.02, metric: str = "author_accuracy") -> pd.DataFrame:
+def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
     """The table of values per author that scatter around ``levels`` (with the controls), every author with an offset.
 
     The offset is common to all rows, so differences are known far better than the values themselves.
@@ -42,7 +42,7 @@ def evidence(levels: dict[str, float], noise: float = 0.02, metric: str = "autho
     return pd.DataFrame(rows, columns=EVIDENCE.names)
 
 
-def marked(levels: dict[str, float], marks: Marks = "evidence", gold: float = 0.9, **noise: float) -> tuple[set, str]:
+def marked(levels, marks="evidence", gold=0.9, **noise) -> tuple[set, str]:
     table = evidence({**levels, "gold": gold, "shuffled": 0.1}, **noise)
     contest = [(Row((name,), name), Cell(value)) for name, value in levels.items()]
     reason = mark(COLUMN, contest, marks, Evidence(table, {"style": "asce_a"}))
@@ -98,7 +98,7 @@ def test_printed_means_for_tables_beside_the_paper() -> None:
 @pytest.mark.parametrize(
     ("unranked", "best"), [((), {"FAVoR", "Local-only + ASCE"}), (("favor",), {"Local-only + ASCE"})]
 )
-def test_table(scores: pd.DataFrame, unranked: tuple[str, ...], best: set[str]) -> None:
+def test_table(scores, unranked, best) -> None:
     """FAVoR and the local reference are alike, the others far below; one column is tested, its neighbours are not."""
     levels = {"favor": 0.5, "local_only_asce": 0.5, "fedavg": 0.2, "ditto": 0.2}
     table = evidence({**levels, "gold": 0.9, "shuffled": 0.1}, noise=0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshol
 from favor.statistics.bootstrap import auc
 
 
-def evaluate(folder: Path) -> dict[str, float]:
+def evaluate(folder) -> dict[str, float]:
     """Read both files, join by id, and measure."""
     read = lambda name: {r["id"]: r for r in map(json.loads, (folder / name).read_text().splitlines())}  # noqa: E731
     truth, answers = read("truth.jsonl"), read("answers.jsonl")
@@ -30,7 +29,7 @@ def evaluate(folder: Path) -> dict[str, float]:
     return measure([truth[name]["same"] for name in truth], [answers[name]["value"] for name in truth])
 
 
-def measure(same: list[bool], values: list[float]) -> dict[str, float]:
+def measure(same, values) -> dict[str, float]:
     correct = unanswered = hits = false_negatives = false_positives = 0
     for truth, value in zip(same, values, strict=True):
         if value == 0.5:
@@ -64,7 +63,7 @@ def inputs() -> ScoreInputs:
     for at, name in enumerate(names):
         centre = generator.normal(size=5)
 
-        def near(centre: np.ndarray = centre) -> np.ndarray:
+        def near(centre=centre) -> np.ndarray:
             return centre + generator.normal(size=5)
 
         for number in range(4):
@@ -84,7 +83,7 @@ def inputs() -> ScoreInputs:
     )
 
 
-def test_an_independent_evaluator_agrees(inputs: ScoreInputs, tmp_path: Path) -> None:
+def test_an_independent_evaluator_agrees(inputs, tmp_path) -> None:
     export = pan_export(inputs, "e", "m", 1)
     write_pan(export, tmp_path)
     assert evaluate(tmp_path) == pytest.approx(export.measures, abs=1e-12)
@@ -93,7 +92,7 @@ def test_an_independent_evaluator_agrees(inputs: ScoreInputs, tmp_path: Path) ->
     assert all(name.startswith("client_") for name in authors)
 
 
-def test_the_order_of_answers_is_the_order_of_cosines(inputs: ScoreInputs) -> None:
+def test_the_order_of_answers_is_the_order_of_cosines(inputs) -> None:
     from favor.scores.verification import source_pairs
 
     run = next(run for run in inputs.runs if run.method == "m")
@@ -106,7 +105,7 @@ def test_the_order_of_answers_is_the_order_of_cosines(inputs: ScoreInputs) -> No
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_measures_with_unanswered_pairs(seed: int) -> None:
+def test_measures_with_unanswered_pairs(seed) -> None:
     generator = np.random.default_rng(seed)
     truth = generator.random(60) < 0.4
     answers = np.clip(np.round(generator.random(60), 1), 0, 1)  # a tenth of them is exactly 0.5
@@ -123,16 +122,16 @@ def test_the_threshold_accepts_at_the_equal_error_rate() -> None:
     assert np.isnan(equal_error_threshold(scores, np.ones(4, dtype=bool)))
 
 
-def test_a_missing_run_is_named(inputs: ScoreInputs) -> None:
+def test_a_missing_run_is_named(inputs) -> None:
     with pytest.raises(UserError, match="no run of method 'x' with seed 1"):
         pan_export(inputs, "e", "x", 1)
 
 
-def with_frames(inputs: ScoreInputs, generations: pd.DataFrame, prompts: pd.DataFrame) -> ScoreInputs:
+def with_frames(inputs, generations, prompts) -> ScoreInputs:
     return ScoreInputs(generations, prompts, inputs.generation_embeddings, inputs.source_embeddings)
 
 
-def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs: ScoreInputs, tmp_path: Path) -> None:
+def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs, tmp_path) -> None:
     empty = with_frames(inputs, inputs.generations.assign(passed=False), inputs.prompts)
     write_pan(pan_export(empty, "e", "m", 1), tmp_path)
     assert [(tmp_path / name).read_text() for name in ("truth.jsonl", "answers.jsonl")] == ["", ""]
@@ -141,7 +140,7 @@ def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs: ScoreInp
     }
 
 
-def test_unknown_topics_leave_no_auc_and_say_why(inputs: ScoreInputs, tmp_path: Path) -> None:
+def test_unknown_topics_leave_no_auc_and_say_why(inputs, tmp_path) -> None:
     unknown = with_frames(inputs, inputs.generations, inputs.prompts.assign(topic=UNKNOWN_TOPIC))
     write_pan(pan_export(unknown, "e", "m", 1), tmp_path)
     written = json.loads((tmp_path / "measures.json").read_text())

@@ -13,7 +13,7 @@ from favor.paper.values import load_paper_values, paper_cell
 from favor.report.build import SEEDS, build_table
 from favor.report.context import Context
 from favor.report.labels import printed_spec
-from favor.report.specs import TableSpec, available
+from favor.report.specs import available
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.
 OTHERWISE = {
@@ -41,7 +41,7 @@ MARKED = (
 )
 
 
-def papers_scores(spec: TableSpec, section: str) -> pd.DataFrame:
+def papers_scores(spec, section) -> pd.DataFrame:
     """The paper's values of ``spec`` as scores of one seed."""
     values = load_paper_values(spec.label)
     rows = {}
@@ -58,7 +58,7 @@ def papers_scores(spec: TableSpec, section: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("label", MARKED)
-def test_the_papers_values_get_the_papers_marks(label: str) -> None:
+def test_the_papers_values_get_the_papers_marks(label) -> None:
     spec, values = printed_spec(label), load_paper_values(label)
     otherwise = set()
     for section in ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",):
@@ -75,7 +75,7 @@ def test_the_papers_values_get_the_papers_marks(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["phase1-ablation-full-meanstd", "phase1-ablation-run-audit"])
-def test_components_as_the_default_methods_run_are_the_papers(label: str) -> None:
+def test_components_as_the_default_methods_run_are_the_papers(label) -> None:
     spec, settings = printed_spec(label), {}
     paper = experiment()
     for row in spec.rows:
@@ -92,7 +92,7 @@ def test_components_as_the_default_methods_run_are_the_papers(label: str) -> Non
 @pytest.mark.parametrize(
     "label", [label for label in available() if "Directional Δ" in set(load_paper_values(label)["column"])]
 )
-def test_printed_differences_close(label: str) -> None:
+def test_printed_differences_close(label) -> None:
     values = load_paper_values(label).pivot(index="row", columns="column", values="value")
     left = "FAVoR" if "FAVoR" in values else "Left"
     raw = values[left] - values["Baseline" if "FAVoR" in values else "Right"]

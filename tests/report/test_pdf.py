@@ -7,14 +7,12 @@ import re
 import shutil
 import struct
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
 from favor.report import pdf
-from favor.report.content import Report
 from favor.report.pdf import compile_latex, latex_source, write_pdf_report
 from favor.report.text_font import write_text_font
 from favor.running.environment import latex_available
@@ -22,7 +20,7 @@ from favor.running.environment import latex_available
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 
 
-def printed(folder: Path, report: Report, tool: str, *options: str) -> str:
+def printed(folder, report, tool, *options) -> str:
     """What a tool of poppler-utils prints of the report."""
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
@@ -32,7 +30,7 @@ def printed(folder: Path, report: Report, tool: str, *options: str) -> str:
 
 
 @needs_latex
-def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
+def test_report_repeats_byte_for_byte(tmp_path, report) -> None:
     write_pdf_report(tmp_path / "one.pdf", report)
     write_pdf_report(tmp_path / "two.pdf", report)
     content = (tmp_path / "one.pdf").read_bytes()
@@ -42,7 +40,7 @@ def test_report_repeats_byte_for_byte(tmp_path: Path, report: Report) -> None:
 
 
 @needs_latex
-def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
+def test_text_and_figures_have_one_font(tmp_path, report) -> None:
     lines = printed(tmp_path, report, "pdffonts").splitlines()[2:]
     fonts = {line.split()[0].partition("+")[2] for line in lines}
     # Otherwise only what formulas and code are set in.
@@ -57,7 +55,7 @@ def test_text_and_figures_have_one_font(tmp_path: Path, report: Report) -> None:
 
 
 @needs_latex
-def test_the_document_says_what_it_is(tmp_path: Path, report: Report) -> None:
+def test_the_document_says_what_it_is(tmp_path, report) -> None:
     lines = printed(tmp_path, report, "pdfinfo").splitlines()
     found = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
     assert found["Title"] == "FAVoR Workflow"
@@ -65,7 +63,7 @@ def test_the_document_says_what_it_is(tmp_path: Path, report: Report) -> None:
     assert found["Subject"] == "Federated personalised text generation, measured"
 
 
-def test_metrics_hold_the_widths_of_the_font(tmp_path: Path) -> None:
+def test_metrics_hold_the_widths_of_the_font(tmp_path) -> None:
     """Read back as TFtoPL does; DejaVu Sans has 2048 units per em (its own hmtx table)."""
     write_text_font(tmp_path)
     content = (tmp_path / "favor-regular.tfm").read_bytes()
@@ -81,7 +79,7 @@ def test_metrics_hold_the_widths_of_the_font(tmp_path: Path) -> None:
 
 
 @needs_latex
-def test_report_says_what_it_must(tmp_path: Path, report: Report) -> None:
+def test_report_says_what_it_must(tmp_path, report) -> None:
     text = printed(tmp_path, report, "pdftotext", "-layout")
     words = " ".join(text.split())
     for expected in (
@@ -105,21 +103,21 @@ def test_report_says_what_it_must(tmp_path: Path, report: Report) -> None:
 
 
 @pytest.mark.parametrize("demo", [True, False])
-def test_the_finding_is_bold_outside_the_demo_alone(report: Report, demo: bool) -> None:
+def test_the_finding_is_bold_outside_the_demo_alone(report, demo) -> None:
     first = dataclasses.replace(report.experiments[0], finding="FAVoR is first.", is_demo=demo)
     source = latex_source(dataclasses.replace(report, experiments=[first]))
     assert (r"\textbf{FAVoR is first.}" in source) != demo
     assert "FAVoR is first." in source
 
 
-def test_absent_latex_is_named(tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_latex_is_named(tmp_path, report, monkeypatch) -> None:
     monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
     with pytest.raises(UserError, match="pdflatex is not installed; install texlive-latex-recommended"):
         write_pdf_report(tmp_path / "report.pdf", report)
 
 
 @needs_latex
-def test_the_error_line_reaches_the_user(tmp_path: Path) -> None:
+def test_the_error_line_reaches_the_user(tmp_path) -> None:
     source = tmp_path / "bad.tex"
     source.write_text("\\documentclass{article}\n\\begin{document}\n\\nonsense\n\\end{document}\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"bad\.tex: LaTeX failed: .*bad\.tex:3: Undefined control sequence"):
@@ -127,7 +125,7 @@ def test_the_error_line_reaches_the_user(tmp_path: Path) -> None:
 
 
 @needs_latex
-def test_a_missing_figure_is_named(tmp_path: Path, report: Report) -> None:
+def test_a_missing_figure_is_named(tmp_path, report) -> None:
     gone = dataclasses.replace(report.figures[0], pdf=tmp_path / "gone.pdf")
     with pytest.raises(UserError, match=r"gone\.pdf: file not found"):
         write_pdf_report(tmp_path / "report.pdf", dataclasses.replace(report, figures=[gone]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from favor.report.context import Context
@@ -14,7 +12,7 @@ ATTACKS = (("sender_top1", "upload"), ("link_top1", "upload"), ("text_auc", "upl
 ATTACKS += (("member_auc", "final"), ("empirical_epsilon", "mean"))
 
 
-def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score: Callable[..., dict]) -> None:
+def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) -> None:
     points = points_of([{"label": "none", "experiment": "plain"}, {"label": "A frozen", "experiment": "frozen"}])
     rows = []
     for point, methods in (("none", ("fedavg", "favor")), ("A frozen", ("fedavg",))):

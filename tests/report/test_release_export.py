@@ -95,28 +95,28 @@ def scores() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     write_release(RUN, inputs(), scores(), folder)
     return folder
 
 
-def validate(record: Any, schema: str) -> None:
+def validate(record, schema) -> None:
     jsonschema.validate(record, json.loads((SCHEMAS / f"{schema}.schema.json").read_text()))
 
 
-def lines(path: Path) -> list[dict]:
+def lines(path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_every_file_is_there_and_nothing_else(exported: Path) -> None:
+def test_every_file_is_there_and_nothing_else(exported) -> None:
     assert sorted(path.name for path in exported.iterdir()) == [
         "README.md", "generations.jsonl", "method_config_resolved.yaml", "per_example_metrics.jsonl",
         "quality_filter_report.json", "seed_manifest.json", "summary_metrics.csv", "training_budget.csv",
     ]  # fmt: skip
 
 
-def test_against_the_releases_schemas(exported: Path) -> None:
+def test_against_the_releases_schemas(exported) -> None:
     for record in lines(exported / "generations.jsonl"):
         validate(record, "generations")
     for record in lines(exported / "per_example_metrics.jsonl"):
@@ -129,13 +129,13 @@ def test_against_the_releases_schemas(exported: Path) -> None:
     assert sorted(released_methods().values()) == sorted(names)
 
 
-def test_the_schemas_refuse_what_they_should(exported: Path) -> None:
+def test_the_schemas_refuse_what_they_should(exported) -> None:
     record = lines(exported / "generations.jsonl")[0]
     with pytest.raises(jsonschema.ValidationError):
         validate(record | {"max_new_tokens": 96}, "generations")
 
 
-def test_values_are_the_runs(exported: Path) -> None:
+def test_values_are_the_runs(exported) -> None:
     made, figures = lines(exported / "generations.jsonl"), lines(exported / "per_example_metrics.jsonl")
     assert len(made) == len(figures) == 5  # only outputs that passed
     assert [record["generation_id"] for record in made] == [record["generation_id"] for record in figures]
@@ -154,11 +154,11 @@ def test_values_are_the_runs(exported: Path) -> None:
     assert (MINIMUM_WORDS, MINIMUM_RATIO) == (text_quality.MINIMUM_WORDS, text_quality.MINIMUM_DISTINCT_BIGRAM_RATIO)
 
 
-def test_no_prompt_no_human_text_no_author(exported: Path) -> None:
+def test_no_prompt_no_human_text_no_author(exported) -> None:
     assert not any("secret" in path.read_text() for path in exported.iterdir())
 
 
-def test_what_a_reader_of_the_authors_artefacts_looks_for(exported: Path) -> None:
+def test_what_a_reader_of_the_authors_artefacts_looks_for(exported) -> None:
     summary = pd.read_csv(exported / "summary_metrics.csv").iloc[0]
     assert (summary["num_examples"], summary["silhouette"], summary["asce_embedding_model"]) == (5, 0.2, "ASCE")
     assert np.isnan(summary["assistant_score_mean"])
@@ -174,7 +174,7 @@ def test_what_a_reader_of_the_authors_artefacts_looks_for(exported: Path) -> Non
     assert {record["asce_embedding_model"] for record in lines(exported / "per_example_metrics.jsonl")} == {"ASCE"}
 
 
-def test_the_export_says_what_its_columns_mean_and_whose_clients_it_names(exported: Path) -> None:
+def test_the_export_says_what_its_columns_mean_and_whose_clients_it_names(exported) -> None:
     readme = (exported / "README.md").read_text()
     assert all(f"| `{column}` | " in readme for column in SUMMARY)
     assert "bertscore model: roberta-large" in readme
@@ -182,7 +182,7 @@ def test_the_export_says_what_its_columns_mean_and_whose_clients_it_names(export
     assert "client_001 is not the person" in json.loads((exported / "seed_manifest.json").read_text())["clients"]
 
 
-def test_a_run_without_survivors_says_so(tmp_path: Path) -> None:
+def test_a_run_without_survivors_says_so(tmp_path) -> None:
     made = inputs()
     empty = replace(made, generations=made.generations.assign(passed=False, words=3))
     reason = "no output passed the filter"
@@ -197,7 +197,7 @@ def test_a_run_without_survivors_says_so(tmp_path: Path) -> None:
     assert report["filter_fail_reason"] == {"min_output_words": 6, "min_distinct_bigram_ratio": 0}
 
 
-def test_a_row_leaves_under_its_methods_name(tmp_path: Path) -> None:
+def test_a_row_leaves_under_its_methods_name(tmp_path) -> None:
     write_release(replace(RUN, method="fedavg"), inputs(), scores(), tmp_path)
     assert {record["method"] for record in lines(tmp_path / "generations.jsonl")} == {"FedAvg"}
     resolved = yaml.safe_load((tmp_path / "method_config_resolved.yaml").read_text())
@@ -213,7 +213,7 @@ def test_a_row_leaves_under_its_methods_name(tmp_path: Path) -> None:
         ({"shape": "long_tail", "alpha": 0.7, "shots": 8}, "equal number of texts"),
     ],
 )
-def test_the_level_of_imbalance_is_the_releases_where_it_has_one(allocation: dict[str, Any], level: str) -> None:
+def test_the_level_of_imbalance_is_the_releases_where_it_has_one(allocation, level) -> None:
     assert non_iid_level(allocation) == level
 
 
@@ -226,7 +226,7 @@ def test_generated_authors_and_ablations_do_not_leave() -> None:
         check(replace(RUN, components=COMPONENTS | {"asce_alignment": False}))
 
 
-def test_a_run_the_layout_cannot_hold_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_run_the_layout_cannot_hold_is_refused_in_one_line(tmp_path) -> None:
     demo = SETTINGS | {"prompts": {"prefix_tokens": 32}, "generation": SETTINGS["generation"] | {"max_new_tokens": 96}}
     with pytest.raises(UserError) as caught:
         write_release(replace(RUN, settings=demo, method="global_asce"), inputs(), scores(), tmp_path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
 from tests.plan.conftest import Planning, plan  # noqa: F401 - a fixture
@@ -16,7 +14,7 @@ from favor.report.latex import latex_table
 from favor.report.remarks import EvaluationPosts, with_remarks
 
 
-def prompts(*posts: str) -> pd.DataFrame:
+def prompts(*posts) -> pd.DataFrame:
     return pd.DataFrame({"client": "client_001", "document_id": list(posts)})
 
 
@@ -30,7 +28,7 @@ def test_shared_posts_and_missing_prompts_by_hand() -> None:
     assert (apart.sharing, apart.shortfall) == ("", "")
 
 
-def test_fewer_prompts_stand_below_a_table(scores: pd.DataFrame, context: Context) -> None:
+def test_fewer_prompts_stand_below_a_table(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a", "b"), 2: prompts("c", "d", "e")}, 3)
     spec = with_remarks(printed_spec("main_federated_results"), posts, {"FAVoR": "On FAVoR.", "Other": "On another."})
     cells = build_table(spec, scores, context)
@@ -41,7 +39,7 @@ def test_fewer_prompts_stand_below_a_table(scores: pd.DataFrame, context: Contex
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared: bool) -> None:
+def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared) -> None:
     posts = EvaluationPosts.of({1: prompts("a"), 2: prompts("a" if shared else "b")}, 1)
     spec = with_remarks(printed_spec("phase1-paired-significance"), posts, {})
     statistics = [column.statistic for column in spec.panels[0].columns]
@@ -53,7 +51,7 @@ def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared: bo
 
 
 @pytest.mark.parametrize(("texts", "reason"), [(9, "n = 9"), (10, "")])
-def test_a_score_of_fewer_than_ten_texts_says_so(score: Callable[..., dict], texts: int, reason: str) -> None:
+def test_a_score_of_fewer_than_ten_texts_says_so(score, texts, reason) -> None:
     spec = printed_spec("main_federated_results")
     rows = [score("favor", "author_accuracy", 0.5, "asce_a") | {"n": texts}]
     cells = build_table(spec, pd.DataFrame(rows), Context("trial", ["favor"], encoders={"style": "asce_a"}))
@@ -61,8 +59,8 @@ def test_a_score_of_fewer_than_ten_texts_says_so(score: Callable[..., dict], tex
     assert found["reason"].tolist() == [reason]
 
 
-def test_feddpas_rows_say_which_global_half_generates(plan: Planning) -> None:  # noqa: F811
-    def change(config: dict) -> None:
+def test_feddpas_rows_say_which_global_half_generates(plan) -> None:  # noqa: F811
+    def change(config) -> None:
         config["experiments"]["micro"]["methods"]["late"] = {
             "method": "feddpa",
             "global_half": "final",
@@ -78,7 +76,7 @@ def test_feddpas_rows_say_which_global_half_generates(plan: Planning) -> None:  
     assert set(remarks) == {"feddpa", "feddpa_dynamic", "late", "FedDPA†", "FedDPA (dynamic gate)", "Late"}
 
 
-def test_a_remark_stands_where_a_column_is_its_method(scores: pd.DataFrame, context: Context) -> None:
+def test_a_remark_stands_where_a_column_is_its_method(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a")}, 1)
     spec = with_remarks(printed_spec("feddpa-gate-sensitivity"), posts, {"feddpa": "On FedDPA.", "favor": "On FAVoR."})
     text = latex_table(spec, build_table(spec, scores, context))

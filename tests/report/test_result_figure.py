@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,12 +17,12 @@ from favor.scores.tables import SCORES
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def written(monkeypatch) -> list[str]:
     """The texts that figures write into their axes."""
     texts: list[str] = []
     write = Axes.text
 
-    def remember(self: Axes, x: float, y: float, text: str, *others: Any, **style: Any) -> Any:
+    def remember(self, x, y, text, *others, **style) -> Any:
         texts.append(text)
         return write(self, x, y, text, *others, **style)
 
@@ -31,7 +30,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def test_rows_stand_in_the_ladders_order(tmp_path: Path, written: list[str]) -> None:
+def test_rows_stand_in_the_ladders_order(tmp_path, written) -> None:
     spread = {"fedavg": 0.1, "ditto": 0.4, "favor": 0.6, "favor_without_asce": 0.7, "local_only": 0.9}
     scores = pd.DataFrame(
         [
@@ -46,7 +45,7 @@ def test_rows_stand_in_the_ladders_order(tmp_path: Path, written: list[str]) -> 
     assert written == ["p < .01", "p = 0.60", "p = 1.00", "p = 1.00"]  # FedAvg, Ditto, w/o ASCE, Local-only: upwards
 
 
-def test_without_data_it_says_so(tmp_path: Path, written: list[str]) -> None:
+def test_without_data_it_says_so(tmp_path, written) -> None:
     draw_result(SCORES.empty(), EVIDENCE.empty(), "asce_a", Methods(["mine"]), tmp_path / "a.svg", tmp_path / "a.pdf")
     assert len(written) == 1
     assert "no spread to lose" in written[0]

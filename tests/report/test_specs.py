@@ -32,7 +32,7 @@ PAPER_POINTS = {
 
 
 @pytest.mark.parametrize("label", available())
-def test_spec_is_whole(label: str) -> None:
+def test_spec_is_whole(label) -> None:
     spec = printed_spec(label)
     assert all(
         row.method in {*METHODS, *CONTROLS, SOURCE}
@@ -55,7 +55,7 @@ def test_spec_is_whole(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", available())
-def test_every_cell_of_a_spec_is_found_in_the_paper(label: str) -> None:
+def test_every_cell_of_a_spec_is_found_in_the_paper(label) -> None:
     spec, values = printed_spec(label), load_paper_values(label)
     if values.empty:
         assert not spec.paper or not spec.publishable  # not the paper's, or quotes texts

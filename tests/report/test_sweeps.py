@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -37,7 +35,7 @@ POINTS = points_of(
 )
 
 
-def contexts(**methods: tuple[str, ...]) -> dict[str, Context]:
+def contexts(**methods) -> dict[str, Context]:
     roles = {"style": "asce_a"}
     return {
         name: Context(
@@ -48,7 +46,7 @@ def contexts(**methods: tuple[str, ...]) -> dict[str, Context]:
 
 
 @pytest.fixture
-def scores(score: Callable[..., dict]) -> pd.DataFrame:
+def scores(score) -> pd.DataFrame:
     values = {
         ("even", "favor"): (0.70, 0.74), ("even", "ditto"): (0.60, 0.61),
         ("Strong", "favor"): (0.50, 0.52), ("Strong", "ditto"): (0.55, 0.551),
@@ -62,7 +60,7 @@ def scores(score: Callable[..., dict]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -> None:
+def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
     spec = printed_spec("imbalance-sweep")
     cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))
     # Means 0.72 and 0.605, difference 0.115; 0.51 and 0.5505, difference -0.0405, which prints as -0.041 (of 0.5505).
@@ -82,7 +80,7 @@ def test_two_methods_in_one_cell_by_hand(scores: pd.DataFrame, tmp_path: Path) -
     assert "0.720 / 0.605 (+0.115)" in latex_table(wide, cells)
 
 
-def test_a_missing_half_is_a_dash_with_its_reason(scores: pd.DataFrame) -> None:
+def test_a_missing_half_is_a_dash_with_its_reason(scores) -> None:
     known = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
     cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
     reasons = dict(zip(zip(cells["row"], cells["column"], strict=True), cells["reason"], strict=True))
@@ -93,7 +91,7 @@ def test_a_missing_half_is_a_dash_with_its_reason(scores: pd.DataFrame) -> None:
     assert cells["reason"].tolist()[0] == "mean over 1 of 2 seeds"
 
 
-def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores: pd.DataFrame) -> None:
+def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores) -> None:
     column = Column("AUC", "generated_auc", "style", direction="up")
     rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
     spec = TableSpec(
@@ -111,7 +109,7 @@ def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores: pd.Data
     assert fewer["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong"]
 
 
-def test_rows_within_a_point_are_marked_by_its_own_evidence(scores: pd.DataFrame) -> None:
+def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
     column = Column("AUC", "generated_auc", "style", direction="up")
     rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
     spec = TableSpec(
@@ -119,7 +117,7 @@ def test_rows_within_a_point_are_marked_by_its_own_evidence(scores: pd.DataFrame
         open_rows=False, with_controls=False, ranked_within="point", over_points=True,
     )  # fmt: skip
 
-    def differing(p: float) -> pd.DataFrame:
+    def differing(p) -> pd.DataFrame:
         keys = {"encoder": "asce_a", "metric": "generated_auc", "delta": 0.1, "low": 0.05, "high": 0.2}
         pairs = [("ditto", "favor", p), ("gold", "shuffled", 0.001)]
         return pd.DataFrame([{**keys, "left_method": a, "right_method": b, "p": value} for a, b, value in pairs])
@@ -133,7 +131,7 @@ def test_rows_within_a_point_are_marked_by_its_own_evidence(scores: pd.DataFrame
     assert set(build_sweep(spec, POINTS, scores, known)["marking"]) == {UNTESTED}
 
 
-def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataFrame, tmp_path: Path) -> None:
+def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path) -> None:
     metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
     path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])
     draw_sweep(scores, POINTS, metrics, "asce_a", shown, path, axis="Allocation")
@@ -149,7 +147,7 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores: pd.DataF
         draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", Methods(["favor"]), tmp_path / "none.svg")
 
 
-def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path: Path, score: Callable[..., dict]) -> None:
+def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> None:
     ends = {"upload": 0.7, "upload_low": 0.6, "upload_high": 0.9, "upload_shuffled": 0.5}
     rows = [
         {**score("fedavg", "text_auc", value, "", 0, variant=variant), "point": point, "experiment": ""}
@@ -166,7 +164,7 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path: Path, score:
     assert _bars(drawn)[:, 0].tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores: pd.DataFrame, tmp_path: Path) -> None:
+def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path) -> None:
     names = ["none", "sum only", "clipped", "noise 0.1", "noise 1", "rank 1", "A frozen"]
     many = points_of([{"label": name, "experiment": "", "paper": "", "value": None} for name in names])
     again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
@@ -190,7 +188,7 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
     assert {label.get_rotation() for label in few.get_xticklabels()} == {0.0}
 
 
-def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.DataFrame) -> None:
+def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> None:
     known = {
         name: replace(context, remarks={"FAVoR": "On FAVoR.", "favor": f"In {name}."}, clients=4)
         for name, context in contexts().items()
@@ -211,7 +209,7 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores: pd.Da
     assert statistics.index("author_interval") < statistics.index("interval")
 
 
-def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score: Callable[..., dict], tmp_path: Path) -> None:
+def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path) -> None:
     rows = [
         {**score(method, "text_auc", value, "", 1), "variant": "upload", "point": point, "experiment": ""}
         for method, point, value in (("fedavg", "even", 0.9), ("fedavg", "Strong", 0.6), ("favor", "even", 0.8))

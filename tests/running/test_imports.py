@@ -23,7 +23,7 @@ model.train()(input_ids=torch.arange(8)[None]).logits.sum().backward()
 """
 
 
-def python(code: str) -> str:
+def python(code) -> str:
     return subprocess.run([sys.executable, "-c", START + code], check=True, capture_output=True, text=True).stdout
 
 

@@ -14,13 +14,13 @@ DELAY = 0.3
 
 
 @pytest.fixture
-def repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+def repaired(monkeypatch) -> None:
     # Set to itself, so that it is put back after the test. The method is there in the version that is pinned.
     monkeypatch.setattr(JobScheduler, scheduling.METHOD, getattr(JobScheduler, scheduling.METHOD))
     scheduling.look_again_once()
 
 
-def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired: None) -> None:
+def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired) -> None:
     ends = 20
     scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(ends))
     look = scheduler._open_jobs.acquire
@@ -33,7 +33,7 @@ def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired: None) 
     assert look(timeout=30)  # the chain goes on
 
 
-def test_delays_are_kept_apart(repaired: None) -> None:
+def test_delays_are_kept_apart(repaired) -> None:
     scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(0))
     for delay in (60.0, DELAY, DELAY):
         getattr(JobScheduler, scheduling.METHOD)(scheduler, delay)
@@ -41,7 +41,7 @@ def test_delays_are_kept_apart(repaired: None) -> None:
     assert not scheduler._open_jobs.acquire(timeout=3 * DELAY)
 
 
-def test_a_scheduler_of_another_form_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_of_another_form_is_left_as_it_is(monkeypatch) -> None:
     monkeypatch.delattr(JobScheduler, scheduling.METHOD)
     scheduling.look_again_once()
     assert not hasattr(JobScheduler, scheduling.METHOD)

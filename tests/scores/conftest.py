@@ -13,17 +13,17 @@ from favor.scores.inputs import ScoreInputs
 GOLD_TEXT = "these are twenty one different words of a human text " + " ".join(f"word{i}" for i in range(12))
 
 
-def direction(degrees: float) -> list[float]:
+def direction(degrees) -> list[float]:
     """The unit vector at an angle in degrees."""
     return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
 
 
 def make_inputs(
-    train: dict[str, list[float]],
-    gold: dict[str, list[float]],
-    generated: dict[str, list[float | None]],
-    topics: dict[str, str] | None = None,
-    method: str = "m",
+    train,
+    gold,
+    generated,
+    topics=None,
+    method="m",
 ) -> ScoreInputs:
     """Build inputs from angles in degrees per client; a generated None is an output that failed the filter."""
     topics = topics or dict.fromkeys(train, "Student")
@@ -92,7 +92,7 @@ def three_authors() -> ScoreInputs:
     )
 
 
-def value(scores: pd.DataFrame, metric: str, variant: str = "", method: str = "m") -> float:
+def value(scores, metric, variant="", method="m") -> float:
     """The one value of a metric in a scores table."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant) & (scores["method"] == method)]
     assert len(rows) == 1, rows

@@ -26,7 +26,7 @@ CLIENTS = tuple(f"author_{number:02d}" for number in range(AUTHORS))
 SUBJECT = sorted(SUBJECTS)[0]  # everybody writes about one thing
 
 
-def written(author: int, purpose: str, number: int, sentences: int = SENTENCES) -> str:
+def written(author, purpose, number, sentences=SENTENCES) -> str:
     """A text in the voice of ``author``."""
     habits = draw_habits(random.Random(derive_seed(5, "author", author)))
     voice = Voice(habits, SUBJECTS[SUBJECT], random.Random(derive_seed(5, purpose, author, number)))
@@ -34,7 +34,7 @@ def written(author: int, purpose: str, number: int, sentences: int = SENTENCES) 
 
 
 @cache
-def copied_voices(chances: tuple[float, ...] = (0.0, 0.5, 1.0), one_voice: bool = False) -> ScoreInputs:
+def copied_voices(chances=(0.0, 0.5, 1.0), one_voice=False) -> ScoreInputs:
     """Ten authors with six prompts: method "0.5" writes half of its outputs in the voice of the author.
 
     The other half it writes in that of the next author but one. ``one_voice``: a further method "same" gives every
@@ -54,7 +54,7 @@ def copied_voices(chances: tuple[float, ...] = (0.0, 0.5, 1.0), one_voice: bool 
     return inputs_of(pd.DataFrame(rows, columns=["source", "client", "item", "text"]))
 
 
-def inputs_of(texts: pd.DataFrame) -> ScoreInputs:
+def inputs_of(texts) -> ScoreInputs:
     """Build inputs from texts (source, client, item, text): sources "train" and "gold", the others are methods."""
     features = np.stack([np.concatenate([function_word_rates(t), structure_rates(t)]) for t in texts["text"]])
     texts = texts.assign(embedding=list(unit_rows(standardise(features))), topic="Student")
@@ -78,10 +78,10 @@ def inputs_of(texts: pd.DataFrame) -> ScoreInputs:
     )
 
 
-def repeated(inputs: ScoreInputs, again: str) -> ScoreInputs:
+def repeated(inputs, again) -> ScoreInputs:
     """The same outputs under a second "seed" that drew the same posts, or as a second "sample" of every prompt."""
 
-    def twice(table: pd.DataFrame) -> pd.DataFrame:
+    def twice(table) -> pd.DataFrame:
         if again == "sample":
             return pd.concat([table, table.assign(sample=1)], ignore_index=True)
         return pd.concat([table, table.assign(seed=2, prompt_id=table["prompt_id"] + "-2")], ignore_index=True)
@@ -98,7 +98,7 @@ def repeated(inputs: ScoreInputs, again: str) -> ScoreInputs:
     )
 
 
-def by_method(scores: pd.DataFrame, metric: str, variant: str = "") -> dict[str, float]:
+def by_method(scores, metric, variant="") -> dict[str, float]:
     """Values of a metric by method."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
     return {str(method): float(value) for method, value in zip(rows["method"], rows["value"], strict=True)}

@@ -15,11 +15,11 @@ from favor.scores.inputs import ScoreInputs
 Maker = Callable[..., ScoreInputs]
 
 
-def angle(degrees: float) -> list[float]:
+def angle(degrees) -> list[float]:
     return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
 
 
-def with_references(inputs: ScoreInputs, references: dict[str, list[float]]) -> ScoreInputs:
+def with_references(inputs, references) -> ScoreInputs:
     """The inputs with texts set aside, as angles by client."""
     rows = [
         (client, f"{client}-r{number}", "reference", "Student", angle(degrees))
@@ -32,7 +32,7 @@ def with_references(inputs: ScoreInputs, references: dict[str, list[float]]) -> 
 
 
 @pytest.fixture
-def inputs(inputs_maker: Maker) -> ScoreInputs:
+def inputs(inputs_maker) -> ScoreInputs:
     """K-shot prototypes at 0, 90 and 180 degrees, fixed ones at 60, 90 and 180; five outputs pass."""
     made = inputs_maker(
         train={"a": [0.0], "b": [90.0], "c": [180.0]},
@@ -42,7 +42,7 @@ def inputs(inputs_maker: Maker) -> ScoreInputs:
     return with_references(made, {"a": [50.0, 70.0], "b": [90.0], "c": [170.0, 190.0]})
 
 
-def test_fixed_prototypes_by_hand(inputs: ScoreInputs, score_value: Callable[..., float]) -> None:
+def test_fixed_prototypes_by_hand(inputs, score_value) -> None:
     scores = score(inputs, {})
     # a at 0 is nearest a (60 degrees off), a at 80 nearest b; b at 90 nearest b, b at 60 nearest a; c right: 3 of 5.
     assert score_value(scores, "fixed_accuracy") == pytest.approx(3 / 5)
@@ -76,7 +76,7 @@ def test_an_only_author_has_no_margin() -> None:
     assert np.isnan(found["margin"].iloc[0])
 
 
-def test_no_output_and_no_texts_set_aside(inputs_maker: Maker, three_authors: ScoreInputs) -> None:
+def test_no_output_and_no_texts_set_aside(inputs_maker, three_authors) -> None:
     angles = {"a": [0.0], "b": [9.0]}
     nothing = inputs_maker(train=angles, gold=angles, generated={"a": [None], "b": [None]})
     scores = score(with_references(nothing, angles), {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ CLIENTS = ("a", "b", "c")
 SHORT = {key: ["one two", "three"] for key in CLIENTS}
 
 
-def with_common(inputs: ScoreInputs, texts: Mapping[str, list[str]], angles: Mapping[str, list[float]]) -> ScoreInputs:
+def with_common(inputs, texts, angles) -> ScoreInputs:
     """Add continuations of common prompts: texts and angles in degrees per client, one per prompt."""
     rows, vectors = [], []
     for client, own in texts.items():
@@ -33,13 +32,13 @@ def with_common(inputs: ScoreInputs, texts: Mapping[str, list[str]], angles: Map
     return replace(inputs, common_generations=frame.join(verdict), common_embeddings={"e": pd.DataFrame(vectors)})
 
 
-def values(inputs: ScoreInputs) -> dict[tuple[str, str], float]:
+def values(inputs) -> dict[tuple[str, str], float]:
     rows = score(inputs, {})
     rows = rows[rows["method"] == "m"]
     return {(row.metric, row.variant): row.value for row in rows.itertuples()}
 
 
-def test_by_hand(three_authors: ScoreInputs) -> None:
+def test_by_hand(three_authors) -> None:
     texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
     inputs = with_common(three_authors, texts, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
     found = values(inputs)
@@ -57,7 +56,7 @@ def test_by_hand(three_authors: ScoreInputs) -> None:
     assert found["author_share", ""] > 0.95
 
 
-def test_shares_of_variance_are_those_of_the_first_sample(three_authors: ScoreInputs) -> None:
+def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None:
     texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
     once = with_common(three_authors, texts, {"a": [0, 40], "b": [90, 60], "c": [180, 150]})
     made, embedded = once.common_generations, once.common_embeddings["e"]
@@ -71,7 +70,7 @@ def test_shares_of_variance_are_those_of_the_first_sample(three_authors: ScoreIn
         assert values(again)[share, ""] == values(once)[share, ""]
 
 
-def test_one_text_for_all_authors_is_at_chance(three_authors: ScoreInputs) -> None:
+def test_one_text_for_all_authors_is_at_chance(three_authors) -> None:
     texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
     inputs = with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS})
     found = values(inputs)
@@ -86,7 +85,7 @@ def test_one_text_for_all_authors_is_at_chance(three_authors: ScoreInputs) -> No
     assert chance["value"].tolist() == [pytest.approx(1 / 3)]
 
 
-def test_own_prompts_of_people_stand_beside(three_authors: ScoreInputs) -> None:
+def test_own_prompts_of_people_stand_beside(three_authors) -> None:
     inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
     rows = score(inputs, {}).query("metric == 'own_prompt_similarity'").set_index("method")["value"]
     gold = {"a": [0, 5], "b": [90, 95], "c": [180, 185]}
@@ -95,7 +94,7 @@ def test_own_prompts_of_people_stand_beside(three_authors: ScoreInputs) -> None:
     assert "m" in rows.index
 
 
-def test_outputs_that_failed_count_nowhere(three_authors: ScoreInputs) -> None:
+def test_outputs_that_failed_count_nowhere(three_authors) -> None:
     inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
     failed = replace(inputs, common_generations=inputs.common_generations.assign(passed=False))
     shared = [value for (metric, _), value in values(failed).items() if not metric.startswith("own")]
@@ -112,7 +111,7 @@ def test_bigrams_stop_at_the_compared_words() -> None:
 def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
     inputs = copied_voices(one_voice=True)
 
-    def shared(table: pd.DataFrame) -> pd.DataFrame:
+    def shared(table) -> pd.DataFrame:
         return table.assign(prompt_id="common-" + table["prompt_id"].str.rpartition("-")[2])
 
     made = shared(inputs.generations.assign(topic="", text_item=""))
@@ -128,7 +127,7 @@ def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
     assert share["0.5"] < min(share["0.0"], share["1.0"])
 
 
-def test_intervals_are_those_of_drawing_authors(three_authors: ScoreInputs) -> None:
+def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
     texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
     angles = {"a": [0, 40], "b": [90, 60], "c": [180, 150]}
     inputs = with_common(three_authors, texts, angles)
@@ -148,7 +147,7 @@ def test_intervals_are_those_of_drawing_authors(three_authors: ScoreInputs) -> N
     assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx(expected)
 
 
-def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors: ScoreInputs) -> None:
+def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) -> None:
     texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
     found = values(with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS}))
     for end in ("low", "high"):

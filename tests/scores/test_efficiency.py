@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -36,7 +34,7 @@ def values() -> pd.DataFrame:
     return efficiency_scores(boundary(), logs, dict.fromkeys(logs, 29_933_568), seconds).set_index(["method", "metric"])
 
 
-def test_the_papers_figures_come_out(values: pd.DataFrame) -> None:
+def test_the_papers_figures_come_out(values) -> None:
     printed = {
         name: printed_quantity(values.loc[("favor", name), "value"], unit)
         for name, unit in (
@@ -89,13 +87,13 @@ def test_a_gate_is_trained_with_the_adapter() -> None:
     assert found == [44, 44, 44, 58, 45]
 
 
-def test_training_is_counted_from_the_log(values: pd.DataFrame) -> None:
+def test_training_is_counted_from_the_log(values) -> None:
     assert values.loc[("favor", "optimiser_steps"), "value"] == 3
     assert values.loc[("favor", "supervised_tokens"), "value"] == 157
     assert values.loc[("fedavg", "supervised_tokens"), "value"] == 100
 
 
-def test_what_a_method_does_not_have_says_why(values: pd.DataFrame) -> None:
+def test_what_a_method_does_not_have_says_why(values) -> None:
     assert len(values) == 3 * len(METRICS)
     base = values.loc["base_only"]
     assert base.loc["upload_client_bytes", "note"] == "nothing is uploaded"
@@ -105,7 +103,7 @@ def test_what_a_method_does_not_have_says_why(values: pd.DataFrame) -> None:
     assert values.loc[("fedavg", "final_broadcast_bytes"), "value"] == 10
 
 
-def test_wall_seconds_are_the_recorded_ones(tmp_path: Path) -> None:
+def test_wall_seconds_are_the_recorded_ones(tmp_path) -> None:
     for name, seconds in (("one", "12.5"), ("two", "2.5")):
         (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\n{seconds}\t0:00:12\n")
     files = [tmp_path / "one.tsv", tmp_path / "two.tsv"]

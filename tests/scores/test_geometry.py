@@ -11,7 +11,7 @@ from favor.scores import geometry
 from favor.scores.geometry import centroid_distance, silhouette
 
 
-def rows(*degrees: float) -> np.ndarray:
+def rows(*degrees) -> np.ndarray:
     angles = np.radians(degrees)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 

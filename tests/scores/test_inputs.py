@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +16,7 @@ from favor.scores.inputs import ScoreInputs, shuffled_attribution
 from favor.scores.metric import Metric, Score, metrics_of, scores_frame
 
 
-def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
+def test_files_round_trip(three_authors, tmp_path) -> None:
     write_parquet(three_authors.generations, tmp_path / "g.parquet", GENERATIONS)
     write_parquet(three_authors.prompts.drop(columns="seed"), tmp_path / "p.parquet", PROMPTS)
     write_parquet(three_authors.generation_embeddings["e"], tmp_path / "ge.parquet", GENERATION_EMBEDDINGS)
@@ -35,7 +33,7 @@ def test_files_round_trip(three_authors: ScoreInputs, tmp_path: Path) -> None:
         np.testing.assert_allclose(loaded.vectors("e", left), three_authors.vectors("e", right), atol=1e-7)
 
 
-def test_row_order_does_not_matter(three_authors: ScoreInputs) -> None:
+def test_row_order_does_not_matter(three_authors) -> None:
     mixed = ScoreInputs(
         three_authors.generations.iloc[::-1],
         three_authors.prompts.iloc[::-1],
@@ -46,7 +44,7 @@ def test_row_order_does_not_matter(three_authors: ScoreInputs) -> None:
         np.testing.assert_array_equal(mixed.vectors("e", left), three_authors.vectors("e", right))
 
 
-def test_missing_rows_are_named(three_authors: ScoreInputs) -> None:
+def test_missing_rows_are_named(three_authors) -> None:
     parts = {
         "generations": three_authors.generations,
         "prompts": three_authors.prompts,

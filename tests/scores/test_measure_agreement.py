@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,12 +18,12 @@ from favor.scores.inputs import ScoreInputs
 CHANCES = (0.0, 0.3, 0.6, 1.0)
 
 
-def two_spaces(noise: float) -> ScoreInputs:
+def two_spaces(noise) -> ScoreInputs:
     """The same experiment in a second space: the first one's vectors with noise."""
     inputs = copied_voices(CHANCES)
     generator = np.random.default_rng(4)
 
-    def blurred(table: pd.DataFrame) -> pd.DataFrame:
+    def blurred(table) -> pd.DataFrame:
         vectors = [np.asarray(row) + generator.normal(0, noise, len(row)) for row in table["embedding"]]
         return table.assign(embedding=vectors)
 
@@ -32,7 +31,7 @@ def two_spaces(noise: float) -> ScoreInputs:
     return replace(inputs, **{name: {"e": table, "f": blurred(table)} for name, table in tables.items()}, _cache={})
 
 
-def cell(scores: pd.DataFrame, metric: str, encoder: str, variant: str) -> float:
+def cell(scores, metric, encoder, variant) -> float:
     rows = scores[(scores["metric"] == metric) & (scores["encoder"] == encoder) & (scores["variant"] == variant)]
     assert len(rows) == 1
     return float(rows["value"].iloc[0])
@@ -43,7 +42,7 @@ def scores() -> pd.DataFrame:
     return measure_agreement.score(two_spaces(0.02), {"draws": 200})
 
 
-def test_measures_of_one_truth_agree(scores: pd.DataFrame) -> None:
+def test_measures_of_one_truth_agree(scores) -> None:
     for measure in measure_agreement.MEASURES:
         assert cell(scores, "agreement_over_methods", "e", measure) == pytest.approx(1.0)
         assert cell(scores, "agreement_over_authors", "f", measure) > 0.4
@@ -68,13 +67,13 @@ def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None
         )
 
 
-def test_human_text_scores_as_in_the_other_families(scores: pd.DataFrame) -> None:
+def test_human_text_scores_as_in_the_other_families(scores) -> None:
     accuracy = by_method(prototypes.score(copied_voices(CHANCES), {}), "author_accuracy")
     assert cell(scores, "human_own", "e", "author_accuracy") == pytest.approx(accuracy["gold"])
     assert cell(scores, "human_shuffled", "e", "author_accuracy") == pytest.approx(accuracy["shuffled"])
 
 
-def test_the_auc_of_an_output_by_hand(inputs_maker: Callable[..., ScoreInputs]) -> None:
+def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
     human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
     inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 0.0], "b": [90.0, 90.0]})
     run = next(run for run in inputs.runs if run.method == "m")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +22,7 @@ def test_classes_by_hand() -> None:
     assert distinct(np.ones((4, 4)), 0.5) == 1
 
 
-def with_samples(inputs: ScoreInputs, texts: list[str]) -> ScoreInputs:
+def with_samples(inputs, texts) -> ScoreInputs:
     """Every output of the first client's first prompt, once per text."""
     one = inputs.generations.query("prompt_id == 'a-1-1'")
     rows = pd.concat([one.assign(sample=number, text=text) for number, text in enumerate(texts)], ignore_index=True)
@@ -32,7 +31,7 @@ def with_samples(inputs: ScoreInputs, texts: list[str]) -> ScoreInputs:
     return replace(inputs, generations=rows, generation_embeddings={"e": embedded})
 
 
-def test_scores_over_samples(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
+def test_scores_over_samples(three_authors, score_value) -> None:
     same = score(with_samples(three_authors, ["one two three"] * 3), {})
     assert score_value(same, "distinct_samples") == 1.0
     assert score_value(same, "sample_overlap") == pytest.approx(1.0)
@@ -44,7 +43,7 @@ def test_scores_over_samples(three_authors: ScoreInputs, score_value: Callable[.
     assert "generation.samples" in greedy.loc["distinct_samples", "note"]
 
 
-def test_samples_of_one_prompt_verify_nothing(three_authors: ScoreInputs) -> None:
+def test_samples_of_one_prompt_verify_nothing(three_authors) -> None:
     inputs = with_samples(three_authors, ["one two", "three four"])
     (run, *_) = inputs.runs
     assert len(generated_pairs(inputs.vectors("e", run), run)) == 0

@@ -14,7 +14,7 @@ from favor.scores.source_space import human_pairs, probe
 from favor.statistics.effect_sizes import effect_sizes, omega_squared, permuted_author_effect
 
 
-def labelled(seed: int, strength: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def labelled(seed, strength=1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """90 texts by 9 authors of 3 topics in 4 coordinates; the author shifts the first, the topic the second one."""
     generator = np.random.default_rng(seed)
     authors = np.repeat([f"a{i}" for i in range(9)], 10)
@@ -84,7 +84,7 @@ def test_permuted_authors_explain_nothing() -> None:
     assert abs(null.mean()) < 0.03 < found.author.mean()
 
 
-def sources(vectors: np.ndarray, authors: np.ndarray, topics: np.ndarray) -> Sources:
+def sources(vectors, authors, topics) -> Sources:
     frame = pd.DataFrame({"client": authors, "item": [f"d{i}" for i in range(len(authors))], "topic": topics})
     return Sources(frame, vectors)
 
@@ -100,7 +100,7 @@ def test_probe_picks_c_on_validation_and_scores_test() -> None:
     generator = np.random.default_rng(0)
     centres = generator.normal(size=(4, 6)) * 2
 
-    def part(n: int) -> Sources:
+    def part(n) -> Sources:
         owner = np.repeat(np.arange(4), n)
         return sources(centres[owner] + generator.normal(size=(4 * n, 6)), np.array(list("abcd"))[owner], owner)
 
@@ -113,7 +113,7 @@ def test_probe_picks_c_on_validation_and_scores_test() -> None:
     assert probe(train, validation, test, [1.0], 500)[:2] == probe(train, part(3), test, [1.0], 500)[:2]
 
 
-def test_family(three_authors: ScoreInputs) -> None:
+def test_family(three_authors) -> None:
     human = three_authors.source_embeddings["e"]
     held = human[human["kind"] == "train"].assign(item=lambda frame: frame["item"] + "h")
     human = pd.concat([human, held.assign(kind="validation"), held.assign(kind="test")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import bert_score
@@ -19,7 +18,6 @@ from favor.foundation.errors import UserError
 from favor.scores import utility as family
 from favor.scores.bertscore import BertScorer, encode_text
 from favor.scores.bertscore_table import bertscores
-from favor.scores.inputs import ScoreInputs
 from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility
 
@@ -40,7 +38,7 @@ REFERENCES = [
 
 
 @pytest.fixture(scope="module")
-def roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
+def roberta(tmp_path_factory) -> str:
     """A random three-layer RoBERTa with a byte-level BPE tokenizer, in a folder."""
     folder = tmp_path_factory.mktemp("models") / "roberta-tiny"
     bpe = ByteLevelBPETokenizer()
@@ -64,10 +62,10 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def test_against_the_library(roberta: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_against_the_library(roberta, monkeypatch) -> None:
     scorer = BertScorer(roberta, layer=2, batch_size=2)
 
-    def mended(tokenizer: object, text: str) -> list[int]:
+    def mended(tokenizer, text) -> list[int]:
         return encode_text(scorer.backbone, text, 64)
 
     # the library's whole path, its encoding of one text replaced as the module's docstring says
@@ -76,7 +74,7 @@ def test_against_the_library(roberta: str, monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(scorer.f1(CANDIDATES, REFERENCES), f1.numpy(), atol=1e-6)
 
 
-def test_leading_space_is_kept(roberta: str) -> None:
+def test_leading_space_is_kept(roberta) -> None:
     backbone = BertScorer(roberta, layer=1).backbone
     tokens = [backbone.tokenizer.id_to_token(index) for index in encode_text(backbone, "  the cat", 64)]
     assert tokens[0] == "<s>"
@@ -84,7 +82,7 @@ def test_leading_space_is_kept(roberta: str) -> None:
     assert len(encode_text(backbone, "word " * 500, 64)) == 64
 
 
-def test_greedy_matching_by_hand(roberta: str) -> None:
+def test_greedy_matching_by_hand(roberta) -> None:
     scorer = BertScorer(roberta, layer=3)
     states = {}
     scorer._embed(["the cat", "a dog sat"], states)
@@ -96,7 +94,7 @@ def test_greedy_matching_by_hand(roberta: str) -> None:
     assert scorer.f1(["the cat"], ["a dog sat"])[0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_edges(roberta: str) -> None:
+def test_edges(roberta) -> None:
     scorer = BertScorer(roberta, layer=2, batch_size=2)
     assert scorer.f1(["", "  ", "same text"], ["a", "b", "same text"])[:2] == [0.0, 0.0]
     assert scorer.f1(["same text"], ["same text"])[0] == pytest.approx(1.0, abs=1e-5)
@@ -108,7 +106,7 @@ def test_edges(roberta: str) -> None:
         BertScorer(roberta, layer=4)
 
 
-def test_every_distinct_text_is_embedded_once(roberta: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_distinct_text_is_embedded_once(roberta, monkeypatch) -> None:
     scorer = BertScorer(roberta, layer=1, batch_size=1)
     seen: list[str] = []
     original = scorer._embed
@@ -135,7 +133,7 @@ def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
     return generations, prompts
 
 
-def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+def test_utility_table(roberta, runs) -> None:
     generations, prompts = runs
     settings = {"bertscore_source": roberta, "bertscore_layer": 2}
     scores = bertscores(generations, prompts, settings)
@@ -166,7 +164,7 @@ def test_utility_table(roberta: str, runs: tuple[pd.DataFrame, pd.DataFrame]) ->
         bertscores(generations, prompts.iloc[:1], settings)
 
 
-def test_family(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
+def test_family(three_authors, score_value) -> None:
     keys = ["seed", "method", "client", "prompt_id", "sample"]
     table = three_authors.generations[keys].assign(bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5)
     shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
@@ -186,7 +184,7 @@ def test_family(three_authors: ScoreInputs, score_value: Callable[..., float]) -
         family.score(three_authors, {})
 
 
-def test_rescaled_bertscore_by_hand(three_authors: ScoreInputs, score_value: Callable[..., float]) -> None:
+def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
     assert published_baseline("roberta-large", 17) == 0.83122575  # the library's own file
     assert published_baseline("/models/roberta-large", 17) == 0.83122575
     assert published_baseline("roberta-large", 99) is None
@@ -205,6 +203,6 @@ def test_rescaled_bertscore_by_hand(three_authors: ScoreInputs, score_value: Cal
     assert row["note"] == "bert-score ships no baseline for embedded-minilm"
 
 
-def test_settings_of_a_wrong_kind_are_refused(three_authors: ScoreInputs) -> None:
+def test_settings_of_a_wrong_kind_are_refused(three_authors) -> None:
     with pytest.raises(UserError, match="setting 'variants' of family 'utility' is 'rescaled'; give a list"):
         family.score(three_authors, {"variants": "rescaled"})

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -81,7 +81,7 @@ def missing_programs() -> list[str]:
     return [name for name in (*DAEMONS, *CLIENTS) if shutil.which(name, path=_PATH) is None]
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
+def wait_until(condition, what, seconds=60.0) -> None:
     """Return once ``condition`` holds. Raises ``TimeoutError`` naming ``what``."""
     end = time.monotonic() + seconds
     while not condition():
@@ -93,7 +93,7 @@ def wait_until(condition: Callable[[], object], what: str, seconds: float = 60.0
 class Cluster:
     """A running cluster in ``folder``, whose path is short: Unix sockets hold 108 characters."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder) -> None:
         self.folder = folder
         self.configuration = folder / "slurm.conf"
         for name in ("munge", "run", "log", "state", "spool", "dev", "bin"):
@@ -115,7 +115,7 @@ class Cluster:
         path = os.pathsep.join((str(self.folder / "bin"), _PATH))
         return {**os.environ, "PATH": path, "SLURM_CONF": str(self.configuration)}
 
-    def call(self, *command: str, check: bool = True) -> str:
+    def call(self, *command, check=True) -> str:
         """Run one of Slurm's programs and return what it prints."""
         done = subprocess.run(command, env=self.environment, text=True, capture_output=True, check=False)
         if check and done.returncode:
@@ -150,10 +150,10 @@ class Cluster:
         """End the controller with no chance to say so."""
         self._end("slurmctld", signal.SIGKILL)
 
-    def start_node(self, node: str) -> None:
+    def start_node(self, node) -> None:
         self.call("slurmd", "-f", str(self.configuration), "-N", node)
 
-    def kill_node(self, node: str) -> list[str]:
+    def kill_node(self, node) -> list[str]:
         """End a node and its jobs' processes with no chance to say so, as a power cut does. Returns the jobs' ids."""
         jobs = self.call("squeue", "--noheader", "--nodelist", node, "--states=R", "--format=%A").split()
         doomed = self._processes(jobs)
@@ -163,13 +163,13 @@ class Cluster:
                 process.kill()
         return jobs
 
-    def hang(self, number: str) -> None:
+    def hang(self, number) -> None:
         """Stop the processes of a job, so that it goes on for ever."""
         for process in self._processes([number]):
             if _job_of(process) is None:
                 process.suspend()
 
-    def wake(self, number: str) -> None:
+    def wake(self, number) -> None:
         """Let a job that hangs go on."""
         for process in self._processes([number]):
             process.resume()
@@ -181,13 +181,13 @@ class Cluster:
         ).splitlines()
         return dict(line.split() for line in lines)
 
-    def jobs(self, *states: str) -> dict[str, str]:
+    def jobs(self, *states) -> dict[str, str]:
         """Jobs (id to comment, which names rule and wildcards) in the states, oldest first; no state: all of them."""
         wanted = ",".join(states) or "all"
         lines = self.call("squeue", "--noheader", f"--states={wanted}", "--format=%A %k", "--sort=i").splitlines()
         return dict(line.split(maxsplit=1) for line in lines)
 
-    def job(self, number: str) -> dict[str, str]:
+    def job(self, number) -> dict[str, str]:
         """What the controller knows of a job."""
         return dict(re.findall(r"(\S+?)=(\S*)", self.call("scontrol", "show", "job", number)))
 
@@ -222,12 +222,12 @@ class Cluster:
                     found.append(process)
         return found
 
-    def _processes(self, jobs: Collection[str]) -> list[psutil.Process]:
+    def _processes(self, jobs) -> list[psutil.Process]:
         """The step daemons of jobs and everything they started."""
         found = [process for process in self._step_daemons() if _job_of(process) in jobs]
         return found + [child for process in found for child in process.children(recursive=True)]
 
-    def _signal(self, name: str, number: signal.Signals) -> psutil.Process | None:
+    def _signal(self, name, number) -> psutil.Process | None:
         """Signal the daemon of a pid file and return its process; None where it is gone."""
         with contextlib.suppress(psutil.NoSuchProcess, ValueError, OSError):
             process = psutil.Process(int((self.folder / "run" / f"{name}.pid").read_text()))
@@ -236,7 +236,7 @@ class Cluster:
                 return process
         return None
 
-    def _end(self, name: str, number: signal.Signals) -> None:
+    def _end(self, name, number) -> None:
         """Signal a daemon and wait for its end."""
         process = self._signal(name, number)
         if process is not None:
@@ -285,7 +285,7 @@ def running_cluster() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _job_of(process: psutil.Process) -> str | None:
+def _job_of(process) -> str | None:
     """The job that a step daemon serves."""
     with contextlib.suppress(psutil.Error, IndexError):
         match = re.match(r"slurmstepd: \[(\d+)\.", process.cmdline()[0])
@@ -293,7 +293,7 @@ def _job_of(process: psutil.Process) -> str | None:
     return None
 
 
-def _free_ports(count: int) -> list[int]:
+def _free_ports(count) -> list[int]:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

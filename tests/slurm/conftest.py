@@ -36,7 +36,7 @@ SETTINGS = {
 class SlurmProject:
     """A copy of the project in ``folder``, whose Snakemake submits to ``cluster``."""
 
-    def __init__(self, folder: Path, cluster: Cluster) -> None:
+    def __init__(self, folder, cluster) -> None:
         self.folder = folder
         self.cluster = cluster
         self.first = 1 + max(map(int, cluster.jobs()), default=0)  # of this project's jobs
@@ -44,23 +44,23 @@ class SlurmProject:
         self.settings = {**SETTINGS, "local": sorted(rules - ON_CLUSTER)}
         self.targets: list[str] = []
 
-    def arguments(self, **settings: object) -> list[str]:
+    def arguments(self, **settings) -> list[str]:
         """Snakemake's arguments, with further settings of the section 'cluster'."""
         chosen = {"cluster": {**self.settings, **settings}}
         (self.folder / "cluster.yaml").write_text(yaml.safe_dump(chosen))
         return [*self.targets, *ARGUMENTS, "cluster.yaml", "--latency-wait", "10"]
 
-    def start(self, *arguments: str, **settings: object) -> subprocess.Popen[str]:
+    def start(self, *arguments, **settings) -> subprocess.Popen[str]:
         """Start Snakemake with the Slurm profile; what it prints goes to run.log."""
         command = [sys.executable, "-m", "snakemake"]
         arguments = ("--workflow-profile", "workflow/profiles/slurm", *arguments)
         return self._popen([*command, *self.arguments(**settings), *arguments])
 
-    def resume(self, *arguments: str) -> subprocess.Popen[str]:
+    def resume(self, *arguments) -> subprocess.Popen[str]:
         """Start the profile's resume script."""
         return self._popen([sys.executable, "workflow/profiles/slurm/resume.py", *self.arguments(), *arguments])
 
-    def _popen(self, command: list[str]) -> subprocess.Popen[str]:
+    def _popen(self, command) -> subprocess.Popen[str]:
         with (self.folder / "run.log").open("a") as log:
             return subprocess.Popen(
                 command, cwd=self.folder, env=self.cluster.environment, text=True, stdout=log, stderr=log
@@ -70,7 +70,7 @@ class SlurmProject:
     def output(self) -> str:
         return (self.folder / "run.log").read_text()
 
-    def finish(self, run: subprocess.Popen[str], seconds: float = 1800) -> None:
+    def finish(self, run, seconds=1800) -> None:
         """Wait for a run that must end well."""
         try:
             returned = run.wait(timeout=seconds)
@@ -78,7 +78,7 @@ class SlurmProject:
             run.kill()
         assert returned == 0, self.output[-6000:]
 
-    def jobs(self, *states: str) -> dict[str, str]:
+    def jobs(self, *states) -> dict[str, str]:
         """This project's jobs: id to rule."""
         found = {number: text for number, text in self.cluster.jobs(*states).items() if int(number) >= self.first}
         return {number: text.removeprefix("rule_").split("_wildcards")[0] for number, text in found.items()}
@@ -87,7 +87,7 @@ class SlurmProject:
         """How many jobs of every rule were submitted."""
         return Counter(self.jobs().values())
 
-    def running(self, rule: str) -> str:
+    def running(self, rule) -> str:
         """Wait until a job of the rule works, its script included, and return its id."""
 
         def working() -> list[str]:
@@ -99,7 +99,7 @@ class SlurmProject:
         return working()[0]
 
 
-def results(folder: Path) -> dict[str, bytes]:
+def results(folder) -> dict[str, bytes]:
     """Every result by name; logs, timings and the run's own marks (hidden files) differ between any two runs.
 
     So do temporary outputs that nothing reads: Snakemake deletes them after a job that it has seen end, and no other.
@@ -113,7 +113,7 @@ def results(folder: Path) -> dict[str, bytes]:
     return {str(name): (root / name).read_bytes() for name in kept}
 
 
-def same_results(folder: Path, other: Path) -> None:
+def same_results(folder, other) -> None:
     """Assert that two runs left the same files, byte for byte, but for the wall times that training took."""
     ours, theirs = results(folder), results(other)
     assert ours.keys() == theirs.keys()
@@ -124,7 +124,7 @@ def same_results(folder: Path, other: Path) -> None:
         assert without_times(folder / "results" / name) == without_times(other / "results" / name)
 
 
-def without_times(path: Path) -> list[dict[str, str]]:
+def without_times(path) -> list[dict[str, str]]:
     """The rows of a score or table file that hold no time, as text, so that NaN equals NaN."""
     frame = pd.read_parquet(path).astype(str)
     labels = [name for name in ("metric", "row", "column") if name in frame]
@@ -142,13 +142,13 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def local_run(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def local_run(repository, tmp_path_factory) -> Path:
     """A project after a whole run of a small configuration on this machine alone."""
     return run_here(repository, tmp_path_factory.mktemp("local") / "project", SMALL)
 
 
 @pytest.fixture(scope="session")
-def whole_run(repository: Path, local_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole_run(repository, local_run, tmp_path_factory) -> Path:
     """The same of the configuration that FAVOR_SLURM_CONFIG names."""
     source = os.environ.get("FAVOR_SLURM_CONFIG", SMALL)
     if source == SMALL:
@@ -156,7 +156,7 @@ def whole_run(repository: Path, local_run: Path, tmp_path_factory: pytest.TempPa
     return run_here(repository, tmp_path_factory.mktemp("whole") / "project", source)
 
 
-def run_here(repository: Path, folder: Path, configuration: str) -> Path:
+def run_here(repository, folder, configuration) -> Path:
     project = copy_project(repository, folder)
     shutil.copyfile(repository / configuration, project.folder / "small.yaml")
     project.snakemake(*ARGUMENTS)
@@ -164,14 +164,14 @@ def run_here(repository: Path, folder: Path, configuration: str) -> Path:
 
 
 @pytest.fixture
-def fresh(whole_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
+def fresh(whole_run, cluster, tmp_path) -> SlurmProject:
     """The whole run's project before any run."""
     shutil.copytree(whole_run, tmp_path / "project", ignore=shutil.ignore_patterns("results", ".snakemake"))
     return SlurmProject(tmp_path / "project", cluster)
 
 
 @pytest.fixture
-def half_done(local_run: Path, cluster: Cluster, tmp_path: Path) -> SlurmProject:
+def half_done(local_run, cluster, tmp_path) -> SlurmProject:
     """The same project after the run, without FAVoR's private stage of one seed and the scores and table after it.
 
     Two stages run on the cluster again, train_personal and then generate; the rest of the way is local.

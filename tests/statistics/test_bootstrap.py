@@ -25,7 +25,7 @@ from favor.statistics.bootstrap import (
 
 
 @pytest.fixture(scope="module", params=[1, 9])
-def pairs(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pairs(request) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """400 pairs in 12 clusters; rounded to one decimal there are many ties."""
     generator = np.random.default_rng(5)
     positive = generator.random(400) < 0.3
@@ -33,7 +33,7 @@ def pairs(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray, np.nd
     return scores, positive, generator.integers(0, 12, 400)
 
 
-def resampled(counts: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def resampled(counts, cluster) -> np.ndarray:
     """Indices of the pairs of one draw, every pair as often as its cluster."""
     return np.repeat(np.arange(len(cluster)), counts[cluster].astype(int))
 
@@ -57,7 +57,7 @@ def test_win_counts_by_hand() -> None:
     assert auc_draws(scores, positive, cluster, np.array([[2.0, 1.0]]))[0] == pytest.approx(12 / 20)
 
 
-def test_auc_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_auc_equals_the_loop_over_resampled_pairs(pairs) -> None:
     scores, positive, cluster = pairs
     counts = resample_counts(12, seed=3, draws=60)
     draws = auc_draws(scores, positive, cluster, counts)
@@ -68,9 +68,7 @@ def test_auc_equals_the_loop_over_resampled_pairs(pairs: tuple[np.ndarray, np.nd
 
 
 @pytest.mark.parametrize("cells", [bootstrap.TABLE_CELLS, 1], ids=["one table", "tables in parts"])
-def test_eer_equals_the_loop_over_resampled_pairs(
-    pairs: tuple[np.ndarray, np.ndarray, np.ndarray], cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_eer_equals_the_loop_over_resampled_pairs(pairs, cells, monkeypatch) -> None:
     monkeypatch.setattr(bootstrap, "TABLE_CELLS", cells)
     scores, positive, cluster = pairs
     counts = resample_counts(12, seed=4, draws=300)
@@ -81,7 +79,7 @@ def test_eer_equals_the_loop_over_resampled_pairs(
     assert eer_draws(scores, positive, cluster, observed(12))[0] == equal_error_rate(scores, positive)
 
 
-def test_means_equal_the_loop(pairs: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_means_equal_the_loop(pairs) -> None:
     scores, _, cluster = pairs
     counts = resample_counts(12, seed=5, draws=40)
     expected = [scores[resampled(row, cluster)].mean() for row in counts]

@@ -25,13 +25,13 @@ def test_by_hand() -> None:
 def test_random_texts_of_few_words_against_brute_force() -> None:
     generator = np.random.default_rng(6)
 
-    def draw(size: int) -> list[str]:
+    def draw(size) -> list[str]:
         return [str(word) for word in generator.integers(0, 4, size)]
 
-    def grams(words: list[str]) -> list[tuple[str, ...]]:
+    def grams(words) -> list[tuple[str, ...]]:
         return [tuple(words[start : start + 3]) for start in range(len(words) - 2)]
 
-    def longest(text: list[str], texts: list[list[str]]) -> int:
+    def longest(text, texts) -> int:
         sizes = [
             SequenceMatcher(None, text, other, autojunk=False).find_longest_match(0, len(text), 0, len(other)).size
             for other in texts

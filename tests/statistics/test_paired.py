@@ -20,7 +20,7 @@ def test_mcnemar_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mcnemar_against_statsmodels(seed: int) -> None:
+def test_mcnemar_against_statsmodels(seed) -> None:
     generator = np.random.default_rng(seed)
     left, right = generator.random(300) < 0.4, generator.random(300) < 0.3
     table = [[(left & right).sum(), (left & ~right).sum()], [(~left & right).sum(), (~left & ~right).sum()]]

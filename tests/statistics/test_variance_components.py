@@ -8,7 +8,7 @@ import pytest
 from favor.statistics.variance_components import VarianceComponents, variance_components
 
 
-def labels(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+def labels(rows, columns) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of a full table with one observation per cell."""
     return np.repeat(np.arange(rows), columns), np.tile(np.arange(columns), rows)
 

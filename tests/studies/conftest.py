@@ -15,7 +15,7 @@ METHODS = {"ditto": "alpha", "favor": "beta", "fedavg": "gamma"}  # what their o
 HOSTILE = "</script><script>alert('x')</script> & <b>bold</b> “ü” 中 \u2028 end"
 
 
-def words(name: str, count: int) -> str:
+def words(name, count) -> str:
     """A text of ``count`` different words."""
     return " ".join(f"{name}w{number}" for number in range(count))
 
@@ -47,7 +47,7 @@ def made_prompts() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def made_generations(prompts: pd.DataFrame) -> pd.DataFrame:
+def made_generations(prompts) -> pd.DataFrame:
     """Table ``generations``: the outputs of client_001 fail the filter."""
     rows = []
     for method, stem in METHODS.items():
@@ -72,7 +72,7 @@ def prompts() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def generations(prompts: pd.DataFrame) -> pd.DataFrame:
+def generations(prompts) -> pd.DataFrame:
     """Table ``generations``."""
     return made_generations(prompts)
 
@@ -84,8 +84,6 @@ def settings() -> AuditSettings:
 
 
 @pytest.fixture(scope="session")
-def items(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> pd.DataFrame:
+def items(generations, prompts, texts, settings) -> pd.DataFrame:
     """Table ``human_2afc_items`` of that experiment."""
     return draw_items(generations, prompts, texts, settings)

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -19,7 +18,7 @@ KEY = "sk-test-0123456789-never-to-be-written"
 QUALITY_ANSWER = '{"coherence": 3, "fluency": 4, "specificity": 2, "non_repetition": 5, "overall": 3}'
 
 
-def completion(content: Any, finish: str = "stop") -> bytes:
+def completion(content, finish="stop") -> bytes:
     """Return a chat completion as an endpoint sends it."""
     choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
@@ -54,7 +53,7 @@ class JudgeServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request, client_address) -> None:
         """A client that gave up is no news."""
 
 
@@ -82,12 +81,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *arguments: Any) -> None:
+    def log_message(self, *arguments) -> None:
         """Nothing on the terminal."""
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+def server(monkeypatch) -> Iterator[JudgeServer]:
     """A running server."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     running = JudgeServer()
@@ -100,10 +99,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def connect(server: JudgeServer) -> Callable[..., Endpoint]:
+def connect(server) -> Callable[..., Endpoint]:
     """Makes an endpoint of the server, with limits that suit a test."""
 
-    def make(**limits: Any) -> Endpoint:
+    def make(**limits) -> Endpoint:
         chosen = Limits(**{"timeout": 5.0, "tries": 4, "per_minute": 1e6, "backoff": 0.01, **limits})
         environment = {
             "FAVOR_JUDGE_BASE_URL": server.url,
@@ -115,7 +114,7 @@ def connect(server: JudgeServer) -> Callable[..., Endpoint]:
     return make
 
 
-def outputs(methods: tuple[str, ...], seeds: tuple[int, ...] = (1, 2), clients: int = 3, prompts: int = 3) -> tuple:
+def outputs(methods, seeds=(1, 2), clients=3, prompts=3) -> tuple:
     """Return generations, prompts (with a column seed) and client texts; every text says what it is."""
     generations, asked, texts = [], [], []
     for number in range(1, clients + 1):

@@ -42,7 +42,7 @@ def papers_votes() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def values(votes: pd.DataFrame, annotators: int = 3) -> dict[tuple[str, str], float]:
+def values(votes, annotators=3) -> dict[tuple[str, str], float]:
     scores = audit_scores(votes, SOURCES, annotators)
     return {(row.method, row.metric): row.value for row in scores.itertuples()}
 

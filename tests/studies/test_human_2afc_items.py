@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -22,7 +21,7 @@ def test_shares_are_the_papers() -> None:
     assert AuditSettings(("favor",), items=6, human_items=0).shares == {"favor": 6}
 
 
-def test_sources_sides_and_authors_are_balanced(items: pd.DataFrame) -> None:
+def test_sources_sides_and_authors_are_balanced(items) -> None:
     assert items["source"].value_counts().to_dict() == {"ditto": 4, "favor": 4, "gold": 2}
     assert items.groupby(["source", "right"]).size().unstack().to_dict("index") == {
         "ditto": {"A": 2, "B": 2},
@@ -34,9 +33,7 @@ def test_sources_sides_and_authors_are_balanced(items: pd.DataFrame) -> None:
     assert sorted(items["item"]) == [f"item_{number:03d}" for number in range(1, 11)]
 
 
-def test_a_candidate_is_the_text_it_is_said_to_be(
-    items: pd.DataFrame, generations: pd.DataFrame, prompts: pd.DataFrame
-) -> None:
+def test_a_candidate_is_the_text_it_is_said_to_be(items, generations, prompts) -> None:
     gold = prompts.assign(method="gold", text=prompts["gold_text"])
     known = pd.concat([generations, gold]).set_index(["method", "seed", "client", "prompt_id"])["text"]
     for row in items.to_dict("records"):
@@ -46,13 +43,13 @@ def test_a_candidate_is_the_text_it_is_said_to_be(
     assert "client_001" not in set(generated["client"])  # its outputs fail the filter
 
 
-def test_no_held_out_document_serves_twice(items: pd.DataFrame, prompts: pd.DataFrame) -> None:
+def test_no_held_out_document_serves_twice(items, prompts) -> None:
     documents = items.merge(prompts, on=["seed", "client", "prompt_id"])["document_id"]
     assert len(documents) == len(items)
     assert documents.is_unique
 
 
-def test_profiles_are_training_texts_of_both_authors(items: pd.DataFrame, texts: pd.DataFrame) -> None:
+def test_profiles_are_training_texts_of_both_authors(items, texts) -> None:
     long = texts[(texts["split"] == "train") & (texts["text"].str.split().str.len() >= 20)]
     shown = {client: {excerpt(text, 20, WORDS) for text in found} for client, found in long.groupby("client")["text"]}
     for row in items.to_dict("records"):
@@ -65,9 +62,7 @@ def test_profiles_are_training_texts_of_both_authors(items: pd.DataFrame, texts:
             assert all(len(text.split()) == 21 for text in row[side])  # the ellipsis counts
 
 
-def test_attention_checks_repeat_an_excerpt_of_the_right_author(
-    items: pd.DataFrame, generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> None:
+def test_attention_checks_repeat_an_excerpt_of_the_right_author(items, generations, prompts, texts, settings) -> None:
     drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=4))
     checks, others = drawn[drawn["source"] == CHECK], drawn[drawn["source"] != CHECK]
     assert len(checks) == 4
@@ -85,9 +80,7 @@ def test_attention_checks_repeat_an_excerpt_of_the_right_author(
     pd.testing.assert_frame_equal(left, right)
 
 
-def test_a_short_text_is_taken_where_long_ones_run_out(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> None:
+def test_a_short_text_is_taken_where_long_ones_run_out(generations, prompts, texts, settings) -> None:
     whole = draw_items(generations, prompts, texts, replace(settings, excerpts=5))
     assert all(any("…" not in text for text in profile) for profile in whole["profile_a"])
     with pytest.raises(UserError, match=r"client_00\d has 5 training texts, a profile takes 6; lower"):
@@ -105,7 +98,7 @@ def test_a_short_text_is_taken_where_long_ones_run_out(
         (1, "One"),
     ],
 )
-def test_a_candidate_is_cut_at_the_end_of_a_sentence(number: int | None, shown: str) -> None:
+def test_a_candidate_is_cut_at_the_end_of_a_sentence(number, shown) -> None:
     text = " One two. Three four! five six seven "
     assert whole_sentences(text, number, output_words("paper")) == shown
 
@@ -115,9 +108,7 @@ def test_an_excerpt_keeps_line_breaks() -> None:
     assert excerpt("one two\n", 2, WORDS) == "one two"
 
 
-def test_a_distractor_of_the_same_topic(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> None:
+def test_a_distractor_of_the_same_topic(generations, prompts, texts, settings) -> None:
     topics = texts.groupby("client")["topic"].first()
     drawn = draw_items(generations, prompts, texts, replace(settings, distractor="same_topic"))
     assert (topics[drawn["client"]].to_numpy() == topics[drawn["distractor"]].to_numpy()).all()
@@ -127,12 +118,12 @@ def test_a_distractor_of_the_same_topic(
 
 
 def test_draws_depend_on_the_seed_alone(
-    items: pd.DataFrame,
-    generations: pd.DataFrame,
-    prompts: pd.DataFrame,
-    texts: pd.DataFrame,
-    settings: AuditSettings,
-    tmp_path: Path,
+    items,
+    generations,
+    prompts,
+    texts,
+    settings,
+    tmp_path,
 ) -> None:
     shuffled = (frame.sample(frac=1, random_state=1) for frame in (generations, prompts, texts))
     again = draw_items(*shuffled, settings)
@@ -145,9 +136,7 @@ def test_draws_depend_on_the_seed_alone(
     assert other["candidate"].tolist() != items["candidate"].tolist()
 
 
-def test_too_few_candidates_name_the_key(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> None:
+def test_too_few_candidates_name_the_key(generations, prompts, texts, settings) -> None:
     # Seven clients have outputs that pass, each on two documents: 14 candidates of a method, fewer once some are taken.
     with pytest.raises(UserError, match=r"source 'ditto' has 14 texts .* 20 are wanted; lower 'studies"):
         draw_items(generations, prompts, texts, replace(settings, items=40, human_items=0))

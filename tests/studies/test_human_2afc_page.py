@@ -9,27 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from favor.studies import human_2afc_page
-from favor.studies.human_2afc_items import CHECK, AuditSettings, draw_items
+from favor.studies.human_2afc_items import CHECK, draw_items
 from favor.studies.human_2afc_page import annotator_page, expected_minutes
 from favor.studies.human_2afc_responses import read_votes
 
 SEED = 7
 
 
-def embedded(page: str) -> dict[str, Any]:
+def embedded(page) -> dict[str, Any]:
     """The data that the page shows."""
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
     return dict(json.loads(text))
 
 
 @pytest.mark.parametrize("annotator", ["annotator_1", "annotator_2"])
-def test_nothing_in_the_source_tells_method_author_or_key(
-    items: pd.DataFrame, texts: pd.DataFrame, annotator: str
-) -> None:
+def test_nothing_in_the_source_tells_method_author_or_key(items, texts, annotator) -> None:
     page = annotator_page(items, annotator, SEED)
     identities = {"ditto", "favor", "fedavg", "gold", "distractor", "client", "prompt_id", "correct", "2026", "2027"}
     identities |= set(texts["document_id"]) | set(texts["topic"]) | {"seed", "method", "source", "right"}
@@ -40,9 +37,7 @@ def test_nothing_in_the_source_tells_method_author_or_key(
     assert re.fullmatch(r"[0-9a-f]{32}", data["page"])
 
 
-def test_attention_checks_are_announced_and_look_like_any_item(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
-) -> None:
+def test_attention_checks_are_announced_and_look_like_any_item(generations, prompts, texts, settings) -> None:
     drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=2))
     page = annotator_page(drawn, "annotator_1", SEED)
     assert "2 of the items check whether you are still with us" in page
@@ -51,7 +46,7 @@ def test_attention_checks_are_announced_and_look_like_any_item(
     assert {key for item in embedded(page)["items"] for key in item} == {"item", "a", "b", "candidate"}
 
 
-def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items: pd.DataFrame) -> None:
+def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items) -> None:
     page = annotator_page(items, "annotator_1", SEED)
     assert page == annotator_page(items, "annotator_1", SEED)
     timed = annotator_page(items, "annotator_1", SEED, times=True)
@@ -67,7 +62,7 @@ def test_the_page_loads_nothing_and_its_texts_cannot_break_out(items: pd.DataFra
 class Annotator:
     """A person before the page of annotator_1, who finds the right author by the key."""
 
-    def __init__(self, browser: Any, items: pd.DataFrame, folder: Path) -> None:
+    def __init__(self, browser, items, folder) -> None:
         from selenium.webdriver.common.by import By
 
         self.browser, self.folder, self.by = browser, folder, By.CSS_SELECTOR
@@ -83,18 +78,18 @@ class Annotator:
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
         self.browser.get(self.path.as_uri())
 
-    def text(self, selector: str) -> str:
+    def text(self, selector) -> str:
         return str(self.browser.find_element(self.by, selector).text)
 
-    def shown(self, selector: str) -> bool:
+    def shown(self, selector) -> bool:
         return bool(self.browser.find_element(self.by, selector).is_displayed())
 
-    def click(self, selector: str) -> None:
+    def click(self, selector) -> None:
         element = self.browser.find_element(self.by, selector)
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
-    def press(self, *keys: str) -> None:
+    def press(self, *keys) -> None:
         from selenium.webdriver.common.action_chains import ActionChains
 
         ActionChains(self.browser).send_keys(*keys).perform()
@@ -103,7 +98,7 @@ class Annotator:
         """The right side of the item before the annotator."""
         return str(self.key[self.browser.find_element(self.by, "#candidate").get_attribute("textContent")]["right"])
 
-    def choose(self, side: str, confidence: int) -> None:
+    def choose(self, side, confidence) -> None:
         self.click(f"label:has(input[value='{side}'])")
         self.click(f"label:has(input[name=confidence][value='{confidence}'])")
 
@@ -123,14 +118,14 @@ class Annotator:
 
 
 @pytest.fixture
-def annotator(browser: Any, items: pd.DataFrame, tmp_path: Path) -> Annotator:
+def annotator(browser, items, tmp_path) -> Annotator:
     """An annotator who has just opened the page."""
     folder = tmp_path / "annotator"
     folder.mkdir()
     return Annotator(browser, items, folder)
 
 
-def test_an_annotation_by_clicks_with_a_break(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_an_annotation_by_clicks_with_a_break(annotator, items) -> None:
     assert annotator.shown("#intro")
     assert not annotator.shown("#task")
     assert "style of writing" in annotator.text("#intro")
@@ -191,7 +186,7 @@ def test_an_annotation_by_clicks_with_a_break(annotator: Annotator, items: pd.Da
     assert annotator.browser.get_log("browser") == []
 
 
-def test_an_annotation_by_keyboard(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_an_annotation_by_keyboard(annotator, items) -> None:
     from selenium.webdriver.common.keys import Keys
 
     annotator.press(Keys.ENTER)
@@ -228,7 +223,7 @@ def test_an_annotation_by_keyboard(annotator: Annotator, items: pd.DataFrame) ->
     assert annotator.browser.get_log("browser") == []
 
 
-def test_the_page_fits_a_phone_and_fetches_nothing(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_the_page_fits_a_phone_and_fetches_nothing(annotator, items) -> None:
     annotator.click("#start")
     for width in (1200, 390):
         annotator.browser.set_window_size(width, 900)
@@ -245,7 +240,7 @@ def test_the_page_fits_a_phone_and_fetches_nothing(annotator: Annotator, items: 
     assert annotator.browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
-def test_a_browser_that_keeps_nothing_says_so(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_a_browser_that_keeps_nothing_says_so(annotator, items) -> None:
     from selenium.webdriver.common.keys import Keys
 
     refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
@@ -256,7 +251,7 @@ def test_a_browser_that_keeps_nothing_says_so(annotator: Annotator, items: pd.Da
     assert (read_votes([annotator.saved()], items, 3, SEED)["choice"] == "B").all()
 
 
-def test_what_another_page_kept_is_not_taken_over(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_what_another_page_kept_is_not_taken_over(annotator, items) -> None:
     annotator.click("#start")
     annotator.choose("A", 1)
     assert annotator.text("#count") == "1 of 10 answered"
@@ -266,7 +261,7 @@ def test_what_another_page_kept_is_not_taken_over(annotator: Annotator, items: p
     assert annotator.text("#count") == "0 of 10 answered"
 
 
-def test_practice_has_feedback_and_leaves_no_trace(annotator: Annotator) -> None:
+def test_practice_has_feedback_and_leaves_no_trace(annotator) -> None:
     annotator.click("[data-try=A]")
     assert annotator.text("#feedback").startswith("A shares the subject, not the style")
     annotator.click("[data-try=B]")
@@ -275,7 +270,7 @@ def test_practice_has_feedback_and_leaves_no_trace(annotator: Annotator) -> None
     assert "try" not in str(annotator.browser.execute_script("return JSON.stringify(Object.values(localStorage))"))
 
 
-def test_a_break_is_suggested(annotator: Annotator, items: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_break_is_suggested(annotator, items, monkeypatch) -> None:
     monkeypatch.setattr(human_2afc_page, "BREAK", 3)
     annotator.path.write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
     annotator.open()
@@ -294,7 +289,7 @@ def test_the_expected_duration_by_hand() -> None:
     assert expected_minutes([]) == 1
 
 
-def test_seconds_in_sight_are_saved_where_the_page_says_so(annotator: Annotator, items: pd.DataFrame) -> None:
+def test_seconds_in_sight_are_saved_where_the_page_says_so(annotator, items) -> None:
     from selenium.webdriver.common.keys import Keys
 
     annotator.path.write_text(annotator_page(items.iloc[:1], "annotator_1", SEED, times=True), encoding="utf-8")

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
@@ -20,7 +19,7 @@ from favor.studies.tables import HUMAN_2AFC_VOTES
 SEED = 7
 
 
-def response(items: pd.DataFrame, number: int, choose: Callable[[int], str] = lambda place: "A") -> dict[str, Any]:
+def response(items, number, choose=lambda place: "A") -> dict[str, Any]:
     """What the page of one annotator saves."""
     name = annotator_name(number)
     shown = page_items(items, name, SEED)
@@ -31,12 +30,12 @@ def response(items: pd.DataFrame, number: int, choose: Callable[[int], str] = la
     return {"format": FORMAT, "page": page_digest(shown, name), "annotator": name, "responses": answers}
 
 
-def write(path: Path, content: Any) -> Path:
+def write(path, content) -> Path:
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
-def test_votes_are_joined_to_the_key(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_votes_are_joined_to_the_key(items, tmp_path) -> None:
     paths = [write(tmp_path / f"{number} (1).json", response(items, number)) for number in (2, 1)]
     votes = read_votes(paths, items, 3, SEED)
     assert votes.groupby("annotator").size().to_dict() == {"annotator_1": 10, "annotator_2": 10}
@@ -48,7 +47,7 @@ def test_votes_are_joined_to_the_key(items: pd.DataFrame, tmp_path: Path) -> Non
     assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].unique().tolist() == ['ü, "x"\n']
 
 
-def test_seconds_are_kept_where_a_page_records_them(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_seconds_are_kept_where_a_page_records_them(items, tmp_path) -> None:
     content = response(items, 1)
     content["responses"][0]["seconds"] = 12.5
     votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
@@ -59,7 +58,7 @@ def test_seconds_are_kept_where_a_page_records_them(items: pd.DataFrame, tmp_pat
             read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
 
 
-def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items, tmp_path) -> None:
     content = response(items, 1)
     content["responses"][0]["comment"] = "fine \ud83d"
     votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
@@ -67,12 +66,12 @@ def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items: pd.DataFra
     assert "fine ?" in read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)["comment"].tolist()
 
 
-def test_no_file_gives_an_empty_table(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_no_file_gives_an_empty_table(items, tmp_path) -> None:
     write_parquet(read_votes([], items, 3, SEED), tmp_path / "votes.parquet", HUMAN_2AFC_VOTES)
     assert read_parquet(tmp_path / "votes.parquet", HUMAN_2AFC_VOTES).empty
 
 
-def test_orders_differ_between_annotators_and_digests_follow_the_content(items: pd.DataFrame) -> None:
+def test_orders_differ_between_annotators_and_digests_follow_the_content(items) -> None:
     one, two = (page_items(items, annotator_name(number), SEED) for number in (1, 2))
     assert [entry["item"] for entry in one] != [entry["item"] for entry in two]
     assert sorted(entry["item"] for entry in one) == sorted(entry["item"] for entry in two) == sorted(items["item"])
@@ -83,16 +82,16 @@ def test_orders_differ_between_annotators_and_digests_follow_the_content(items: 
     assert page_digest(changed, "annotator_1") != page_digest(one, "annotator_1")
 
 
-def drop(content: dict[str, Any]) -> None:
+def drop(content) -> None:
     del content["responses"][2:4]
 
 
-def repeat(content: dict[str, Any]) -> None:
+def repeat(content) -> None:
     content["responses"][3] = content["responses"][2]
 
 
-def put(place: int, field: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    def change(content: dict[str, Any]) -> None:
+def put(place, field, value) -> Callable[[dict[str, Any]], None]:
+    def change(content) -> None:
         content["responses"][place][field] = value
 
     return change
@@ -125,9 +124,7 @@ def put(place: int, field: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put(9, "comment", None), r"field 'responses\[9\].comment': None is not text"),
     ],
 )
-def test_a_faulty_file_is_refused_in_one_line(
-    items: pd.DataFrame, tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
-) -> None:
+def test_a_faulty_file_is_refused_in_one_line(items, tmp_path, change, message) -> None:
     content = response(items, 1)
     change(content)
     path = write(tmp_path / "faulty.json", content)
@@ -137,18 +134,18 @@ def test_a_faulty_file_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null", '"text"'])
-def test_a_broken_file_is_refused(items: pd.DataFrame, tmp_path: Path, content: str) -> None:
+def test_a_broken_file_is_refused(items, tmp_path, content) -> None:
     with pytest.raises(UserError, match=r"broken\.json: (not complete JSON|field 'format' is None)"):
         read_votes([write(tmp_path / "broken.json", content)], items, 3, SEED)
 
 
-def test_bytes_that_are_no_text_are_refused(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_refused(items, tmp_path) -> None:
     (tmp_path / "broken.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(UserError, match=r"broken\.json: not complete JSON"):
         read_votes([tmp_path / "broken.json"], items, 3, SEED)
 
 
-def test_the_same_annotator_twice_is_refused(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_the_same_annotator_twice_is_refused(items, tmp_path) -> None:
     path = write(tmp_path / "annotator_1.json", response(items, 1))
     shutil.copy(path, tmp_path / "annotator_1 (1).json")
     with pytest.raises(
@@ -157,7 +154,7 @@ def test_the_same_annotator_twice_is_refused(items: pd.DataFrame, tmp_path: Path
         read_votes(sorted(tmp_path.glob("*.json")), items, 3, SEED)
 
 
-def test_another_audits_file_is_foreign(items: pd.DataFrame, tmp_path: Path) -> None:
+def test_another_audits_file_is_foreign(items, tmp_path) -> None:
     other = items.assign(candidate=items["candidate"] + " more")
     with pytest.raises(UserError, match=r"field 'page': .* is not a page of this audit"):
         read_votes([write(tmp_path / "a.json", response(other, 1))], items, 3, SEED)

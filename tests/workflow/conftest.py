@@ -8,7 +8,6 @@ import secrets
 import shutil
 import subprocess
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -80,7 +79,7 @@ class Project:
     warm: bool = True
     originals: dict[Path, str] = field(default_factory=dict)
 
-    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def snakemake(self, *arguments, check=True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
         environment = os.environ | (fork_server() if self.warm else {})
         if self.traced:
@@ -91,11 +90,11 @@ class Project:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
         return done
 
-    def planned(self, *arguments: str) -> dict[str, int]:
+    def planned(self, *arguments) -> dict[str, int]:
         """Return the jobs a dry run plans, by rule (the target rule left out)."""
         return planned_jobs(self.snakemake("-n", *arguments).stdout)
 
-    def edit(self, name: str, old: str, new: str) -> None:
+    def edit(self, name, old, new) -> None:
         """Replace ``old``, which must stand in the file once, by ``new``."""
         path = self.folder / name
         text = path.read_text()
@@ -110,7 +109,7 @@ class Project:
             path.write_text(text)
 
 
-def planned_jobs(output: str) -> dict[str, int]:
+def planned_jobs(output) -> dict[str, int]:
     """Return the last table of job counts in Snakemake's output."""
     jobs: dict[str, int] = {}
     for block in output.split("Job stats:")[1:]:
@@ -124,7 +123,7 @@ def planned_jobs(output: str) -> dict[str, int]:
     return jobs
 
 
-def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED, traced: bool = False) -> Project:
+def copy_project(repository, folder, only=COPIED, traced=False) -> Project:
     """Copy the parts of the project that a run needs, and what was compiled and indexed of them before."""
     ignored = shutil.ignore_patterns("*.egg-info")
     modules_below(repository / "src")
@@ -138,13 +137,13 @@ def copy_project(repository: Path, folder: Path, only: Sequence[str] = COPIED, t
     return Project(folder, traced)
 
 
-def use_planned_configuration(repository: Path, project: Project) -> None:
+def use_planned_configuration(repository, project) -> None:
     """Put the tests' small configuration in the place of the demo's, which may grow."""
     shutil.copyfile(repository / "tests" / "data" / "planned.yaml", project.folder / "config" / "config.yaml")
 
 
 @pytest.fixture(scope="session")
-def stubbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def stubbed(repository, tmp_path_factory) -> Project:
     """A project whose scripts leave their outputs at once, after one whole run of ``tests/data/planned.yaml``."""
     project = copy_project(repository, tmp_path_factory.mktemp("stubbed") / "project")
     use_planned_configuration(repository, project)

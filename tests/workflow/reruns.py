@@ -11,15 +11,13 @@ import json
 from base64 import urlsafe_b64decode
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 from favor.foundation.files import read_json
 from favor.running.fingerprint import SourceCode
 from favor.running.source_index import modules_below
-from tests.workflow.conftest import Project
 
 
-def output_of(record: Path) -> str:
+def output_of(record) -> str:
     """Return the output that a record of Snakemake's is named after."""
     metadata = next(folder for folder in record.parents if folder.name == "metadata")
     # Names over 255 characters are cut into folders.
@@ -27,13 +25,13 @@ def output_of(record: Path) -> str:
     return urlsafe_b64decode(name).decode()
 
 
-def rerun_by_code(project: Project) -> dict[str, int]:
+def rerun_by_code(project) -> dict[str, int]:
     """Return the jobs that the code as it is reruns, by rule, for results that were made in full."""
     root = project.folder / "src"
     source = SourceCode(root, modules_below(root))
 
     @cache
-    def changed(fingerprint: str) -> bool:
+    def changed(fingerprint) -> bool:
         taken = read_json(project.folder / "results" / ".code" / f"{fingerprint}.json")
         script = project.folder / "workflow" / "scripts" / taken["script"]
         return source.fingerprint(script, taken["modules"]) != fingerprint

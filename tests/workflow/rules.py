@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 
-def read_rules(repository: Path) -> list[dict[str, Any]]:
+def read_rules(repository) -> list[dict[str, Any]]:
     """Return the name, directives and captions of every rule, read in a process of its own, which Snakemake changes."""
     command = [sys.executable, "-m", "tests.workflow.rules"]
     done = subprocess.run(command, cwd=repository, check=True, stdout=subprocess.PIPE, text=True)

@@ -32,12 +32,12 @@ FILLED = {
 }
 
 
-def pages(root: Path) -> list[Path]:
+def pages(root) -> list[Path]:
     """The pages that a user reads."""
     return [root / "README.md", root / "config" / "README.md", *sorted((root / "docs").glob("*.md"))]
 
 
-def commands(page: str) -> list[str]:
+def commands(page) -> list[str]:
     """Commands of a page: lines of its fenced blocks, continued ones joined, and code within its sentences.
 
     A comment is cut off; variables that a block sets stand before its command.
@@ -53,7 +53,7 @@ def commands(page: str) -> list[str]:
     return [" ".join(command.split()) for command in found]
 
 
-def dry(command: str) -> str:
+def dry(command) -> str:
     """The same command so that it makes nothing."""
     for name, value in FILLED.items():
         command = command.replace(name, value)
@@ -72,7 +72,7 @@ def dry(command: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def project(repository, tmp_path_factory) -> Project:
     """A copy with the examples of docs/extending.md in place, and stubs of what users have: corpora, and a Slurm queue.
 
     The paper's experiments are cut to one seed and few jobs, so that planning them takes seconds.
@@ -101,12 +101,12 @@ def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proje
     return project
 
 
-def is_warm(command: str) -> bool:
+def is_warm(command) -> bool:
     """Whether a command is Snakemake alone, without a shell, so that it can run where Snakemake is imported already."""
     return dry(command).startswith(f"{shlex.quote(sys.executable)} -m snakemake ") and not set("{$*~|;") & set(command)
 
 
-def failure(command: str, project: Project) -> str:
+def failure(command, project) -> str:
     """What a command prints where it does not work."""
     program = dry(command).replace("/data/", f"{project.folder}/")
     places = {
@@ -136,7 +136,7 @@ def test_commands_are_found_wherever_they_stand() -> None:
     ]  # fmt: skip
 
 
-def test_every_command_works(repository: Path, project: Project) -> None:
+def test_every_command_works(repository, project) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.
     found = list({re.sub(r" --cores \d+", "", dry(command)): command for command in written}.values())

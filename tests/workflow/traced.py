@@ -108,7 +108,7 @@ class Trace:
 
 
 @cache
-def definitions(path: Path) -> list[tuple[int, int, str]]:
+def definitions(path) -> list[tuple[int, int, str]]:
     """Return (first line, last line, name) of the functions and classes at the top level of a file."""
     found = []
     for node in ast.parse(path.read_text()).body:
@@ -119,12 +119,12 @@ def definitions(path: Path) -> list[tuple[int, int, str]]:
 
 
 @cache
-def is_class(path: Path, name: str) -> bool:
+def is_class(path, name) -> bool:
     """Whether ``name`` is a class; its body runs when the module is imported, whoever uses it."""
     return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.parse(path.read_text()).body)
 
 
-def traces_of(folder: Path) -> list[Trace]:
+def traces_of(folder) -> list[Trace]:
     """Return what the jobs of the project in ``folder`` executed."""
     found = []
     for path in sorted((folder / "trace").glob("*.json")):
@@ -144,7 +144,7 @@ def traces_of(folder: Path) -> list[Trace]:
     return found
 
 
-def unforeseen(folder: Path) -> set[tuple[str, str]]:
+def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
     source = SourceCode(folder / "src")
     missing = set()
@@ -155,7 +155,7 @@ def unforeseen(folder: Path) -> set[tuple[str, str]]:
     return missing
 
 
-def untraced(folder: Path, run: str) -> set[str]:
+def untraced(folder, run) -> set[str]:
     """Return the scripts that ``run`` is there for and did not execute."""
     return set(TRACED[run]) - {trace.script.stem for trace in traces_of(folder)}
 
@@ -174,7 +174,7 @@ FLIPPED = {
 }
 
 
-def mutable(node: ast.AST) -> Iterator[ast.AST]:
+def mutable(node) -> Iterator[ast.AST]:
     """Yield the numbers, comparisons and returned values below ``node``, but for those in words that a user reads."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "msg"):
@@ -195,7 +195,7 @@ def mutable(node: ast.AST) -> Iterator[ast.AST]:
             yield from mutable(child)
 
 
-def mutated(path: Path, name: str, chance: Random) -> tuple[str, str] | None:
+def mutated(path, name, chance) -> tuple[str, str] | None:
     """Return the text of a file with one change in definition ``name``, and the change; None if there is none."""
     tree = ast.parse(path.read_text())
     (definition,) = [node for node in tree.body if getattr(node, "name", None) == name]
@@ -205,7 +205,7 @@ def mutated(path: Path, name: str, chance: Random) -> tuple[str, str] | None:
     place = chance.choice(places)
     before = ast.unparse(place)
     if isinstance(place, ast.Constant):
-        place.value = not place.value if isinstance(place.value, bool) else place.value + 1  # type: ignore[operator]
+        place.value = not place.value if isinstance(place.value, bool) else place.value + 1
     elif isinstance(place, ast.Compare):
         place.ops[0] = FLIPPED[type(place.ops[0])]()
     elif isinstance(place, ast.Return):
@@ -213,7 +213,7 @@ def mutated(path: Path, name: str, chance: Random) -> tuple[str, str] | None:
     return ast.unparse(tree), f"{path.name}: {name}: {before} -> {ast.unparse(place)}"
 
 
-def unnoticed_mutations(folder: Path, elsewhere: Path, number: int = 40, seed: int = 2026) -> list[str]:
+def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
     """Mutate ``number`` executed definitions, one at a time, and return those that a rule which ran them overlooks."""
     chance, base = Random(seed), SourceCode(folder / "src")
     traces = traces_of(folder)
