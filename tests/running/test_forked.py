@@ -205,7 +205,7 @@ def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypat
         ({"local_exec": False, "dryrun_exec": False, "touch_exec": False}, 0),
     ],
 )
-def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, settings, starts) -> None:
+def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, tmp_path, settings, starts) -> None:
     started, executed = [], []
     monkeypatch.delenv(forked.SERVER, raising=False)
     monkeypatch.setattr(PythonScript, "execute_script", PythonScript.execute_script)
@@ -216,9 +216,10 @@ def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, settings
         return "done"
 
     plugin = SimpleNamespace(common_settings=SimpleNamespace(**settings))
-    for nothing_made in (False, True):
+    (tmp_path / "later" / "benchmarks").mkdir(parents=True)
+    for folder in ("later", "first"):
         workflow = SimpleNamespace(execute=execute, local_exec=True)
-        forked.fork_local_jobs(workflow, nothing_made=nothing_made)
+        forked.fork_local_jobs(workflow, results=tmp_path / folder)
         assert workflow.execute(executor_plugin=plugin, updated_files=["a"]) == "done"
-        assert len(started) == starts * nothing_made
+        assert len(started) == starts * (folder == "first")
     assert executed == [(plugin, ["a"])] * 2

@@ -46,9 +46,7 @@ if workflow.is_main_process:
     announcing.check_targets(workflow, targets, stop)
     if not (planning or workflow.output_settings.verbose):
         job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
-    forked.fork_local_jobs(
-        workflow, planner.config.fork_jobs, not (results / "benchmarks").exists()
-    )
+    forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
     scheduling.look_again_once()
     try:
         limit_gpu_jobs(workflow)

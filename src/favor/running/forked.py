@@ -75,11 +75,11 @@ def start(name: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
 
 
-def fork_local_jobs(workflow: Any, wanted: bool = True, nothing_made: bool = False) -> None:
+def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = None) -> None:
     """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
 
-    Not those that take a GPU: which one it is must be known before torch is imported. Where ``nothing_made`` yet, all
-    jobs are to be done: the server imports its libraries while Snakemake plans them.
+    Not those that take a GPU: which one it is must be known before torch is imported. Where no job has left its
+    benchmark in ``results`` yet, all are to be done: the server imports its libraries while Snakemake plans them.
     """
     execute, server = PythonScript.execute_script, ForkServer(os.environ.get(SERVER))
     if not wanted or sys.platform != "linux":
@@ -94,7 +94,7 @@ def fork_local_jobs(workflow: Any, wanted: bool = True, nothing_made: bool = Fal
             execute(self, fname, edit)
 
     PythonScript.execute_script = fork_or_execute
-    if nothing_made:
+    if results is not None and not (results / "benchmarks").exists():
         workflow.execute = _with_server(workflow.execute, server)
 
 
