@@ -190,6 +190,8 @@ def test_defaults_are_the_papers() -> None:
         ("encoders.minilm.options", {"maximum_token": 64}, "options': there is no 'maximum_token'; did you mean 'max"),
         ("encoders.minilm.options", {"maximum_tokens": "64"}, "maximum_tokens': expected integer, found '64'"),
         ("encoders.minilm.options", {"maximum_tokens": True}, "maximum_tokens': expected integer, found true"),
+        ("encoders.asce_a.options", {"batchsize": 8}, "options': there is no 'batchsize'; did you mean 'batch_size'"),
+        ("encoders.stylometry.options", {"foldr": "a"}, "options': there is no 'foldr'; did you mean 'folder'"),
         ("encoders.minilm.options", {"batch_size": 0}, "batch_size': 0 is out of range; it must be at least 1"),
         ("encoders.minilm.source", "", "encoders.minilm.source': '' is blank; fill it in, or leave the key out"),
         ("experiments.demo.evaluation.bertscore.model", "", "bertscore.model': '' is blank"),

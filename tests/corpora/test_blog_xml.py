@@ -76,6 +76,7 @@ def test_folder_and_zip_read_alike(tmp_path, folder) -> None:
         ("<Blog><date>d</date><post>a</post><post>b</post></Blog>", ["a", "b"]),
         ("<Blog><date>d</date><post>a<date>e</date>\n<post>b</post></Blog>", ["a", "b"]),  # unclosed post
         ("<Blog><date>d</date><post>a</Blog>\n", ["a"]),
+        ('<Blog><date type="x">d</date><post id="1">a</post ><post\nid="2">b</post></Blog>', ["a", "b"]),  # attributes
         ("<Blog><date>d</date><post>cut off", ["cut off"]),
         ("<Blog><date>d<post>a</post></Blog>", ["a"]),  # unclosed date
         ("<BLOG><DATE>d</DATE><POST>1 < 2 && 3 > 2 ]]> <b>x</B></POST></BLOG>", ["1 < 2 && 3 > 2 ]]> <b>x</B>"]),

@@ -62,6 +62,7 @@ PREAMBLE = (
     + TEXT_FONT
     + r"""\renewcommand{\familydefault}{\sfdefault}
 \pdfinfoomitdate=1 \pdfsuppressptexinfo=-1 \pdftrailerid{}
+\makeatletter\renewcommand*\l@subsection{\@dottedtocline{2}{1.5em}{2.8em}}\makeatother
 \setlength{\parindent}{0pt}\setlength{\parskip}{5pt plus 1pt}
 \setcounter{topnumber}{4}\setcounter{totalnumber}{6}\renewcommand{\labelitemi}{$\bullet$}\renewcommand{\topfraction}{.95}\renewcommand{\bottomfraction}{.8}\renewcommand{\textfraction}{.04}
 \renewcommand{\floatpagefraction}{.75}\setcounter{bottomnumber}{4}
@@ -215,7 +216,8 @@ def _experiment(experiment: ExperimentReport, files: dict[Path, str]) -> list[st
         parts.append(rf"\favorroom\subsection{{{escape(section)}}}")
         parts += [_table(experiment, table) for table in tables]
     parts += _numbers(experiment)
-    parts += _agreement([table for _, tables in groups for table in tables])
+    if not experiment.is_demo:  # whose values are beside no paper's, here as in its tables
+        parts += _agreement([table for _, tables in groups for table in tables])
     parts += _preparation(experiment)
     if experiment.settings:
         settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])

@@ -21,10 +21,12 @@ from favor.foundation.names import printable
 ENCODING = "cp1252"
 COLUMNS: dict[str, str] = {}  # the format has none to name
 FILE_NAME = re.compile(r"(?P<author>[^.]+)\.(?P<gender>[^.]*)\.(?P<age>[^.]*)\.(?P<topic>[^.]*)\.(?P<sign>[^.]*)\.xml")
-# A post ends at its closing tag; where that is missing, at the next entry's date or the end of the file.
+# A post ends at its closing tag; where that is missing, at the next entry's date or the end of the file. Tags may have
+# attributes.
 ENTRY = re.compile(
-    r"<date>(?P<date>[^<]*)(?:</date>)?"
-    r"|<post>(?P<post>.*?)(?:</post>|(?=<date>[^<]{0,40}</date>\s*<post>)|</Blog>\s*\Z|\Z)",
+    r"<date(?:\s[^<>]*)?>(?P<date>[^<]*)(?:</date\s*>)?"
+    r"|<post(?:\s[^<>]*)?>(?P<post>.*?)"
+    r"(?:</post\s*>|(?=<date(?:\s[^<>]*)?>[^<]{0,40}</date\s*>\s*<post[\s>])|</Blog>\s*\Z|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 NOT_UTF8 = re.compile("[\udc80-\udcff]+")  # bytes that are not UTF-8, as Python's "surrogateescape" keeps them

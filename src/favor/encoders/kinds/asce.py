@@ -10,10 +10,12 @@ from favor.encoders.asce import load_asce
 from favor.encoders.base import TextEncoder, checked_options
 from favor.foundation.errors import UserError
 
+DEFAULTS: dict[str, Any] = {"folder": "", "batch_size": 64}
+
 
 def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     """Options: ``folder`` (a trained encoder elsewhere; overrides the workflow's own), ``batch_size`` (64)."""
-    checked = checked_options("asce", options, {"folder": None, "batch_size": 64})
+    checked = checked_options("asce", options, DEFAULTS)
     location = Path(checked["folder"]).expanduser() if checked["folder"] else folder
     if location is None:
         raise UserError("encoder kind 'asce' needs the folder of a trained encoder; set 'folder' or train one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from favor.paper.names import encoder_name
 from favor.report.cells import printed
 from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
@@ -23,8 +24,8 @@ MEASURES = {
 def measure_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
     """Return a row for every measure in every encoder's space, the measures of a space together."""
     return tuple(
-        Row((encoder, name), SOURCE, encoder, ranked=False, group=encoder, metric=measure, encoder_place=0)
-        for encoder in sorted(set(scores["encoder"]))
+        Row((encoder_name(key), name), SOURCE, key, ranked=False, group=key, metric=measure, encoder_place=0)
+        for key in sorted(set(scores["encoder"]))
         for measure, name in MEASURES.items()
     )
 
