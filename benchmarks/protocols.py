@@ -46,7 +46,7 @@ def configuration(results: str) -> tuple[dict[str, Any], dict[str, str]]:
     demo |= {"seeds": [2026], "tables": ["main_federated_results"], "studies": {}}
     # One space is shown, so one is computed.
     demo["evaluation"] |= {"encoders": [], "semantic_encoder": demo["style_encoder"], "assistant": None}
-    config |= {"results": results, "keep_uploads": False}
+    config |= {"results": results, "keep_uploads": False, "report": {}}  # which names a row that is not here
     titles = {}
 
     def add(name: str, title: str, methods: dict[str, Any], **changes: Any) -> None:
