@@ -23,6 +23,8 @@ def cell(value, deviation=math.nan, paper=math.nan, text="") -> dict[str, Any]:
         (204.0, 90.6, "seconds", "1.5"),  # 3.4 minutes, and 90.6 s are 1.51 minutes
         (7200.0, 360.0, "seconds", "0.10"),  # 2.00 hours
         (3 * 2.0**20, 2.0**19, "bytes", "0.5"),  # 3.0 MiB
+        (33680.0, 1460.0, "count", "1.46k"),  # 33.68k
+        (204.0, 3.0, "count", "3"),
         (29.93e6, 0.0, "count", ""),  # the same for every seed
         (0.4, 0.01, "", "0.010"),
         (0.4, 0.0, "", "0.000"),

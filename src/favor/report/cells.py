@@ -105,15 +105,16 @@ def printed_quantity(value: float, unit: Unit) -> str:
 def printed_deviation(cell: Mapping[str, Any], column: Column) -> str:
     """Return the deviation of a ``table_cells`` row in the scale that its mean is printed in; "" where there is none.
 
-    A count or a size that is the same for every seed has none.
+    A count or a size that is the same for every seed has none. "33.68k ± 1.46k": beside a count without a unit of its
+    own, a deviation without the k would be read as 1.46.
     """
     value, deviation = cell["value"], cell["deviation"]
     if math.isnan(value) or math.isnan(deviation) or (column.unit and not deviation):
         return ""
     if not column.unit:
         return printed(deviation, column.decimals)
-    factor, _, decimals = _scale(value, column.unit)
-    return printed(deviation / factor, decimals)
+    factor, name, decimals = _scale(value, column.unit)
+    return printed(deviation / factor, decimals) + (name if column.unit == "count" else "")
 
 
 def printed_paper(cell: Mapping[str, Any], column: Column) -> tuple[str, str]:
