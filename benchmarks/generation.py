@@ -17,7 +17,7 @@ import resource
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
-from sides import compare, run, share, timed
+from sides import compare, share, timed
 
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
@@ -126,12 +126,7 @@ def main() -> None:
     if options.side:
         print(json.dumps(measure(options)))
         return
-    jobs = 1 if options.device == "cuda" else options.threads
-    loop = run(__file__, "one_by_one", 1, options.threads)
-    stacked = run(__file__, "stacked", jobs, options.threads)
-    compare("one by one", stacked, loop)
-    if jobs > 1:
-        compare(f"one by one in {jobs} processes", stacked, run(__file__, "one_by_one", jobs, options.threads))
+    loop, stacked = compare(__file__, "one_by_one", "one by one", options)
     adapters = zip(loop["outputs"], stacked["outputs"], strict=True)
     alike = [left == right for pair in adapters for left, right in zip(*pair, strict=True)]
     print(f"{sum(alike)} of {len(alike)} texts identical")

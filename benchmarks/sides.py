@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -72,7 +73,21 @@ def run(script: str, side: str, processes: int, threads: int) -> dict[str, Any]:
     return found
 
 
-def compare(name: str, ours: dict[str, Any], other: dict[str, Any]) -> None:
+def compare(script: str, side: str, name: str, options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run another ``side``, called ``name``, and ours; print the gains and return the figures of both.
+
+    Ours runs as the workflow does: on a CPU a process per thread. The other has all threads in one process, and is then
+    split in the same way.
+    """
+    jobs = 1 if options.device == "cuda" else options.threads
+    loop, stacked = run(script, side, 1, options.threads), run(script, "stacked", jobs, options.threads)
+    _print_gain(name, stacked, loop)
+    if jobs > 1:
+        _print_gain(f"{name} in {jobs} processes", stacked, run(script, side, jobs, options.threads))
+    return loop, stacked
+
+
+def _print_gain(name: str, ours: dict[str, Any], other: dict[str, Any]) -> None:
     """Print what ``ours`` gains over the ``other`` side, called ``name``."""
     print(
         f"stacked against {name}: {other['seconds'] / ours['seconds']:.2f}x the tokens/s, "

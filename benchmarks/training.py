@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
-from sides import compare, run, share, timed
+from sides import compare, share, timed
 
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
@@ -154,12 +154,7 @@ def main() -> None:
     if options.side:
         print(json.dumps(measure(options)))
         return
-    jobs = 1 if options.device == "cuda" else options.threads
-    loop = run(__file__, "trainer", 1, options.threads)
-    stacked = run(__file__, "stacked", jobs, options.threads)
-    compare("Trainer", stacked, loop)
-    if jobs > 1:
-        compare(f"Trainer in {jobs} processes", stacked, run(__file__, "trainer", jobs, options.threads))
+    compare(__file__, "trainer", "Trainer", options)
 
 
 if __name__ == "__main__":

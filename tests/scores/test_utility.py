@@ -65,11 +65,11 @@ def roberta(tmp_path_factory) -> str:
 def test_against_the_library(roberta, monkeypatch) -> None:
     scorer = BertScorer(roberta, layer=2, batch_size=2)
 
-    def mended(tokenizer, text) -> list[int]:
+    def truncated(tokenizer, text) -> list[int]:
         return encode_text(scorer.backbone, text, 64)
 
     # the library's whole path, its encoding of one text replaced as the module's docstring says
-    monkeypatch.setattr(library, "sent_encode", mended)
+    monkeypatch.setattr(library, "sent_encode", truncated)
     _, _, f1 = bert_score.score(CANDIDATES, REFERENCES, model_type=roberta, num_layers=2, nthreads=0, batch_size=5)
     np.testing.assert_allclose(scorer.f1(CANDIDATES, REFERENCES), f1.numpy(), atol=1e-6)
 

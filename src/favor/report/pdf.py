@@ -1,8 +1,7 @@
 """The PDF report: LaTeX source from the same content as the HTML page, set by pdfLaTeX in a temporary folder.
 
 Uses only Debian's texlive-latex-base and texlive-latex-recommended. Text has the font of the figures, which comes with
-matplotlib. Same content, same bytes: no dates, no
-identifiers, no paths.
+matplotlib. Same content, same bytes: no dates, no identifiers, no paths.
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ def compile_latex(source: Path) -> Path:
     It runs until what a pass leaves for the next no longer changes. latexmk goes by the times of these files, and on a
     busy machine it stopped a pass early: equal reports then had different tables of contents.
     """
-    command = ["pdflatex", "-recorder", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", source.name]
+    command = ["pdflatex", "-recorder", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error"]
     clock = {"SOURCE_DATE_EPOCH": EPOCH, "FORCE_SOURCE_DATE": "1", "TZ": "UTC", "max_print_line": "1000"}
     # shell escape stays off whatever the machine's TeX configuration says.
     environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
@@ -144,7 +143,7 @@ def compile_latex(source: Path) -> Path:
         draft = ["-draftmode"] if number < DRAFTS else []
         try:
             result = subprocess.run(
-                [*command[:-1], *draft, command[-1]],
+                [*command, *draft, source.name],
                 cwd=source.parent,
                 env=environment,
                 capture_output=True,
