@@ -111,6 +111,8 @@ def separation(blocks: Callable[[], Iterable[Block]]) -> Separation:
         counts += _counted(scores, positive, whole)
         if counts.sum() <= HELD:
             held.append((scores, positive))
+        else:
+            held.clear()
     again = (lambda: held) if counts.sum() <= HELD else blocks
     total, above = counts.sum(axis=1), np.zeros(2, dtype=np.int64)
     negatives, positives = map(int, total)
