@@ -28,6 +28,7 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.cache import growing_cache
 from favor.lm.cohort import Cohort
+from favor.lm.decoding_stack import DecodingStack
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import Kernels, Rotation, fused_layers, kernels
@@ -343,7 +344,7 @@ def trace_pass(
 
 def trace_decoding(base: BaseModel, rows: int, adapters: int, length: int) -> Counts:
     """Count one step of decoding ``rows`` continuations of ``adapters`` adapters after ``length`` tokens."""
-    stack = LoraStack(base.model, LORA)
+    stack = DecodingStack(base.model, LORA)
     flat = torch.zeros(1, device="meta").expand(adapters, stack.layout.size)
     cache = growing_cache(base.model.config, length + 1)
     with torch.no_grad(), stack.attached():

@@ -14,6 +14,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.lm.decoding import Batch, Choice, GrowingSteps, StaticSteps, static_fits
+from favor.lm.decoding_stack import DecodingStack
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
 from favor.lm.sampling import Sampling, Stream, draws, sampled
@@ -77,7 +78,7 @@ def generate(
             )
     results: dict[int, list[int]] = {}
     widths = widths or Widths()
-    stack = LoraStack(base.model, lora)
+    stack = DecodingStack(base.model, lora)
     with stack.attached(), torch.inference_mode():
         while len(results) < len(requests):
             waiting = [index for index in range(len(requests)) if index not in results]

@@ -1,0 +1,100 @@
+"""Layers that read one input as one product: the outputs and text of each layer on its own."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from favor.lm.decoding_stack import DecodingStack
+from favor.lm.lora import initial_state
+from favor.lm.mixture import GateLayout
+from favor.lm.settings import LoraSettings
+from favor.lm.stack import Component, LoraStack
+
+ALL = LoraSettings(rank=3, alpha=6, dropout=0.0)
+SOME = LoraSettings(rank=2, alpha=2, dropout=0.0, target_modules=("q_proj", "v_proj", "down_proj", "up_proj"))
+
+
+def random_component(stack, seed, weight=None, gated=False) -> Component:
+    generator = torch.Generator().manual_seed(seed)
+    flat = 0.3 * torch.randn(3, stack.layout.size, generator=generator)
+    gates = GateLayout(stack.layers)
+    vectors = gates.vectors(torch.randn(3, gates.size, generator=generator)) if gated else None
+    return Component(stack.layout.factors(flat), weight, gates=vectors)
+
+
+@pytest.mark.parametrize("length", [1, 40], ids=["few rows", "many rows"])
+@pytest.mark.parametrize("kind", ["none", "one", "weighted", "gated"])
+@pytest.mark.parametrize("lora", [ALL, SOME], ids=["all layers", "some layers"])
+def test_states_are_those_of_the_layers_one_by_one(base, lora, kind, length) -> None:
+    tokens = torch.randint(2, 290, (6, length), generator=torch.Generator().manual_seed(0))
+    share = torch.tensor([0.1, 0.9, 0.5, 0.4, 0.0, 1.0])
+    states = []
+    for kind_of_stack in (LoraStack, DecodingStack):
+        stack = kind_of_stack(base.model, lora)
+        components = {
+            "none": [],
+            "one": [random_component(stack, 1)],
+            "weighted": [random_component(stack, 1, share), random_component(stack, 2, 1 - share)],
+            "gated": [random_component(stack, 1, gated=True), random_component(stack, 2, gated=True)],
+        }[kind]
+        with stack.attached(), torch.inference_mode():
+            stack.set(components)
+            states.append(base.final_states(tokens))
+    torch.testing.assert_close(states[1], states[0], rtol=1e-4, atol=1e-4)
+    assert kind == "none" or not torch.allclose(states[0], base.final_states(tokens), atol=1e-3)
+
+
+def test_layers_with_one_input_share_one_product(base, monkeypatch) -> None:
+    sizes = []
+    product = nn.functional.linear
+    monkeypatch.setattr(
+        nn.functional,
+        "linear",
+        lambda rows, weight, bias=None: sizes.append(weight.shape) or product(rows, weight, bias),
+    )
+    stack = DecodingStack(base.model, ALL)
+    with stack.attached(), torch.inference_mode():
+        base.final_states(torch.tensor([[5, 6]]))
+    # Queries, keys and values; their output; gate and up; down.
+    assert len(sizes) == 4 * base.model.config.num_hidden_layers
+
+
+def test_the_model_is_as_before(base) -> None:
+    before = {name: parameter.clone() for name, parameter in base.model.named_parameters()}
+    stack = DecodingStack(base.model, ALL)
+    with pytest.raises(RuntimeError, match="broken off"), stack.attached():
+        layer = next(iter(stack.layers.values()))
+        layer(torch.ones(1, 1, layer.in_features))
+        raise RuntimeError("broken off")
+    storages = [parameter.untyped_storage().data_ptr() for parameter in base.model.parameters()]
+    assert len(set(storages)) == len(storages)
+    assert all(torch.equal(parameter, before[name]) for name, parameter in base.model.named_parameters())
+    assert not any(group.outputs for group in stack._joined)
+
+
+def test_a_layer_called_again_is_computed_again(base) -> None:
+    stack = DecodingStack(base.model, ALL)
+    layer = next(layer for path, layer in stack.layers.items() if path.endswith("q_proj"))
+    source = torch.randn(1, 2, layer.in_features)
+    expected = layer(source)
+    with stack.attached(), torch.inference_mode():
+        torch.testing.assert_close(layer(source), expected)
+        torch.testing.assert_close(layer(source), expected)
+
+
+def test_dropout_and_runs_are_refused(base) -> None:
+    stack = DecodingStack(base.model, ALL)
+    with pytest.raises(ValueError, match="neither dropout nor runs"):
+        stack.set([], dropout=0.5)
+
+
+def test_a_state_of_zeros_changes_nothing(base) -> None:
+    state = initial_state(base.model, ALL, 1)
+    stack = DecodingStack(base.model, ALL)
+    tokens = torch.tensor([[5, 6, 7]])
+    expected = base.final_states(tokens)
+    with stack.attached(), torch.inference_mode():
+        stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device).unsqueeze(0)))])
+        torch.testing.assert_close(base.final_states(tokens), expected)
