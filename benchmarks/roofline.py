@@ -10,6 +10,7 @@ have shapes and no values, and every operation is counted. Figures in seconds ar
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import weakref
 from collections import Counter, defaultdict
@@ -36,7 +37,7 @@ from favor.lm.lora import LoraState, state_shapes
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass
 from favor.lm.recomputation import recomputation
-from favor.lm.room import Room
+from favor.lm.room import Room, bytes_per_client, clients_in
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Plan, make_plan
@@ -61,6 +62,8 @@ class Card:
 CARDS = {"RTX 4090": Card(150, 0.90, 3.0, 24), "H200": Card(650, 4.0, 2.5, 141)}
 # What the model leaves out: gaps between kernels, the host, the optimiser.
 OVERHEAD = 1.15
+# The share of a card's memory that is there for tensors.
+USABLE = 0.95
 
 
 def corpus(seed: int = 1) -> list[list[int]]:
@@ -342,6 +345,28 @@ def trace_pass(
     return counts, sum(map(sum, lengths))
 
 
+def fitting_pass(
+    base: BaseModel, card: Card, task: ClientTask, clients: int, liger: bool = False
+) -> tuple[Room, float]:
+    """Return the room that a card's memory leaves, found as the engine finds it, and the seconds per token there.
+
+    A stack of ``clients`` clients like ``task``, or as many as the card holds, is trained.
+    """
+    room, size = Room(GPU, SETTINGS, None, Widths()), sum(map(math.prod, state_shapes(base.model, LORA).values()))
+    clients = min(clients, clients_in(round(card.memory * 1e9), size, task))
+    values = clients * bytes_per_client(size, task)
+    weights = sum(parameter.numel() * parameter.element_size() for parameter in base.model.parameters())
+    stage = plans(corpus()[:clients], SETTINGS)
+    while True:
+        next(room.passes(stage, 0, range(clients)))
+        tokens = room.widths.rows(room.tokens)
+        counts, real = trace_pass(base, tokens, min(2, clients), room.recomputed, liger=liger)
+        if weights + values + counts.peak <= USABLE * card.memory * 1e9:
+            return room, counts.seconds(card) / real
+        if not room.narrow(1):
+            raise ValueError(f"one row does not fit in {card.memory} GB")
+
+
 def trace_decoding(base: BaseModel, rows: int, adapters: int, length: int) -> Counts:
     """Count one step of decoding ``rows`` continuations of ``adapters`` adapters after ``length`` tokens."""
     stack = DecodingStack(base.model, LORA)
@@ -424,13 +449,20 @@ def main() -> None:
     shared = real * ROUNDS * SAMPLED / CLIENTS
     starts = {"one client a job": ROUNDS * SAMPLED + CLIENTS, "whole cohorts": ROUNDS + 1}
     print(f"\none FAVoR seed: {(shared + 2 * real) / 1e6:.2f} M real tokens; training jobs: {starts}")
+    extra = traced["none, aligned"][0].seconds(CARDS["H200"]) / traced["none computed twice"][0].seconds(CARDS["H200"])
+    plain = ClientTask("", [], {}, 1, 0)
+    stages = ((plain, SAMPLED, shared), (replace(plain, offset={}), CLIENTS, 2 * real * extra))
     for name, card in CARDS.items():
-        variant = "none computed twice" if card.memory > 100 else "every layer computed twice"
-        aligned_variant = traced["none, aligned"][0].seconds(card) / traced["none computed twice"][0].seconds(card)
-        for name_of_pass in (variant, f"{variant}, Liger's kernels"):
-            counts, tokens = traced[name_of_pass]
-            spent = counts.seconds(card) / tokens * (shared + 2 * real * aligned_variant)
-            print(f"  {name}: {spent / 60:.1f} min of training ({name_of_pass}); estimated, not measured")
+        for liger in (False, True):
+            rooms, spent = [], 0.0
+            for task, clients, tokens in stages:
+                room, seconds = fitting_pass(base, card, task, clients, liger)
+                rooms.append(str(room))
+                spent += seconds * tokens
+            print(
+                f"  {name}{', Liger' if liger else ''}: {spent / 60:.1f} min of training; shared stage: {rooms[0]}; "
+                f"private stage: {rooms[1]}; estimated, not measured"
+            )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import torch
 from transformers import Qwen2Config
 
 from favor.lm.base import BaseModel
+from favor.lm.tasks import ClientTask
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -91,3 +92,29 @@ def test_a_decoding_step(roofline, base) -> None:
     counts = roofline.trace_decoding(base, 20, 5, 32)
     weights = 2 * (2048 * 2048 * 2 + 2048 * 256 * 2 + 2048 * 11008 * 3)
     assert counts.flops("base") == pytest.approx(2 * 20 * weights, rel=0.005)  # and attention's products
+
+
+def test_a_small_card_gets_smaller_passes_and_no_layer_twice(roofline, base) -> None:
+    task, found = ClientTask("", [], {}, 1, 0), []
+    for memory in (141, 5, 4):
+        room, seconds = roofline.fitting_pass(base, replace(roofline.CARDS["H200"], memory=memory), task, 2)
+        found.append((room.widths.divisor, room.recomputed, seconds))
+    assert [one[:2] for one in found] == [(1, None), (2, None), (4, None)]
+    # Small passes take longer per token.
+    assert found[0][2] < found[1][2] < found[2][2]
+    with pytest.raises(ValueError, match="one row does not fit"):
+        roofline.fitting_pass(base, replace(roofline.CARDS["H200"], memory=0.1), task, 2)
+
+
+def test_computing_layers_twice_costs_more_than_small_passes(roofline) -> None:
+    """A layer more, on a card of 24 GB: what the order in which passes and layers give way rests on."""
+    card, seconds = roofline.CARDS["RTX 4090"], []
+    for tokens, every in ((2048, None), (8192, 1)):
+        counts = []
+        for layers in (2, 4):
+            shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": layers}
+            model = roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
+            found, real = roofline.trace_pass(model, tokens, 2, every)
+            counts.append(found.seconds(card) / real)
+        seconds.append(counts[1] - counts[0])
+    assert seconds[0] < 0.9 * seconds[1]

@@ -22,9 +22,10 @@ from tests.lm import algebra
 from favor.foundation.errors import UserError
 from favor.lm import cohort, training
 from favor.lm.generation import GenerationRequest, generate, last_token_states
+from favor.lm.room import Room, clients_held, clients_in
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.stack import FlatLayout
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory, Widths
 from favor.running.devices import SHARE, WIDTHS
@@ -226,6 +227,10 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys) 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda divisor: other.remember(Widths(divisor)), [2, 4, 8, 16] * 8))
     assert other.recall().divisor in (2, 4, 8, 16)
+    # Passes are full again where every layer is computed twice, which needs less memory than small ones without.
+    other.remember(Widths(1, None, 2))
+    other.remember(Widths(32, None, 0))
+    assert other.recall() == Widths(1, None, 2)
     assert [path.name for path in (tmp_path / "widths").iterdir() if not path.name.endswith(".json")] == []
     memory.path.write_text("{")
     with pytest.raises(UserError, match="not complete JSON"):
@@ -263,7 +268,9 @@ def test_widths_of_many_clients_are_not_those_of_one(base, tmp_path, monkeypatch
     assert WidthMemory(base, {"clients": 50}).recall() == Widths()
 
 
-def test_layers_are_computed_twice_before_passes_shrink(base, random_state, random_pieces, monkeypatch) -> None:
+def test_layers_of_small_passes_are_computed_twice_before_these_shrink(
+    base, random_state, random_pieces, monkeypatch
+) -> None:
     """None, then every second layer, then every layer: the fourth failure alone makes passes smaller."""
     clients = tasks(random_state, random_pieces, clients=1)
     expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
@@ -281,3 +288,58 @@ def test_layers_are_computed_twice_before_passes_shrink(base, random_state, rand
     assert seen[:4] == [8, 8, 8, 4]
     assert recomputed[:4] == [0, 1, 2, 2]
     assert (widths.clients, widths.recomputed) == (None, 2)
+
+
+@pytest.mark.parametrize(("checkpointing", "max_rows"), [("auto", None), ("auto", 32), ("off", None)])
+def test_what_gives_way_to_a_shortage_of_memory(random_pieces, checkpointing, max_rows) -> None:
+    """Passes to 2,048 tokens or a micro-batch, every second layer, every layer in full passes, then passes again."""
+    settings = replace(SETTINGS, max_length=1024, accumulation=16, gradient_checkpointing=checkpointing)
+    plans = [
+        make_plan(ClientTask(name, random_pieces(0, 64, 500), {}, 1, 1), replace(settings, steps_per_epoch=1))
+        for name in "ab"
+    ]
+    room = Room(torch.device("cuda"), settings, max_rows, Widths())
+    course = []
+    while True:
+        next(room.passes(plans, 0, [0, 1]))
+        course.append((room.widths.rows(max_rows or room.tokens), room.recomputed))
+        if not room.narrow(1) or len(course) > 20:
+            break
+    full = max_rows or 8192
+    halves = [full >> place for place in range(full.bit_length())]
+    small = 4 if max_rows else 2048
+    if checkpointing == "off":
+        expected = [(half, None) for half in halves]
+    else:
+        first = [(half, None) for half in halves if half >= small]
+        expected = [*first, (small, 2), *((half, 1) for half in halves)]
+    # Nothing more gives way once a pass is one row.
+    assert course == expected[: len(course)]
+    assert room.rows == 1
+
+
+def test_a_stack_takes_a_quarter_of_the_memory() -> None:
+    plain = ClientTask("a", [], {}, 1, 1)
+    # Values, gradients and two moments: 16 bytes per number.
+    assert clients_in(24 * 10**9, 30 * 10**6, plain) == 12
+    assert clients_in(24 * 10**9, 30 * 10**6, replace(plain, offset={})) == 8
+    assert clients_in(24 * 10**9, 30 * 10**6, replace(plain, companion={})) == 10
+    assert clients_in(10**6, 30 * 10**6, plain) == 1
+    assert clients_held(torch.device("cpu"), 30 * 10**6, plain) is None
+
+
+def test_a_stack_that_the_card_does_not_hold_is_trained_in_parts(
+    base, random_state, random_pieces, monkeypatch
+) -> None:
+    clients, made = tasks(random_state, random_pieces, clients=5), []
+    expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
+    monkeypatch.setattr(training, "clients_held", lambda *_: 2)
+
+    class Counting(cohort.Cohort):
+        def __init__(self, *arguments) -> None:
+            made.append(len(arguments[2]))
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(training, "Cohort", Counting)
+    assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT), expected)
+    assert made == [2, 2, 1]

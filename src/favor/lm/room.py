@@ -11,12 +11,38 @@ import torch
 from favor.lm.forward import Share
 from favor.lm.recomputation import STEPS
 from favor.lm.settings import TrainingSettings
-from favor.lm.tasks import Group, Plan
+from favor.lm.tasks import ClientTask, Group, Plan
 from favor.lm.widths import Widths
 
 # Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
 # a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
+# A pass of so many tokens, all layers computed once, takes less time per token than a full one with layers computed
+# twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/roofline.py).
+_SMALL_PASS = 2048
+# The share of a GPU's memory that the values of a stack may take. More clients at once would not run faster: the steps
+# of a few fill a pass.
+_STACK_SHARE = 0.25
+
+
+def clients_held(device: torch.device, size: int, task: ClientTask) -> int | None:
+    """Return how many clients like ``task``, with adapters of ``size`` numbers, a stack holds; None: any number."""
+    if device.type != "cuda":
+        return None
+    return clients_in(torch.cuda.get_device_properties(device).total_memory, size, task)
+
+
+def clients_in(memory: int, size: int, task: ClientTask) -> int:
+    """Return how many clients' values take :data:`_STACK_SHARE` of ``memory`` bytes: at least one."""
+    return max(1, int(_STACK_SHARE * memory) // bytes_per_client(size, task))
+
+
+def bytes_per_client(size: int, task: ClientTask) -> int:
+    """Return what a client like ``task`` holds in a stack: so many float32 vectors of ``size`` numbers.
+
+    They are values, gradients and two moments; a frozen offset and its sum with the values; a companion.
+    """
+    return 4 * size * (4 + 2 * (task.offset is not None) + (task.companion is not None))
 
 
 class Room:
@@ -80,15 +106,22 @@ class Room:
     def narrow(self, clients: int) -> bool:
         """Make room for less than the pass at work; False where only a smaller stack than of ``clients`` can help.
 
-        Layers are computed twice before passes shrink. A stack is halved before a micro-batch is cut, which costs
-        aligned stages a second forward pass.
+        Passes shrink to :data:`_SMALL_PASS` tokens, or to one micro-batch where rows are limited, before layers are
+        computed twice. Where every layer is, passes are full again, and shrink if need be. A stack is halved before a
+        micro-batch is cut for good, which costs aligned stages a second forward pass.
         """
-        if self.settings.gradient_checkpointing == "auto" and self.widths.recomputed < len(STEPS) - 1:
-            self.widths.recomputed += 1
+        widths = self.widths
+        if self.settings.gradient_checkpointing == "auto" and widths.recomputed < len(STEPS) - 1:
+            small = self.settings.micro_batch if self.max_rows else _SMALL_PASS
+            if widths.recomputed == 0 and self._size > small:
+                return widths.narrow(self._wanted, self._size)
+            widths.recomputed += 1
+            if STEPS[widths.recomputed] == 1:
+                widths.divisor = 1
             return True
         if self.rows <= 1 or (clients > 1 and self.rows <= self.settings.micro_batch):
             return False
-        return self.widths.narrow(self._wanted, self._size)
+        return widths.narrow(self._wanted, self._size)
 
     def _at_work(self, parts: list[list[Share]]) -> list[list[Share]]:
         sizes = [[self.size(share, group) for share in shares for group in share.groups] for shares in parts]

@@ -26,7 +26,7 @@ from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_parts, run_pass
 from favor.lm.recomputation import recomputation
-from favor.lm.room import Room
+from favor.lm.room import Room, clients_held
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
@@ -65,10 +65,11 @@ def train(
     over its factors and projection head together.
 
     ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else. On a GPU that runs out of
-    memory the step is done again, first with layers computed twice (``gradient_checkpointing`` "auto"), then with the
-    rows of a forward pass halved, down to one micro-batch; then the stack is
-    halved and its clients begin again; then the micro-batch is cut, whose losses and gradients stay those of the
-    whole. ``widths`` holds what was found to fit: it is where the call begins, and is changed in place.
+    memory the step is done again, as :meth:`favor.lm.room.Room.narrow` says: in smaller passes, then with layers
+    computed twice (``gradient_checkpointing`` "auto"); then the stack is halved and its clients begin again; then
+    micro-batches are cut, whose losses and gradients stay those of the whole. A stack's values take at most a share of
+    a GPU's memory from the start (:func:`favor.lm.room.clients_held`). ``widths`` holds what was found to fit: it is
+    where the call begins, and is changed in place.
 
     Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
     over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
@@ -87,7 +88,8 @@ def train(
         # Stacks hold clients of one kind (aligned or not, offset or not), so that one code path serves all rows.
         for waiting in _alike(plans):
             while waiting:
-                members = waiting[: min(clients_per_stack or len(waiting), widths.clients or len(waiting))]
+                held = clients_held(base.device, stack.layout.size, waiting[0].task)
+                members = waiting[: min(limit or len(waiting) for limit in (clients_per_stack, widths.clients, held))]
                 given = (base, stack, members, settings, alignment, max_rows_per_forward, widths)
                 counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
                 trained = attempt(lambda: _StackRun(*given).train(progress))  # noqa: B023 - called at once

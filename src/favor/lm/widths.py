@@ -81,8 +81,8 @@ class WidthMemory:
             return
         kept = Widths(**read_json(self.path)["widths"]) if self.path.is_file() else Widths()
         counts = [count for count in (kept.clients, widths.clients) if count is not None]
-        found = Widths(
-            max(kept.divisor, widths.divisor), min(counts, default=None), max(kept.recomputed, widths.recomputed)
-        )
+        # Where more layers are computed twice, passes began anew.
+        recomputed, divisor = max((kept.recomputed, kept.divisor), (widths.recomputed, widths.divisor))
+        found = Widths(divisor, min(counts, default=None), recomputed)
         if found != kept:
             write_json({"job": self.key, "widths": asdict(found)}, self.path)
