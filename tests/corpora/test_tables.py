@@ -182,15 +182,25 @@ def test_values_that_are_not_text_are_refused(tmp_path, suffix, column, value, p
     assert f"{'row' if suffix == '.parquet' else 'line'} 2: column '{column}' holds {problem}" in str(caught.value)
 
 
-def test_parquet_names_with_spaces_dates_and_strings_that_are_not_utf8(tmp_path) -> None:
+def test_parquet_names_with_spaces_and_dates(tmp_path) -> None:
     path = tmp_path / "c.parquet"
     day = datetime.date(2004, 5, 31)
     pq.write_table(pa.table({" author ": [7], "text": ["x"], "date": [day]}), path)
     assert read("table", path)[0][:5] == ("7", "indUnk", "", "x", "2004-05-31")
-    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"caf\xe9"]).buffers())
-    pq.write_table(pa.table({"author": ["ann"], "text": broken}), path)
-    with pytest.raises(UserError, match="damaged after row 0"):
-        read("table", path)
+
+
+def test_a_value_that_parquet_holds_and_python_does_not(tmp_path) -> None:
+    path, rows = tmp_path / "c.parquet", 1030  # the second batch
+    encoded = pa.array([b"x"] * (rows - 1) + [b"caf\xe9"]).buffers()
+    latin = pa.Array.from_buffers(pa.string(), rows, encoded)
+    late = pa.array([0] * (rows - 1) + [10**8], pa.date32())
+    for column, values, problem in (("text", latin, "'utf-8' codec"), ("date", late, "date value out of range")):
+        table = {"author": ["ann"] * rows, "text": ["x"] * rows, column: values}
+        pq.write_table(pa.table(table), path)
+        with pytest.raises(
+            UserError, match=rf"row 1030: column '{column}' holds a value that cannot be read \({problem}"
+        ):
+            read("table", path)
 
 
 def test_optional_keys_need_not_be_in_the_first_line(tmp_path) -> None:

@@ -113,3 +113,11 @@ def test_the_style_encoder_cannot_be_left_out(plan) -> None:
 def test_missing_latex_is_said(capsys) -> None:
     announce((), (), latex=False)
     assert "report.pdf is left out" in capsys.readouterr().err
+
+
+def test_a_sweeps_figure_draws_what_its_tables_score(plan) -> None:
+    sweep = {"points": [{"label": "1", "experiment": "demo"}], "tables": ["text-volume-sweep"]}
+    plan(PLANNED, lambda config: config.update(sweeps={"s": sweep | {"figure": ["generated_auc"]}}))
+    for metric in ("generated_aucs", "text_auc:upload"):  # of no family, and of one that the table does not read
+        with pytest.raises(UserError, match=rf"'sweeps.s.figure': no table of the sweep scores '{metric}'"):
+            plan(PLANNED, lambda config, metric=metric: config.update(sweeps={"s": sweep | {"figure": [metric]}}))

@@ -19,7 +19,7 @@ from favor.foundation.names import printable
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-# What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a string that is not UTF-8.
+# What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a name that is not UTF-8.
 DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
@@ -161,11 +161,28 @@ def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> It
     number = 0
     try:
         for batch in file.iter_batches(batch_size=1024, columns=columns):
-            rows = batch.to_pylist()
+            try:
+                rows = batch.to_pylist()
+            except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
+                _refuse_value(batch, path, number)
+                raise
             number += len(rows)
             yield rows
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
+
+
+def _refuse_value(batch: pa.RecordBatch, path: Path, before: int) -> None:
+    """Raise ``UserError`` that names the first value Python cannot hold; ``before``: rows before the batch."""
+    for row in range(len(batch)):
+        for column in batch.column_names:
+            try:
+                batch[column][row].as_py()
+            except (ValueError, OverflowError) as error:
+                raise UserError(
+                    f"{path}: row {before + row + 1}: column '{printable(column)}' holds a value that cannot be read "
+                    f"({_line(error)}); correct it, or remove the row"
+                ) from None
 
 
 def _line(error: Exception) -> str:

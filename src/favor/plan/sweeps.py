@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from favor.config.section import refuse
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
 from favor.plan.keys import InSweep, SweepLabel, Table
 from favor.plan.project import Project, parameter, pick, unique
 from favor.plan.tables import Tables
+from favor.scores.metric import families_of
 
 
 class Sweeps:
-    """The sweeps of a project."""
+    """The sweeps of a project. Raises ``UserError`` for a figure of what no table of its sweep scores."""
 
     def __init__(self, project: Project, tables: Tables) -> None:
         self.project = project
         self.tables = tables
         self.paths = project.paths
+        for name, sweep in project.config.sweeps.items():
+            scored = set(self.families(name))
+            for metric in sweep.figure:
+                if scored.isdisjoint(families_of([metric.partition(":")[0]])):
+                    refuse(f"sweeps.{name}.figure", f"no table of the sweep scores '{metric}'; name another metric")
 
     def families(self, sweep: str) -> list[str]:
         """Return the metric families behind the tables of a sweep."""
