@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +53,11 @@ def test_a_character_split_by_the_cut(tokenizer) -> None:
     cut = cut_post("abcdefghijklmnopqrsé and more", tokenizer, SMALL)
     assert cut is not None
     assert (cut.gold_text, cut.gold_tokens) == ("ijklmnopqrs", 11)
+    # At tokens 13 and 14 it straddles the end of the shortest gold, which then has the whole of it.
+    for longest, gold in ((5, "ijklé"), (12, "ijklénopqrs")):
+        cut = cut_post("abcdefghijklénopqrstuvwxyz", tokenizer, replace(SMALL, max_new_tokens=longest))
+        assert cut is not None
+        assert (cut.gold_text, cut.gold_tokens) == (gold, max(6, longest))
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,6 +69,10 @@ def test_every_cut_is_faithful(tokenizer, text) -> None:
         assert len(cut.prompt_tokens) == 8
         assert 5 <= cut.gold_tokens <= 12
         assert tokenizer.decode(cut.prompt_tokens) == cut.prompt_text
+    for longest in (5, 6, 40):
+        other = cut_post(text, tokenizer, replace(SMALL, max_new_tokens=longest))
+        assert (other is None) == (cut is None)
+        assert other is None or 5 <= other.gold_tokens <= max(longest, 8)
 
 
 def test_writing_prompt_comes_first_and_leaves_room(tokenizer) -> None:

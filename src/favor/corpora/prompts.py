@@ -54,22 +54,33 @@ def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening:
 
     ``opening``, a writing prompt, comes before the text and must leave room for the text's start within the prefix.
     A cut is faithful where the two decoded parts, put together, are the decoded whole: a character whose bytes lie
-    on both sides of the prefix's end spoils it, one at the gold's end shortens the gold by its part.
+    on both sides of the prefix's end spoils it, one at the gold's end shortens the gold by its part. Where that would
+    leave less than ``minimum_gold_tokens``, the gold is as many and the rest of the character. So ``max_new_tokens``
+    does not decide whether a post gives a prompt.
     """
     joined = f"{opening}{settings.separator}{text}" if opening else text
     ids = tokenizer.encode(joined, add_special_tokens=False).ids
     prefix = settings.prefix_tokens
-    if len(ids) < prefix + settings.minimum_gold_tokens:
+    least = prefix + settings.minimum_gold_tokens
+    if len(ids) < least:
         return None
     whole = tokenizer.decode(ids, skip_special_tokens=False)
     prompt_text = tokenizer.decode(ids[:prefix], skip_special_tokens=False)
     if not whole.startswith(prompt_text) or (opening and len(prompt_text) <= len(opening) + len(settings.separator)):
         return None
+
+    def through(stop: int) -> str | None:
+        decoded: str = tokenizer.decode(ids[:stop], skip_special_tokens=False)
+        return decoded if whole.startswith(decoded) else None
+
+    shortest = next((stop for stop in range(least, min(len(ids), least + 3) + 1) if through(stop) is not None), None)
+    if shortest is None:
+        return None
     last = min(len(ids), prefix + settings.max_new_tokens)
-    for stop in range(last, max(last - 4, prefix + settings.minimum_gold_tokens - 1), -1):
-        through = tokenizer.decode(ids[:stop], skip_special_tokens=False)
-        if whole.startswith(through):
-            return Cut(ids[:prefix], prompt_text, through[len(prompt_text) :], stop - prefix)
+    for stop in (*range(last, max(last - 4, shortest), -1), shortest):
+        decoded = through(stop)
+        if decoded is not None:
+            return Cut(ids[:prefix], prompt_text, decoded[len(prompt_text) :], stop - prefix)
     return None
 
 
