@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,27 @@ def test_it_knows_the_authors(fitted, styled_texts) -> None:
     rows = load_encoder({"kind": "stylometry"}, fitted).encode(held_out["text"].tolist())
     same = held_out["author"].to_numpy()[:, None] == held_out["author"].to_numpy()[None, :]
     assert (rows @ rows.T)[same].mean() > (rows @ rows.T)[~same].mean() + 0.2
+
+
+def test_words_are_those_of_the_corpus(tmp_path) -> None:
+    """Scripts without a letter from A to Z have word n-grams too, in a space that is saved and loaded."""
+    texts = ["Мама мыла раму.", "Мама спит!", "раму мыла мама"]
+    with pytest.raises(UserError, match="no word n-gram can be kept"):
+        fit_stylometry(texts, SETTINGS, tmp_path)
+    fit_stylometry(texts, replace(SETTINGS, words="unicode"), tmp_path)
+    encoder = load_encoder({"kind": "stylometry"}, tmp_path)
+    grams = encoder.state["word"]
+    assert grams == ["мама", "мыла", "раму"]
+    start = len(encoder.state["character"])
+    (row,) = encoder.encode(["Мама, мыла? мама"])[:, start : start + 3]
+    # (1 + log 2) idf of a word in all three texts, which is 1, and idf of one in two of them.
+    expected = np.array([1 + np.log(2), np.log(4 / 3) + 1, 0.0])
+    np.testing.assert_allclose(row / np.linalg.norm(row), expected / np.linalg.norm(expected), rtol=1e-6)
+
+
+def test_words_without_spaces(tmp_path) -> None:
+    fit_stylometry(["我喜欢北京。", "他喜欢上海。"], replace(SETTINGS, words="segmented"), tmp_path)
+    assert load_encoder({"kind": "stylometry"}, tmp_path).state["word"] == ["喜欢"]
 
 
 def test_fitting_is_independent_of_order_and_repeatable(fitted, styled_texts, tmp_path) -> None:

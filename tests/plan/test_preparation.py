@@ -63,3 +63,14 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     stories = SimpleNamespace(corpus="stories")  # has studies alone
     assert laid.suitability_tokenizers(stories)
     assert laid.study_needs(stories, [])
+
+
+def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
+    key, settings = SimpleNamespace(encoder="stylometry"), []
+    for words in ("paper", "segmented"):
+        planner = plan(
+            "config/blogtext.yaml", lambda config, words=words: config["corpora"]["blogtext"].update(words=words)
+        )
+        settings.append(planner.preparation.stylometry_settings(key))
+    # Without the key, a space that was fitted before it existed stays.
+    assert [each.get("words") for each in settings] == [None, "segmented"]

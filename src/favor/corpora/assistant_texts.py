@@ -55,7 +55,7 @@ def classifier_texts(
     ):
         generator = numpy_generator(seed, "classifier texts", name)
         long_enough = [output_words(words).count(text) >= 2 * MINIMUM_WORDS for text in frame["text"]]
-        chosen = frame[long_enough].sort_values("document_id")
+        chosen = frame[np.array(long_enough, dtype=bool)].sort_values("document_id")
         chosen = chosen.iloc[np.sort(generator.permutation(len(chosen))[:number])]
         if len(chosen) < 10 or chosen["group"].nunique() < 10:
             raise UserError(

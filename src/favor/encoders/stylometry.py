@@ -16,6 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.foundation.vectors import unit_rows
+from favor.foundation.words import document_words
 from favor.running.progress import Progress
 
 FORMAT = "favor-stylometry-1"
@@ -24,11 +25,15 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class StylometrySettings:
-    """How many n-grams are kept (the most frequent ones of the fitting texts), and in how many texts one must occur."""
+    """How many n-grams are kept (the most frequent ones of the fitting texts), and in how many texts one must occur.
+
+    ``words``: what a word is, the corpus's key of that name (:func:`favor.foundation.words.document_words`).
+    """
 
     character_features: int = 2000  # 2- to 4-grams, case kept
     word_features: int = 1000  # 1- and 2-grams, lower-cased
     minimum_texts: int = 2
+    words: str = "paper"
 
 
 class StylometryEncoder(TextEncoder):
@@ -37,7 +42,8 @@ class StylometryEncoder(TextEncoder):
 
     def __init__(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.state, self.arrays = state, arrays
-        self.vectorizers = [_fitted(kind, state[kind], arrays[kind]) for kind in ("character", "word")]
+        words = state["settings"].get("words", "paper")
+        self.vectorizers = [_fitted(kind, words, state[kind], arrays[kind]) for kind in ("character", "word")]
         self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(VERIFIER_WORDS) + len(STRUCTURE)
 
     @property
@@ -77,7 +83,8 @@ def fit_stylometry(texts: Sequence[str], settings: StylometrySettings, folder: P
     state: dict[str, Any] = {"format": FORMAT, "settings": asdict(settings), "fitted_texts": len(ordered)}
     arrays: dict[str, np.ndarray] = {}
     for kind, limit in (("character", settings.character_features), ("word", settings.word_features)):
-        vectorizer = _vectorizer(kind, max_features=limit, min_df=min(settings.minimum_texts, len(ordered)))
+        options = {"max_features": limit, "min_df": min(settings.minimum_texts, len(ordered))}
+        vectorizer = _vectorizer(kind, settings.words, **options)
         try:
             vectorizer.fit(ordered)
         except ValueError as error:
@@ -105,13 +112,17 @@ def load_stylometry(folder: Path) -> StylometryEncoder:
     return StylometryEncoder(state, arrays)
 
 
-def _vectorizer(kind: str, **options: Any) -> TfidfVectorizer:
+def _vectorizer(kind: str, words: str, **options: Any) -> TfidfVectorizer:
     if kind == "character":
         return TfidfVectorizer(analyzer="char", ngram_range=(2, 4), lowercase=False, sublinear_tf=True, **options)
-    return TfidfVectorizer(token_pattern=WORD.pattern, ngram_range=(1, 2), sublinear_tf=True, **options)
+    if words == "paper":
+        tokens: dict[str, Any] = {"token_pattern": WORD.pattern}
+    else:
+        tokens = {"token_pattern": None, "tokenizer": document_words(words).split}
+    return TfidfVectorizer(**tokens, ngram_range=(1, 2), sublinear_tf=True, **options)
 
 
-def _fitted(kind: str, grams: list[str], idf: np.ndarray) -> TfidfVectorizer:
-    vectorizer = _vectorizer(kind, vocabulary=grams)
+def _fitted(kind: str, words: str, grams: list[str], idf: np.ndarray) -> TfidfVectorizer:
+    vectorizer = _vectorizer(kind, words, vocabulary=grams)
     vectorizer.idf_ = idf
     return vectorizer

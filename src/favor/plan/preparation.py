@@ -195,7 +195,9 @@ class Preparation:
         """Return how a stylometric space is fitted."""
         fitting = self.config.encoders[key.encoder].fitting
         assert fitting is not None
-        return parameter(**without(fitting, "corpus"))
+        words = self.config.corpora[fitting.corpus].words
+        # Left out as of old under the paper's words: spaces that were fitted stay.
+        return parameter(**without(fitting, "corpus"), **({} if words == "paper" else {"words": words}))
 
     def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
         """Return which encoder a job encodes texts with."""
