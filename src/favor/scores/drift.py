@@ -14,7 +14,7 @@ import pandas as pd
 
 from favor.corpora.readable_habits import HABITS, habits_of
 from favor.foundation.errors import UserError
-from favor.foundation.words import output_words
+from favor.foundation.words import Words, output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
@@ -85,7 +85,7 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     cut, length = output_words(inputs.words), words or inputs.common_length
     assert inputs.client_texts is not None
     train = inputs.client_texts[inputs.client_texts["training_text"] != ""]
-    train = train[[cut.count(text) >= length for text in train["training_text"]]]
+    train = train[_long_enough(train["training_text"], cut, length)]
     features = habits_of([cut.cut(text, length) for text in train["training_text"]])
     reference, sizes = author_means(features, _places(inputs, train), len(inputs.clients))
     counts = counts * (sizes > 0)  # an author without a training text of the length has no reference
@@ -95,7 +95,7 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
         parts = []
         for run in own:
             frame = run.survivors.assign(text=inputs.texts(run))
-            parts.append(frame[[cut.count(text) >= length for text in frame["text"]]])
+            parts.append(frame[_long_enough(frame["text"], cut, length)])
         frame = pd.concat(parts)
         values = habits_of([cut.cut(text, length) for text in frame["text"]])
         by_post = post_means(values, _places(inputs, frame), inputs.posts(frame))
@@ -116,6 +116,11 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
             yield from _with_interval(method, "", metric, "", mean, n)
             for place, habit in enumerate(HABITS):
                 yield from _with_interval(method, "", metric, habit, values[:, place], n)
+
+
+def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
+    """Return whether each of ``texts`` has ``length`` words."""
+    return np.array([cut.count(text) >= length for text in texts], dtype=bool)
 
 
 def _positive(variance: np.ndarray) -> bool:

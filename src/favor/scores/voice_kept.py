@@ -173,7 +173,7 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
         count = document_words(inputs.words).count
         trained = inputs.client_texts.set_index("client")["training_text"].map(count)
         words = trained.groupby(level=0).sum().reindex(inputs.clients).astype(float)
-    gold = similarity["gold"]
+    gold = similarity.get("gold", pd.Series(np.nan, index=inputs.clients))
     losses = {method: (gold - own).to_numpy() for method, own in similarity.items() if method not in CONTROLS}
     known = {"client": inputs.clients, "distance": 1.0 - prototype @ centre, "words": words.to_numpy()}
     return pd.DataFrame({**known, **losses})

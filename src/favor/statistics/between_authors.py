@@ -37,6 +37,8 @@ def between_variance(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray
     authors, pooled over those drawn: what is subtracted is what means of n_a texts scatter by themselves. The method of
     moments of a one-way random-effects model. NaN where fewer than two authors, or no author with two texts, are drawn.
     """
+    if len(values) == 0:
+        return np.full((len(counts), values.shape[1]), np.nan)
     authors = counts.shape[1]
     means, sizes = author_means(values, cluster, authors)
     weight = counts * (sizes > 0)

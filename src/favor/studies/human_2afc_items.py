@@ -138,7 +138,7 @@ def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, s
 def _choose(candidates: pd.DataFrame, taken: set[tuple[str, str]], source: str, count: int, seed: int) -> pd.DataFrame:
     shuffled = candidates.iloc[numpy_generator(seed, "2afc candidates", source).permutation(len(candidates))]
     keys = zip(shuffled["client"], shuffled["document_id"], strict=True)
-    free = shuffled[[key not in taken for key in keys]].drop_duplicates(["client", "document_id"])
+    free = shuffled[np.array([key not in taken for key in keys], dtype=bool)].drop_duplicates(["client", "document_id"])
     if len(free) < count:
         raise UserError(
             f"human audit: source '{source}' has {len(free)} texts that pass the filter and whose prompt no other item "

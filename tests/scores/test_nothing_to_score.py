@@ -1,0 +1,84 @@
+"""Outputs, people or common prompts of which nothing passes the filter: dashes with a reason, never a traceback."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.scores.copied_voices import copied_voices
+
+from favor.foundation.registry import METRIC_FAMILIES
+from favor.scores.inputs import RUN_KEYS, ScoreInputs
+
+METHOD = "0.5"
+# Families that read the runs' outputs; the others have inputs of their own.
+FAMILIES = sorted(
+    family
+    for family in METRIC_FAMILIES.names()
+    if family != "cold_start" and hasattr(METRIC_FAMILIES.load(family), "score")
+)
+
+
+def complete() -> ScoreInputs:
+    """Ten authors, with the tables that only some families read."""
+    inputs, generator = copied_voices(), np.random.default_rng(1)
+    own, embedded = inputs.generations, inputs.generation_embeddings["e"]
+    gold = inputs.prompts.assign(method="gold", sample=0)
+    utility = pd.concat([table[RUN_KEYS] for table in (own, gold, gold.assign(method="shuffled"))])
+    assistant = pd.concat([table[RUN_KEYS] for table in (own, gold)])
+    # The first two prompts of every author are taken for common ones.
+    first = own["prompt_id"].str.endswith(("p0", "p1"))
+    common = [table[first].assign(prompt_id=table["prompt_id"][first].str[-2:]) for table in (own, embedded)]
+    return replace(
+        inputs,
+        utility=utility.assign(
+            bertscore_f1=generator.random(len(utility)), semantic_similarity=generator.random(len(utility))
+        ),
+        assistant=assistant.assign(assistant_score=generator.random(len(assistant))),
+        common_generations=common[0],
+        common_embeddings={"e": common[1]},
+        _cache={},
+    )
+
+
+def failing(inputs, case) -> ScoreInputs:
+    """The inputs, of which ``case`` fails the filter."""
+    own, fresh = inputs.generations, {"_cache": {}}
+    silent = inputs.prompts.assign(gold_text="x")
+    common = inputs.common_generations
+    return {
+        "a method": lambda: replace(
+            inputs,
+            generations=own.assign(passed=own["passed"] & (own["method"] != METHOD)),
+            common_generations=common.assign(passed=common["passed"] & (common["method"] != METHOD)),
+            **fresh,
+        ),
+        "every output": lambda: replace(
+            inputs, generations=own.assign(passed=False), common_generations=common.assign(passed=False), **fresh
+        ),
+        "every person": lambda: replace(inputs, prompts=silent, **fresh),
+        "every text": lambda: replace(inputs, generations=own.assign(passed=False), prompts=silent, **fresh),
+        "all authors but one": lambda: replace(
+            inputs, generations=own.assign(passed=own["passed"] & (own["client"] == "author_03")), **fresh
+        ),
+    }[case]()
+
+
+@pytest.mark.parametrize("case", ["a method", "every output", "every person", "every text", "all authors but one"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_not_there_has_no_score(family, case) -> None:
+    module = METRIC_FAMILIES.load(family)
+    settings = {"draws": 50} if "draws" in getattr(module, "DEFAULTS", {}) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = module.score(failing(complete(), case), settings)
+    missing = scores["value"].isna()
+    assert (scores["note"] != "").equals(missing)
+    if case == "a method":
+        # How many texts fail, and how many pairs there are, is a number without any text.
+        counted = scores["metric"].str.endswith("negatives") | (family == "quality")
+        values = scores["variant"].isin(["", "low", "high"]) & ~counted
+        assert missing[values & (scores["method"] == METHOD)].all()
