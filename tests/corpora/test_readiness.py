@@ -56,7 +56,7 @@ def test_a_corpus_that_will_do(measured) -> None:
     page = readiness("mine", SOURCE, measured, DROPPED, settings())
     assert "80 posts (80.0%) kept" in page
     assert "empty" not in page
-    assert "1 authors have fewer than 1 prompts (main)" in page
+    assert "1 of the others have fewer than 1 prompts (main)" in page
     assert "2 clients, 2 of them with all 2 prompts" in page
     # Of 2 x 16 x 4 words the shares are 1 : 2^-0.7, 79 and 49; the first client has 64.
     assert "113 words to train on, of 128 available; 49 to 64 per client" in page
@@ -64,12 +64,19 @@ def test_a_corpus_that_will_do(measured) -> None:
     assert not any(name in page for name in ("zed", "yan", "xia", "wim"))
 
 
+def test_background_authors_fall_short_of_nothing(measured) -> None:
+    short = measured.suitability.query("prompts == 0")["author"].tolist()
+    assert len(short) == 1
+    page = readiness("mine", SOURCE, replace(measured, background=short), DROPPED, settings())
+    assert "fewer than 1 prompts" not in page
+
+
 def test_who_falls_short_is_named_by_client(measured) -> None:
     page = readiness(
         "mine", SOURCE, replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
     )
     assert "3 clients, 2 of them with all 2 prompts" in page
-    assert sum(f"client_00{place}: 1 prompts per seed" in page for place in (1, 2, 3)) == 1
+    assert sum(f"client_00{place}: 1 prompt per seed" in page for place in (1, 2, 3)) == 1
     assert "Its experiments can be run." in page
 
 

@@ -59,8 +59,17 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any])
     yield f"  {len(authors):>11,} authors; {split.sum():,} with enough posts"
     yield f"  {large.sum():>11,} of these with {roles['minimum_tokens']:,} tokens"
     yield f"  {len(measured.background):>11,} authors are background"
-    for row in shortcomings(measured.suitability).query("authors > 0").itertuples():
-        yield f"  {row.authors:>11,} authors have {row.reason} ({row.experiment})"
+    for row in shortcomings(_free(measured, roles)).query("authors > 0").itertuples():
+        yield f"  {row.authors:>11,} of the others have {row.reason} ({row.experiment})"
+
+
+def _free(measured: Measured, roles: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the suitability of those who may have another role: no background authors, none that a filter left out."""
+    taken = set(measured.background)
+    if measured.measures is not None:
+        for fails in failing(measured.measures, roles["filters"]).values():
+            taken.update(measured.measures.loc[fails, "author"])
+    return measured.suitability[~measured.suitability["author"].isin(taken)]
 
 
 def _doubts(source: Path, measured: Measured, cfg: Mapping[str, Any]) -> Iterator[str]:
@@ -93,7 +102,7 @@ def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, me
     fewer = own[own["prompts"] < wanted]
     short = zip(map(client_of.__getitem__, fewer.index.tolist()), fewer["prompts"].tolist(), strict=True)
     for client, prompts in sorted(short):
-        yield f"  {'':11} {client}: {prompts} prompts per seed"
+        yield f"  {'':11} {client}: {prompts} prompt{'s' * (prompts != 1)} per seed"
     allocation = AllocationSettings(**settings["allocation"])
     if allocation.shots is not None:
         fewest, needed = own["training_texts"].min(), own["minimum_texts"].max()
