@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from favor.paper.names import method_name
 from favor.report.leaderboard import differences, finding, leaderboard
 
 METHODS = ("ditto", "favor", "favor_without_asce", "local_only", "fedavg")
@@ -68,5 +69,25 @@ def test_the_headline_names_the_best_rival_and_how_sure_it_is() -> None:
 
 def test_nothing_to_compare() -> None:
     nothing = evidence({}).iloc[:0]
-    assert "nothing can be compared" in finding(nothing, "asce_a", METHODS, [])
+    assert (
+        finding(nothing, "asce_a", METHODS, []) == "No output of any row passed the filter, so nothing can be compared."
+    )
+
+
+def test_rows_without_an_output_are_named() -> None:
+    known = evidence({})
+    own = known[(known["left_method"] != "favor") & (known["right_method"] != "favor")]
+    assert finding(own, "asce_a", METHODS, []) == (
+        "No output of FAVoR passed the filter, so nothing can be compared with it."
+    )
+    alone = known[(known["left_method"] == "favor") & (known["right_method"] == "gold")]
+    others = ", ".join(method_name(name) for name in METHODS if name != "favor")
+    assert (
+        finding(alone, "asce_a", METHODS, []) == f"No output of {others} passed the filter, so nothing can be compared."
+    )
+    assert finding(alone, "asce_a", ["favor"], []) == "FAVoR is the only row, so nothing can be compared."
+
+
+def test_no_rows_are_a_board_with_chance_alone() -> None:
+    nothing = evidence({}).iloc[:0]
     assert list(leaderboard(nothing, None, "asce_a", METHODS, 12)["Row"]) == ["Reference: chance"]

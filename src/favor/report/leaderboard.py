@@ -105,7 +105,11 @@ def finding(
     values = {name: value for name, value in means(evidence, encoder, HEADLINE).items() if name in methods}
     first = subject(methods)
     if first not in values or len(values) < 2:
-        return "No two rows have an author accuracy, so nothing can be compared."
+        silent = [method_name(each, display) for each in methods if each not in values]
+        if not silent:
+            return f"{method_name(first, display)} is the only row, so nothing can be compared."
+        which = "any row" if len(silent) == len(methods) else ", ".join(silent)
+        return f"No output of {which} passed the filter, so nothing can be compared{' with it' * (len(values) > 1)}."
     tested = differences(evidence, encoder, HEADLINE, first).set_index("rival")
     sentences = []
     own, name = values[first], method_name(first, display)
