@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -218,9 +220,15 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
     monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
     monkeypatch.setattr(decoding.StaticSteps, "__init__", initialise)
     monkeypatch.setattr(decoding.StaticSteps, "_step", step)
+    monkeypatch.setattr(decoding, "_UNRECORDED", weakref.WeakSet())
     monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
     monkeypatch.setattr(torch.cuda, "graph", recorded)
+    streams: list[str] = []
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: "before")
+    monkeypatch.setattr(torch.cuda, "set_stream", streams.append)
     assert generate(base, LORA, requests, NEW, 1.1) == expected
+    assert streams == ["before"]
+    assert (base.model in decoding._UNRECORDED) == (fate != "kept")
     (made_graph,) = graphs
     message = capsys.readouterr().err
     if fate == "kept":
@@ -239,3 +247,36 @@ def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeyp
     monkeypatch.setattr(base.model.config, "sliding_window", 64)
     assert not decoding.static_fits(gpu, 100)
     assert decoding.static_fits(gpu, 64)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(("kind", "fits"), [("default", True), ("yarn", True), ("dynamic", False), ("longrope", False)])
+def test_a_rotation_that_looks_at_the_positions_is_not_recorded(base, monkeypatch, kind, fits, nested) -> None:
+    gpu, rotation = replace(base, device=torch.device("cuda")), {"rope_type": kind, "rope_theta": 10_000.0}
+    monkeypatch.setattr(base.model.config, "rope_parameters", {"full_attention": rotation} if nested else rotation)
+    assert decoding.static_fits(gpu, 100) is fits
+
+
+def test_a_batch_s_cache_goes_with_its_batch(base, adapters, monkeypatch) -> None:
+    """Without waiting for the garbage collector, which does not know how full a GPU is."""
+    made: list[weakref.ref[decoding.StaticSteps]] = []
+    plain = decoding.StaticSteps.__init__
+
+    def initialise(self, *given) -> None:
+        assert all(earlier() is None for earlier in made)
+        plain(self, *given)
+        made.append(weakref.ref(self))
+
+    monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
+    monkeypatch.setattr(decoding.StaticSteps, "__init__", initialise)
+    gc.collect()
+    gc.disable()
+    try:
+        generate(base, LORA, [GenerationRequest(f"{row}", [5, 9, 14], adapters[0]) for row in range(6)], NEW, 1.1, 2)
+    finally:
+        gc.enable()
+    assert len(made) == 3
+
+
+def test_a_gpu_is_asked_whether_all_have_ended_every_16_tokens() -> None:
+    assert generation.END_TEST_STEPS == {"cuda": 16, "cpu": 1}

@@ -7,6 +7,7 @@ same operations on the same tensors, the GPU records them once and replays them 
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,8 @@ from favor.lm.cache import growing_cache, static_cache
 
 # Logits [rows, vocabulary] and the number of the step -> tokens [rows].
 Choice = Callable[[torch.Tensor, int], torch.Tensor]
+# Models whose steps could not be recorded: it is not tried again in every batch.
+_UNRECORDED: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
 # Steps before a graph is recorded: libraries choose their kernels and take their workspaces in them.
 _EAGER_STEPS = 2
 
@@ -75,6 +78,19 @@ class GrowingSteps:
         self.length += 1
 
 
+@dataclass
+class _Positions:
+    """The positions that the next pass reads. The cache asks this for them, and not the steps, which hold the cache.
+
+    A cycle would keep a batch's cache and graph until the garbage is collected.
+    """
+
+    next: torch.Tensor
+
+    def __call__(self) -> torch.Tensor:
+        return self.next
+
+
 class StaticSteps:
     """Greedy decoding over a cache of full size: after the prompt, every step is the same operations.
 
@@ -86,12 +102,12 @@ class StaticSteps:
         rows, total = batch.history.shape
         self.base, self.batch, self.penalty = base, batch, penalty
         self.place = torch.full((1,), batch.longest - 1, device=batch.history.device)  # of the newest token
-        self.read = torch.arange(batch.longest, device=batch.history.device)  # what the next pass reads
-        self.cache = static_cache(base.model.config, total, lambda: self.read)
+        self.read = _Positions(torch.arange(batch.longest, device=batch.history.device))
+        self.cache = static_cache(base.model.config, total, self.read)
         self.visible = torch.zeros(rows, 1, 1, total, dtype=torch.bool, device=batch.history.device)
         self.taken = 0
         self.graph: Any = None
-        self.records = batch.history.is_cuda
+        self.records = batch.history.is_cuda and base.model not in _UNRECORDED
 
     def advance(self) -> None:
         """Choose the next token of every row."""
@@ -115,7 +131,7 @@ class StaticSteps:
         seen = torch.zeros(len(prompt), 1, longest, self.visible.shape[-1], dtype=torch.bool, device=prompt.device)
         seen[..., :longest] = causal & prompt[:, None, None, :] | itself
         self._choose(batch.history[:, :longest], seen, batch.positions[:, :longest])
-        self.read = self.place
+        self.read.next = self.place
 
     def _step(self) -> None:
         self.visible.index_fill_(3, self.place, True)
@@ -134,7 +150,7 @@ class StaticSteps:
         """Record a step, replay it, and keep the graph if a plain step chooses the same tokens."""
         changed = [self.place, self.visible, self.batch.history, self.batch.finished]
         before = [tensor.clone() for tensor in changed]
-        graph = torch.cuda.CUDAGraph()
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
         try:
             with torch.cuda.graph(graph):
                 self._step()
@@ -144,6 +160,8 @@ class StaticSteps:
             raise
         except RuntimeError as error:
             replayed, reason = None, str(error).splitlines()[0]
+        finally:
+            torch.cuda.set_stream(stream)  # a recording that fails leaves its own stream behind
         for tensor, value in zip(changed, before, strict=True):
             tensor.copy_(value)
         self._step()
@@ -151,6 +169,7 @@ class StaticSteps:
             self.graph = graph
             return
         self.records = False
+        _UNRECORDED.add(self.base.model)
         if replayed is not None:
             reason = "its first tokens were not those of a plain step"
         print(f"generation goes on without a CUDA graph: {reason}", file=sys.stderr)
@@ -161,7 +180,12 @@ def static_fits(base: BaseModel, total: int) -> bool:
     configuration = base.model.config.get_text_config()
     window = getattr(configuration, "sliding_window", None)
     slides = window is not None and window < total
-    return base.device.type == "cuda" and not slides
+    rotation = getattr(configuration, "rope_parameters", None) or {}
+    kinds = {rotation.get("rope_type")} | {
+        part.get("rope_type") for part in rotation.values() if isinstance(part, dict)
+    }
+    # These look at the positions in every step, which no recording can.
+    return base.device.type == "cuda" and not slides and kinds.isdisjoint(("dynamic", "longrope"))
 
 
 def _logits(base: BaseModel, tokens: torch.Tensor, cache: Cache, options: dict[str, Any]) -> torch.Tensor:
