@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
+import torch.nn.attention.varlen
 from transformers import (
     AutoModelForCausalLM,
     Gemma2Config,
@@ -16,6 +19,7 @@ from transformers import (
 )
 
 from favor.foundation.errors import UserError
+from favor.lm import grouped, packing
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.grouped import Needed, Runs
 from favor.lm.packing import Packing, packed_attention
@@ -92,3 +96,53 @@ def test_the_last_perceptron_computes_the_needed_tokens_alone(name) -> None:
             states[0, kept].square().sum().backward()
         seen.append((states[0, kept].detach(), [leaf.grad for pair in factors for leaf in pair]))
     torch.testing.assert_close(*seen, rtol=1e-4, atol=1e-4)
+
+
+def attended_by_hand(
+    query, key, value, starts, other_starts, longest, other_longest, *, scale, window_size, enable_gqa
+) -> torch.Tensor:
+    """torch's varlen_attn, as documented: [tokens, heads, size]; ``window_size`` (left, right), -1 for no end."""
+    assert torch.equal(starts, other_starts)
+    assert longest == other_longest == int(starts.diff().max())
+    assert enable_gqa == (key.shape[1] != query.shape[1])
+    left, right = (24 if end == -1 else end for end in window_size)
+    key, value = (states.repeat_interleave(query.shape[1] // states.shape[1], dim=1) for states in (key, value))
+    outputs = []
+    for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        scores = torch.einsum("qhd,khd->hqk", query[first:last], key[first:last]) * scale
+        back = torch.arange(last - first)[:, None] - torch.arange(last - first)[None, :]
+        weights = scores.masked_fill((back > left) | (-back > right), -torch.inf).softmax(-1)
+        outputs.append(torch.einsum("hqk,khd->qhd", weights, value[first:last]))
+    return torch.cat(outputs)
+
+
+@pytest.mark.parametrize("heads", [4, 2])
+@pytest.mark.parametrize("window", [None, 3])
+def test_what_a_gpu_s_kernel_is_asked_for(monkeypatch, window, heads) -> None:
+    monkeypatch.setattr(torch.nn.attention.varlen, "varlen_attn", attended_by_hand)
+    query, key, value = (torch.randn(1, count, 24, 16) for count in (4, heads, heads))
+    given = (query, key, value, Packing((9, 3, 12), CPU), 0.3, window)
+    torch.testing.assert_close(packing._varlen(*given), packing._piecewise(*given), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("capability", "size", "dtype", "flash"),
+    [
+        ((8, 0), 128, torch.bfloat16, True),
+        ((7, 5), 128, torch.bfloat16, False),  # before Ampere
+        ((9, 0), 12, torch.bfloat16, False),
+        ((9, 0), 128, torch.float32, False),
+    ],
+)
+def test_cards_and_heads_that_the_kernel_takes(monkeypatch, capability, size, dtype, flash) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    states = SimpleNamespace(device=torch.device("cuda"), is_cuda=True, dtype=dtype, shape=(1, 2, 5, size))
+    assert packing._flashes(states, states) is flash
+
+
+@pytest.mark.parametrize(("capability", "groupable"), [((8, 9), False), ((9, 0), True)])
+def test_cards_whose_grouped_product_does_not_wait(monkeypatch, capability, groupable) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    rows = torch.empty(8, 16, dtype=torch.bfloat16, device="meta")
+    on_card = SimpleNamespace(device=torch.device("cuda"), is_cuda=True, dtype=rows.dtype, shape=rows.shape)
+    assert grouped._groupable(on_card, rows) is groupable

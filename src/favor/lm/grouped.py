@@ -71,6 +71,11 @@ def grouped_outer(left: torch.Tensor, right: torch.Tensor, clients: int, runs: R
 
 
 def _groupable(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether torch's grouped product serves: on an accelerator, in bfloat16, rows of whole 16 bytes."""
+    """Return whether torch's grouped product serves: on a Hopper card or a later one, in bfloat16, rows of 16 bytes.
+
+    On earlier cards it waits for the GPU to learn where the groups end, and then takes them one by one.
+    """
+    if one.device.type == "cpu" or (one.is_cuda and torch.cuda.get_device_capability(one.device) < (9, 0)):
+        return False
     widths = (one.shape[-1], other.shape[-1], *other.shape[-2:][: other.dim() - 2])
-    return one.device.type != "cpu" and one.dtype == torch.bfloat16 and all(width % 8 == 0 for width in widths)
+    return one.dtype == torch.bfloat16 and all(width % 8 == 0 for width in widths)

@@ -86,10 +86,17 @@ def _attend(
     if attention_mask is not None or unknown:
         raise UserError(f"{type(module).__name__}: attention with {', '.join(unknown) or 'a mask'} is not supported")
     window = sliding_window if sliding_window is not None and sliding_window < max(packing.lengths) else None
-    flash = query.dtype in _FLASH_TYPES and query.shape[-1] == value.shape[-1] <= _FLASH_HEAD
-    if query.device.type != "cpu" and flash:
+    if _flashes(query, value):
         return _varlen(query, key, value, packing, scaling, window), None
     return _piecewise(query, key, value, packing, scaling, window), None
+
+
+def _flashes(query: torch.Tensor, value: torch.Tensor) -> bool:
+    """Return whether FlashAttention's kernel takes these heads: on an Ampere card or a later one."""
+    if query.device.type == "cpu" or (query.is_cuda and torch.cuda.get_device_capability(query.device) < (8, 0)):
+        return False
+    size = query.shape[-1]
+    return query.dtype in _FLASH_TYPES and size == value.shape[-1] <= _FLASH_HEAD and size % 8 == 0
 
 
 def _varlen(
