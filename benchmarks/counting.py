@@ -6,12 +6,14 @@ counted as one.
 
 from __future__ import annotations
 
+import importlib.util
 import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -200,9 +202,11 @@ class _GatedKernel(torch.autograd.Function):
 
 def card_kernels(liger: bool) -> Kernels:
     """Return what stands for the kernels of a GPU, with or without Liger's."""
+    with patch.object(importlib.util, "find_spec", return_value=None):
+        own = kernels(GPU)
     if liger:
         return Kernels(_NormKernel.apply, _RotationKernel.apply, _GatedKernel.apply)
-    return Kernels(_NormKernel.apply, kernels(GPU).rotate)
+    return Kernels(_NormKernel.apply, own.rotate, own.gated)
 
 
 def meta_base(configuration: Any, quantise: bool = True) -> BaseModel:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ import torch
 from counting import GPU, META, OVERHEAD, Card, Counts, Quantised, card_kernels, counting, meta_base
 from random_models import SHAPES
 
+from favor.config.checks import MOST_CLIENTS_PER_JOB
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.cache import growing_cache
@@ -40,7 +41,8 @@ from favor.lm.widths import Widths
 
 LORA, SETTINGS, ALIGNMENT = LoraSettings(), TrainingSettings(), AlignmentSettings()
 # The corpus assumed: log-normal posts cut at 1,024 tokens, shares of clients falling as rank^-0.7.
-PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 280.0, 1.0, 0.7, 50, 6, 12
+PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 302.0, 1.0, 0.7, 50, 6, 12
+TRACED = 252  # tokens of a traced pass's piece, on average
 
 CARDS = {"RTX 4090": Card(150, 0.90, 3.0, 24), "H200": Card(650, 4.0, 2.5, 141)}
 # The share of a card's memory that is there for tensors.
@@ -106,7 +108,7 @@ def trace_pass(
     kernels of the extra ``gpu``.
     """
     lora = replace(LORA, dropout=dropout)
-    own = int(MEAN * 0.9)
+    own = TRACED
     groups = max(1, tokens // (clients * own * SETTINGS.micro_batch))
     generator = np.random.default_rng(1)
     lengths = generator.integers(own // 2, own * 3 // 2, (clients, groups * SETTINGS.micro_batch)).tolist()
@@ -133,26 +135,53 @@ def trace_pass(
     return counts, sum(map(sum, lengths))
 
 
-def fitting_pass(
-    base: BaseModel, card: Card, task: ClientTask, clients: int, liger: bool = False
-) -> tuple[Room, float]:
-    """Return the room that a card's memory leaves, found as the engine finds it, and the seconds per token there.
+def planned_passes(room: Room, stage: Sequence[Plan], together: int) -> Iterator[list[int]]:
+    """Yield the tokens of every pass of a stage's epoch, of each part where a micro-batch is cut."""
+    for first in range(0, len(stage), together):
+        members = stage[first : first + together]
+        for step in range(max(len(plan.steps) for plan in members)):
+            active = [position for position, plan in enumerate(members) if step < len(plan.steps)]
+            for parts in room.passes(members, step, active):
+                yield [
+                    sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
+                    for shares in parts
+                ]
 
-    A stack of ``clients`` clients like ``task``, or as many as the card holds, is trained.
+
+def stage_seconds(
+    base: BaseModel, card: Card, stage: Sequence[Plan], together: int, liger: bool = False
+) -> tuple[Room, float]:
+    """Return the room that a card's memory leaves, found as the engine finds it, and the seconds of a stage's epoch.
+
+    Every planned pass is priced: by what passes of the largest size and of half of it take, in between by a straight
+    line. ``together`` clients are stacked, or as many as the card holds. An aligned stage reads a micro-batch that is
+    cut twice, which is a third more.
     """
-    room, size = Room(GPU, SETTINGS, None, Widths()), sum(map(math.prod, state_shapes(base.model, LORA).values()))
-    clients = min(clients, clients_in(round(card.memory * 1e9), size, task))
-    values = clients * bytes_per_client(size, task)
+    size, task = sum(map(math.prod, state_shapes(base.model, LORA).values())), stage[0].task
+    together = min(together, clients_in(round(card.memory * 1e9), size, task))
+    values = together * bytes_per_client(size, task)
     weights = sum(parameter.numel() * parameter.element_size() for parameter in base.model.parameters())
-    stage = plans(corpus()[:clients], SETTINGS)
+    room = Room(GPU, SETTINGS, None, Widths())
     while True:
-        next(room.passes(stage, 0, range(clients)))
-        tokens = room.widths.rows(room.tokens)
-        counts, real = trace_pass(base, tokens, min(2, clients), room.recomputed, liger=liger)
-        if weights + values + counts.peak <= USABLE * card.memory * 1e9:
-            return room, counts.seconds(card) / real
+        passes = list(planned_passes(room, stage, together))
+        largest = max(map(max, passes))
+        traced = [
+            trace_pass(base, tokens, min(2, together), room.recomputed, liger=liger)
+            for tokens in (largest, largest // 2)
+        ]
+        if weights + values + traced[0][0].peak <= USABLE * card.memory * 1e9:
+            break
+        # The pass that runs out of memory is the one at work.
+        next(parts for parts in planned_passes(room, stage, together) if max(parts) == largest)
         if not room.narrow(1):
             raise ValueError(f"one row does not fit in {card.memory} GB")
+    (more, many), (less, few) = ((counts.seconds(card), real) for counts, real in traced)
+    slope = (more - less) / (many - few) if many > few else more / many
+    cut = 4 / 3 if task.offset is not None else 1.0
+    spent = sum(
+        sum(more + slope * (tokens - many) for tokens in parts) * (cut if len(parts) > 1 else 1.0) for parts in passes
+    )
+    return room, spent
 
 
 def trace_decoding(base: BaseModel, rows: int, adapters: int, length: int) -> Counts:
@@ -235,30 +264,41 @@ def main() -> None:
     decoding = trace_decoding(base, ROWS, CLIENTS, CACHED)
     print(f"\na decoding step of {ROWS} rows, {CLIENTS} adapters")
     _print_pass(f"after {CACHED} tokens", decoding, ROWS)
-    extra = traced["none, aligned"][0].seconds(CARDS["H200"]) / traced["none computed twice"][0].seconds(CARDS["H200"])
-    _print_estimates(base, real, extra, decoding)
+    with_target, without = (traced[name][0].seconds(CARDS["H200"]) for name in ("none, aligned", "none computed twice"))
+    _print_estimates(base, lengths, with_target / without, decoding)
 
 
-def _print_estimates(base: BaseModel, real: int, extra: float, decoding: Counts) -> None:
-    """Print what a seed takes on every card; ``extra``: what a token of the private stage costs more."""
-    shared, private = real * ROUNDS * SAMPLED / CLIENTS, 2 * real
-    starts = {"one client a job": ROUNDS * SAMPLED + CLIENTS + 1, "whole cohorts": ROUNDS + 2}
-    print(f"\none FAVoR seed: {(shared + private) / 1e6:.2f} M real tokens; jobs that load the base: {starts}")
+def jobs() -> dict[str, int]:
+    """Return how many jobs of one FAVoR seed load the base: training, and one of generation."""
+    together = MOST_CLIENTS_PER_JOB
+    return {
+        "one client a job": ROUNDS * SAMPLED + CLIENTS + 1,
+        "by default": ROUNDS * math.ceil(SAMPLED / together) + math.ceil(CLIENTS / together) + 1,
+    }
+
+
+def _print_estimates(base: BaseModel, lengths: Sequence[Sequence[int]], aligned: float, decoding: Counts) -> None:
+    """Print what a seed takes on every card; ``aligned``: what a pass of the private stage costs more."""
+    real = sum(map(sum, lengths))
+    shared, private = ROUNDS * SAMPLED / CLIENTS, 2  # epochs over all clients
+    print(f"\none FAVoR seed: {(shared + private) * real / 1e6:.2f} M real tokens; jobs that load the base: {jobs()}")
     rates = [f"{name} {card.arithmetic} TFLOP/s, {card.traffic} TB/s, {card.memory} GB" for name, card in CARDS.items()]
     print(
         f"assumed: {'; '.join(rates)}; {OVERHEAD} times the sum of the operations, {USABLE:.0%} of memory for tensors, "
         f"{START} s per start, {ROWS} continuations of {STEPS} tokens"
     )
-    started = starts["whole cohorts"] * START
-    plain = ClientTask("", [], {}, 1, 0)
-    stages = (("shared", plain, SAMPLED, shared), ("private", replace(plain, offset={}), CLIENTS, private * extra))
+    started = jobs()["by default"] * START
+    plain = plans(lengths, SETTINGS)
+    offset = plans(lengths, replace(SETTINGS, group_by_length=False))
+    offset = [Plan(replace(plan.task, offset={}), plan.steps, plan.supervised_tokens) for plan in offset]
+    stages = (("shared", plain, SAMPLED, shared), ("private", offset, MOST_CLIENTS_PER_JOB, private * aligned))
     for name, card in CARDS.items():
         for liger in (False, True):
             rooms, trained = [], 0.0
-            for stage, task, clients, tokens in stages:
-                room, seconds = fitting_pass(base, card, task, clients, liger)
+            for stage, made, together, epochs in stages:
+                room, seconds = stage_seconds(base, card, made, together, liger)
                 rooms.append(f"{stage} stage with {room}")
-                trained += seconds * tokens
+                trained += epochs * seconds
             generated = STEPS * decoding.seconds(card)
             print(
                 f"  {name}{', Liger' if liger else ''}: {(trained + generated + started) / 60:.1f} min = "

@@ -59,7 +59,7 @@ def test_what_is_chosen_on_a_gpu(monkeypatch) -> None:
     """Liger's kernels where they and Triton are installed; torch's own norm in any case."""
     monkeypatch.setattr(fused.importlib.util, "find_spec", lambda name: None)
     without = kernels(CUDA)
-    assert without.gated is None
+    assert without.gated == fused._Gated.apply
     assert without.rotate is kernels(CPU).rotate
     assert without.norm is not kernels(CPU).norm
     liger = ModuleType("liger_kernel.ops")
@@ -73,6 +73,27 @@ def test_what_is_chosen_on_a_gpu(monkeypatch) -> None:
     assert chosen.gated(1, 2) == "LigerSiLUMulFunction"
     assert chosen.rotate(1, 2, 3, 4) == "LigerRopeFunction"
     assert kernels(CPU).gated is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_own_gate_keeps_its_two_inputs_alone(dtype) -> None:
+    """Values and gradients in every bit those of the models' own code."""
+    gate, up, gradient = (torch.randn(5, 7, dtype=dtype) for _ in range(3))
+    plain, own = ([value.clone().requires_grad_() for value in (gate, up)] for _ in range(2))
+    kept: list[int] = []
+
+    def keep(tensor) -> torch.Tensor:
+        kept.append(tensor.data_ptr())
+        return tensor
+
+    expected = nn.functional.silu(plain[0]) * plain[1]
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        found = fused._Gated.apply(*own)
+    assert kept == [value.data_ptr() for value in own]
+    expected.backward(gradient)
+    found.backward(gradient)
+    for one, other in ((found, expected), *((a.grad, b.grad) for a, b in zip(own, plain, strict=True))):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
 
 
 def test_a_gated_kernel_takes_the_place_of_the_models_own() -> None:

@@ -47,7 +47,7 @@ def kernels(device: torch.device) -> Kernels:
     if device.type == "cpu":
         return Kernels(_Norm.apply, _rotate)
     if device.type != "cuda" or any(importlib.util.find_spec(name) is None for name in ("liger_kernel", "triton")):
-        return Kernels(_torch_norm, _rotate)
+        return Kernels(_torch_norm, _rotate, _Gated.apply)
     from liger_kernel.ops import LigerRopeFunction, LigerSiLUMulFunction
 
     return Kernels(_torch_norm, LigerRopeFunction.apply, LigerSiLUMulFunction.apply)
@@ -137,6 +137,20 @@ class _Rotation(torch.autograd.Function):
         source[..., :half].addcmul_(gradient[..., half:], sin[..., half:])
         source[..., half:].addcmul_(gradient[..., :half], sin[..., :half], value=-1.0)
         return source, None, None
+
+
+class _Gated(torch.autograd.Function):
+    """silu(gate) * up. It keeps gate and up alone, a quarter less of a layer's perceptron than the models' own code."""
+
+    @staticmethod
+    def forward(ctx: Any, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        ctx.save_for_backward(gate, up)
+        return nn.functional.silu(gate).mul_(up)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+        gate, up = ctx.saved_tensors
+        return torch.ops.aten.silu_backward(gradient * up, gate), nn.functional.silu(gate).mul_(gradient)
 
 
 def _rotate(query: torch.Tensor, key: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> Rotation:

@@ -21,8 +21,8 @@ _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
 # twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/roofline.py).
 _SMALL_PASS = 2048
 # The share of a GPU's memory that the values of a stack may take. More clients at once would not run faster: the steps
-# of a few fill a pass.
-_STACK_SHARE = 0.25
+# of a few fill a pass. On a small card larger passes do.
+_STACK_SHARE = 0.1
 
 
 def clients_held(device: torch.device, size: int, task: ClientTask) -> int | None:
@@ -107,8 +107,8 @@ class Room:
         """Make room for less than the pass at work; False where only a smaller stack than of ``clients`` can help.
 
         Passes shrink to :data:`_SMALL_PASS` tokens, or to one micro-batch where rows are limited, before layers are
-        computed twice. Where every layer is, passes are full again, and shrink if need be. A stack is halved before a
-        micro-batch is cut for good, which costs aligned stages a second forward pass.
+        computed twice. Where every layer is, passes are full again, and shrink if need be. A stack is halved before
+        passes hold no micro-batch, which costs aligned stages a second forward pass.
         """
         widths = self.widths
         if self.settings.gradient_checkpointing == "auto" and widths.recomputed < len(STEPS) - 1:
