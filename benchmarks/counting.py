@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
@@ -214,7 +215,7 @@ def meta_base(configuration: Any, quantise: bool = True) -> BaseModel:
     from transformers import AutoModelForCausalLM
 
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(configuration, dtype=torch.bfloat16)
+        model = AutoModelForCausalLM.from_config(deepcopy(configuration), dtype=torch.bfloat16)
     model.eval().requires_grad_(False)
     for path, layer in list(model.named_modules()):
         if quantise and type(layer) is torch.nn.Linear and layer is not model.get_output_embeddings():

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models
 
 from favor.lm.base import BaseModel, wrap_model
 from favor.lm.tokenizer import TextTokenizer
+from favor.running.devices import grow_in_place
 
 SHAPES: dict[str, dict[str, Any]] = {
     "demo": {
@@ -39,6 +40,7 @@ def random_base(shape: str, quantise: bool, device: str, dtype: torch.dtype | No
     """
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
+    grow_in_place()
     torch.manual_seed(0)
     dtype = dtype or (torch.bfloat16 if device == "cuda" else torch.float32)
     configuration = Qwen2Config(**SHAPES[shape], tie_word_embeddings=True, eos_token_id=1, bos_token_id=None)

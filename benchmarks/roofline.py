@@ -34,12 +34,12 @@ from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass
 from favor.lm.recomputation import recomputation
 from favor.lm.room import Room, bytes_per_client, clients_in
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.settings import ALL_LINEAR, AlignmentSettings, TrainingSettings
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Plan, make_plan
 from favor.lm.widths import Widths
 
-LORA, SETTINGS, ALIGNMENT = LoraSettings(), TrainingSettings(), AlignmentSettings()
+LORA, SETTINGS, ALIGNMENT = ALL_LINEAR, TrainingSettings(), AlignmentSettings()
 # The corpus assumed: log-normal posts cut at 1,024 tokens, shares of clients falling as rank^-0.7.
 PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 302.0, 1.0, 0.7, 50, 6, 12
 TRACED = 252  # tokens of a traced pass's piece, on average

@@ -2,9 +2,10 @@
 
 Same model (random weights), data, steps and settings in one run; every process warms up first. Trainer's loop has all
 threads. The stacked engine runs as the workflow does: one thread per job, a job per core, each with its share of the
-clients. Last, Trainer's loop is split in the same way. Prints one line per side and the ratios. ``python
-benchmarks/training.py`` takes about a minute on 2 CPU cores;
-``--shape qwen2.5-3b --quantise --recompute --device cuda --length 1024`` is the paper's shape on a GPU.
+clients. Last, Trainer's loop is split in the same way. Prints one line per side, the ratios, and how far apart adapters
+of the two sides are after the same steps without dropout. ``python benchmarks/training.py`` takes about a minute on 2
+CPU cores;
+``--shape qwen2.5-3b --quantise --recompute on --device cuda --length 1024`` is the paper's shape on a GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import json
 import resource
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -44,16 +47,26 @@ def make_tasks(options: argparse.Namespace, start: LoraState) -> list[ClientTask
     return tasks
 
 
-def run_stacked(base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings) -> None:
-    """Train all clients in the stacked engine."""
-    train(base, LORA, tasks, settings)
+def run_stacked(
+    base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings, lora: LoraSettings = LORA
+) -> list[LoraState]:
+    """Train all clients in the stacked engine and return their adapters."""
+    return [result.state for result in train(base, lora, tasks, settings)]
 
 
-def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings) -> None:
+def run_trainer(
+    base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings, lora: LoraSettings = LORA
+) -> list[LoraState]:
     """Train client after client with transformers.Trainer and PEFT, padding each micro-batch to its longest row."""
-    from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training, set_peft_model_state_dict
+    from peft import (
+        LoraConfig,
+        get_peft_model,
+        get_peft_model_state_dict,
+        prepare_model_for_kbit_training,
+        set_peft_model_state_dict,
+    )
     from torch.nn.utils.rnn import pad_sequence
-    from transformers import Trainer, TrainingArguments
+    from transformers import PrinterCallback, Trainer, TrainingArguments
 
     def collate(pieces: list[Piece]) -> dict[str, torch.Tensor]:
         tokens = [torch.from_numpy(piece.tokens.astype(np.int64)) for piece in pieces]
@@ -69,6 +82,7 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
 
     recomputed = settings.gradient_checkpointing == "on"
     quantised = any(type(layer).__name__ == "Linear4bit" for layer in base.model.modules())
+    trained = []
     for task in tasks:
         model = base.model
         if quantised:
@@ -76,10 +90,10 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
         adapted = get_peft_model(
             model,
             LoraConfig(
-                r=LORA.rank,
-                lora_alpha=int(LORA.alpha),
-                lora_dropout=LORA.dropout,
-                target_modules=list(LORA.target_modules),
+                r=lora.rank,
+                lora_alpha=int(lora.alpha),
+                lora_dropout=lora.dropout,
+                target_modules=list(lora.target_modules),
             ),
         )
         set_peft_model_state_dict(adapted, task.start)
@@ -93,8 +107,8 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
                 warmup_steps=settings.warmup_fraction,
                 max_grad_norm=settings.clip_norm,
                 gradient_checkpointing=recomputed,
-                num_train_epochs=1,
-                bf16=base.device.type == "cuda",
+                num_train_epochs=task.epochs,
+                bf16=base.dtype == torch.bfloat16,
                 use_cpu=base.device.type == "cpu",
                 remove_unused_columns=False,
                 report_to="none",
@@ -103,9 +117,33 @@ def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: TrainingSett
                 disable_tqdm=True,
             )
             trainer = Trainer(adapted, arguments, train_dataset=list(task.pieces), data_collator=collate)
+            trainer.remove_callback(PrinterCallback)
             trainer.train()
+        state = get_peft_model_state_dict(adapted)
+        trained.append({name: value.detach().float().cpu().clone() for name, value in state.items()})
         adapted.unload()
         base.model.requires_grad_(False)
+    return trained
+
+
+def apart(one: LoraState, other: LoraState, start: LoraState) -> float:
+    """Return |one - other| / |one - start| over all factors together."""
+    difference, moved = (
+        sum(float((one[name] - values[name]).square().sum()) for name in one) ** 0.5 for values in (other, start)
+    )
+    return difference / moved
+
+
+def sides_apart(base: BaseModel, pieces: Sequence[Piece]) -> float:
+    """Return how far apart both sides' adapters are after three steps, as a share of what they moved.
+
+    There is no dropout, and every step reads all pieces: masks and order are what each side draws for itself.
+    """
+    settings = TrainingSettings(warmup_fraction=0.0, micro_batch=2, accumulation=-(-len(pieces) // 2))
+    lora = replace(LORA, dropout=0.0)
+    task = ClientTask("client", pieces, initial_state(base.model, lora, 1), epochs=3, stage_seed=1)
+    ((ours,), (theirs,)) = (run(base, [task], settings, lora) for run in (run_stacked, run_trainer))
+    return apart(ours, theirs, dict(task.start))
 
 
 def measure(options: argparse.Namespace) -> dict[str, float]:
@@ -113,7 +151,7 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
-    settings = TrainingSettings(max_length=options.length, gradient_checkpointing="on" if options.recompute else "off")
+    settings = TrainingSettings(max_length=options.length, gradient_checkpointing=options.recompute)
     tasks = share(make_tasks(options, initial_state(base.model, LORA, 1)), options.part)
     train_all = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
@@ -143,7 +181,12 @@ def main() -> None:
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--recompute", action="store_true", help="both sides compute every layer twice, to save memory")
+    parser.add_argument(
+        "--recompute",
+        choices=["off", "on", "auto"],
+        default="off",
+        help="compute every layer twice, to save memory; auto: ours as memory asks for, Trainer never",
+    )
     parser.add_argument("--clients", type=int, default=12)
     parser.add_argument("--pieces", type=int, default=48, help="training pieces a client")
     parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")
@@ -155,6 +198,10 @@ def main() -> None:
         print(json.dumps(measure(options)))
         return
     compare(__file__, "trainer", "Trainer", options)
+    base = random_base(options.shape, options.quantise, options.device)
+    (task,) = make_tasks(argparse.Namespace(**{**vars(options), "clients": 1}), {})
+    distance = sides_apart(base, task.pieces[:8])
+    print(f"adapters after three steps without dropout: {distance:.1g} of what they moved apart")
 
 
 if __name__ == "__main__":

@@ -50,4 +50,4 @@ def test_projection_by_hand(gpu, monkeypatch) -> None:
     """A corpus of 1,000 tokens: 12 of 50 clients in 6 rounds are 1,440 tokens, and two private epochs 2,000."""
     monkeypatch.setattr(gpu.roofline, "corpus", lambda: [[400, 100], [500]])
     minutes = gpu.projection(trained=3440 / 60, generated=44000 / 120)
-    assert minutes == pytest.approx({"training_minutes": 1.0, "generation_minutes": 2.0})
+    assert minutes == pytest.approx({"training_minutes": 1.0, "generation_minutes": 2.0, "start_minutes_assumed": 1.5})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,9 +12,11 @@ from types import ModuleType
 
 import pytest
 import torch
+from tests.lm.test_packing import DECODERS
 from transformers import Qwen2Config
 
 from favor.lm.base import BaseModel
+from favor.lm.lora import state_shapes
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -103,6 +106,19 @@ def test_a_small_card_gets_smaller_passes_and_no_layer_twice(roofline, base) -> 
     assert found[0][2] < found[1][2] < found[2][2]
     with pytest.raises(ValueError, match="one row does not fit"):
         roofline.stage_seconds(base, replace(roofline.CARDS["H200"], memory=0.1), stage, 2)
+
+
+@pytest.mark.parametrize("name", ["llama", "phi", "phi3", "qwen3"])
+def test_other_decoders_are_counted(roofline, name) -> None:
+    """The adapters sit on every linear layer, whatever an architecture calls it."""
+    base = roofline.meta_base(DECODERS[name])
+    counts, real = roofline.trace_pass(base, 512, 2, None)
+    linear = sum(m.in_features * m.out_features for m in base.model.modules() if isinstance(m, roofline.Quantised))
+    products = counts.flops("base") + counts.flops("adapters")
+    adapters = sum(math.prod(shape) for shape in state_shapes(base.model, roofline.LORA).values())
+    # The last perceptron computes what is predicted alone, and the first layer's input has no gradient.
+    assert 2 * linear * real < products < (4 * linear + 8 * adapters) * real
+    assert roofline.trace_decoding(base, 4, 2, 8).flops() > 2 * linear * 4
 
 
 def test_computing_layers_twice_costs_more_than_small_passes(roofline) -> None:

@@ -108,6 +108,10 @@ def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path) -> None:
     devices._take(("0",), "train")
     assert os.environ["PYTORCH_ALLOC_CONF"] == "backend:native"
     monkeypatch.delenv("PYTORCH_ALLOC_CONF")
+    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:64")
+    devices.grow_in_place()
+    assert "PYTORCH_ALLOC_CONF" not in os.environ
+    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF")
     devices._take(("1",), "train")
     assert os.environ["PYTORCH_ALLOC_CONF"] == "expandable_segments:True"
 

@@ -1,6 +1,6 @@
 """Pieces packed end to end: one row of tokens without padding, in which every piece attends to itself alone.
 
-While :func:`packed_attention` is entered, a model's attention layers call :func:`_attend`. What the pieces are comes
+While :func:`packed_attention` is entered, a model's attention layers call :func:`attend`. What the pieces are comes
 with each forward pass as its argument ``packing``.
 """
 
@@ -50,7 +50,7 @@ def packed_attention(model: nn.Module) -> Iterator[None]:
     """Let the attention layers of a Hugging Face model take packed rows for the duration of the context."""
     from transformers import AttentionInterface, PreTrainedModel
 
-    AttentionInterface.register(_NAME, _attend)
+    AttentionInterface.register(_NAME, attend)
     configurations: dict[int, Any] = {
         id(module.config): module.config for module in model.modules() if isinstance(module, PreTrainedModel)
     }
@@ -64,7 +64,7 @@ def packed_attention(model: nn.Module) -> Iterator[None]:
             configuration._attn_implementation = before[key]
 
 
-def _attend(
+def attend(
     module: nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,

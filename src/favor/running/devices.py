@@ -88,6 +88,15 @@ def lease(snakemake: Any) -> str | None:
         sys.exit(1)
 
 
+def grow_in_place() -> None:
+    """Let a GPU's memory blocks grow in place, unless the user says how PyTorch allocates. To be called before CUDA.
+
+    Passes differ in size: such blocks leave no gaps that no later pass fits in.
+    """
+    if "PYTORCH_CUDA_ALLOC_CONF" not in os.environ:  # the older name of the same setting
+        os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
+
+
 def _take(devices: tuple[str, ...], rule: str) -> str:
     share = _whole(os.environ, SHARE) if os.environ.get(SHARE) else 1
     folder = _lock_folder()
@@ -98,8 +107,7 @@ def _take(devices: tuple[str, ...], rule: str) -> str:
             for device in devices:
                 if _lock(folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', device)}.{slot}.lock"):
                     os.environ[VISIBLE] = device
-                    # Passes differ in size: blocks that grow in place leave no gaps that no later pass fits in.
-                    os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
+                    grow_in_place()
                     return device
         if not waiting:
             print(f"{rule}: waits for one of {len(devices)} GPUs", file=sys.stderr, flush=True)
