@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from favor.lm.settings import TrainingSettings
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -44,6 +46,28 @@ def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatc
         gpu.main(["--device", "cpu", "--tiny", "--folder", str(tmp_path)])
     assert "passed: one: 0.5 (at most 1)\nFAILED: other: nan" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("recompute", "expected"), [("on", True), ("off", False)])
+def test_both_sides_compute_layers_twice_or_neither(gpu, monkeypatch, recompute, expected) -> None:
+    """Trainer is told what ours is."""
+    told = []
+
+    class Told:
+        def __init__(self, model, arguments, **_) -> None:
+            told.append(arguments.gradient_checkpointing)
+
+        def remove_callback(self, callback) -> None:
+            pass
+
+        def train(self) -> None:
+            pass
+
+    monkeypatch.setattr("transformers.Trainer", Told)
+    base = gpu.random_base("demo", False, "cpu")
+    settings = TrainingSettings(gradient_checkpointing=recompute)
+    gpu.training.run_trainer(base, gpu._tasks(base, 1, 2, 32), settings)
+    assert told == [expected]
 
 
 def test_projection_by_hand(gpu, monkeypatch) -> None:

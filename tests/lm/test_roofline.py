@@ -62,6 +62,13 @@ def test_arithmetic_of_a_pass(roofline, base, every, twice) -> None:
     assert counts.flops() == pytest.approx(sum(counts.flops(kind) for kind in {kind for kind, _, _ in counts.work}))
 
 
+def test_arithmetic_of_the_whole_model(roofline) -> None:
+    """GFLOP per real token at Qwen2.5-3B's shape: 11.1 are the base's products, forward and for the gradient."""
+    whole = roofline.meta_base(Qwen2Config(**roofline.SHAPES["qwen2.5-3b"], tie_word_embeddings=True))
+    counts, real = roofline.trace_pass(whole, 8192, 2, None)
+    assert 11 < counts.flops() / real / 1e9 <= 13
+
+
 def test_alignment_costs_no_second_backward_pass(roofline, base) -> None:
     plain, aligned = (roofline.trace_pass(base, 8192, 4, None, aligned)[0] for aligned in (False, True))
     assert aligned.flops() < 1.01 * plain.flops()

@@ -94,6 +94,27 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model) -> None:
         torch.testing.assert_close(left, right, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("layer", [nn.Linear, Other], ids=["plain layer", "hooked layer"])
+def test_where_masks_are_drawn_again_no_masked_input_is_kept(layer) -> None:
+    """As on a GPU: two layers that read one input keep that input, and nothing else of its size."""
+    model = nn.ModuleDict({name: layer(6, 4) for name in ("first", "second")}).requires_grad_(False)
+    stack, source = LoraStack(model, SETTINGS), torch.randn(1, 20, 6, requires_grad=True)
+    masks = DropoutMasks([MaskEntry(7, 3, 0, (12, 8))], 20, 0.4, torch.device("cpu"))
+    kept: set[int] = set()
+
+    def keep(tensor) -> torch.Tensor:
+        if tensor.numel() == source.numel():
+            kept.add(tensor.data_ptr())
+        return tensor
+
+    with stack.attached(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        factors = stack.layout.factors(random_flat(stack, 1, 1), trainable=True)
+        stack.set([Component(factors, None, dropout=True)], masks.on_accelerator, 0.4, Runs((20,), source.device))
+        outputs = [module(source) for module in model.values()]
+    assert kept == {source.data_ptr()}
+    assert all(output.requires_grad for output in outputs)
+
+
 @pytest.mark.parametrize("lengths", [(6, 1, 9), (4, 4, 4), (7,)])
 @pytest.mark.parametrize("grouped", [False, True], ids=["client by client", "torch's grouped product"])
 def test_products_of_runs(lengths, grouped, monkeypatch) -> None:

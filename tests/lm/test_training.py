@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch
 from tests.lm import algebra
 
 from favor.foundation.errors import UserError
+from favor.lm import passes
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
@@ -122,6 +124,14 @@ def test_pooling_by_hand() -> None:
     assert scales.tolist() == pytest.approx([1.0, 1 / 3])
     assert valid.tolist() == [True, True]
     assert pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=3))[1].tolist() == [False, False]
+
+
+def test_states_in_bfloat16_are_summed_in_float32() -> None:
+    """800 states near 1, of 8 bits each: their sum in bfloat16 would stop growing at 256."""
+    states = (1 + torch.rand(1, 800, 3)).to(torch.bfloat16)
+    batch = SimpleNamespace(pooling=torch.ones(1, 800), shares=[None])
+    expected = states.double().sum(1, keepdim=True)
+    torch.testing.assert_close(passes._pooled_sums(batch, states[0]).double(), expected, rtol=1e-6, atol=0)
 
 
 def test_projection_by_hand() -> None:

@@ -53,6 +53,8 @@ def test_a_small_gpu_gives_the_same_results(finished, repository, tmp_path) -> N
     kept = [json.loads(path.read_text()) for path in (small.folder / "results" / ".widths").glob("*.json")]
     assert {entry["job"]["stage"] for entry in kept} == {"shared", "personal", "generation"}
     assert all(entry["widths"]["divisor"] > 1 for entry in kept)
+    # A stack of three: what one client alone could hold is found anew.
+    assert {entry["job"]["clients"] for entry in kept if entry["job"]["stage"] == "shared"} == {3}
     # Both rounds train a stack of three: the first finds out what fits, the second begins there.
     first, second = (
         next((small.folder / "results/logs/train_shared").glob(f"*round{number}-batch0.log")).read_text()

@@ -16,6 +16,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.generation import GenerationRequest
 from favor.lm.settings import ALL_LINEAR
+from favor.lm.widths import WidthMemory
 from favor.running.job import job
 from favor.scores.text_quality import generations_table
 
@@ -27,6 +28,8 @@ with job(snakemake) as cfg:
     shared = snakemake.input.common_prompts
     common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
     base = load_base(**cfg["model"])
+    memory = WidthMemory(base, {"stage": "prompted generation", "lengths": cfg["lengths"], **settings})
+    widths = memory.recall()
     named = {"seed": int(snakemake.wildcards.seed), "method": snakemake.wildcards.method}
     made = []
     for output, asked in (
@@ -36,9 +39,10 @@ with job(snakemake) as cfg:
         requests, tokens = prompted_requests(base, prompting, asked, texts, sheets, Lengths(**cfg["lengths"]))
         whole = [GenerationRequest(name, ids) for name, ids in zip(requests["prompt_id"], tokens, strict=True)]
         run = requests[["client", "prompt_id"]].assign(**named)
-        rows, found = answers(base, ALL_LINEAR, run, whole, settings, f"{named['method']}, continuations")
+        rows, found = answers(base, ALL_LINEAR, run, whole, settings, f"{named['method']}, continuations", widths)
         texts_made = [base.tokenizer.decode(answer) for answer in found]
         write_parquet(generations_table(rows, texts_made, found, settings, cfg["words"]), output, GENERATIONS)
         made.append(requests.assign(**named))
+    memory.remember(widths)
     write_parquet(pd.concat(made), snakemake.output.requests, PROMPTED_REQUESTS)
     write_parquet(GATES.empty(), snakemake.output.gates, GATES)
