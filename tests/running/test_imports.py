@@ -13,6 +13,7 @@ START = "from favor.running.imports import put_off_unused\nput_off_unused()\nimp
 TRAINING = """
 import torch
 import favor.federation.local, favor.federation.inference
+from torch.nn.attention.varlen import varlen_attn  # what a GPU's passes attend with
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 model = Qwen2ForCausalLM(Qwen2Config(
@@ -29,6 +30,22 @@ def python(code) -> str:
 
 def test_what_trains_and_generates_loads_no_compiler_no_scipy_and_no_library_that_it_does_not_use() -> None:
     assert python(TRAINING + f"print([name for name in {HEAVY!r} if name in sys.modules])").strip() == "[]"
+
+
+def test_what_looks_for_a_package_by_importing_it_does_not_find_it() -> None:
+    code = """
+from favor.running.imports import absent
+with absent("json.tool"):
+    try:
+        import json.tool
+    except ImportError:
+        print("absent")
+import json.tool
+with absent("json.tool"):  # not what is imported already
+    import json.tool as again
+print(again is sys.modules["json.tool"])
+"""
+    assert python(code).split() == ["absent", "True"]
 
 
 def test_the_compiler_is_there_when_it_is_asked_for() -> None:

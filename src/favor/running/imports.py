@@ -7,7 +7,8 @@ generation and encoder job would pay them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -17,8 +18,9 @@ from typing import Any
 COMPILER, PROBES = "torch._dynamo", "transformers.utils.import_utils"
 # The one module of the compiler's package that transformers' models import; it needs nothing of the package itself.
 _ALONE = f"{COMPILER}._trace_wrapped_higher_order_op"
-# Marks that transformers sets on functions when it is imported; they say something to the compiler only.
-_MARKS = ("allow_in_graph", "assume_constant_result", "disable")
+# Marks that transformers, and torch's attention to packed rows, set on functions when they are imported; they say
+# something to the compiler only.
+_MARKS = ("allow_in_graph", "assume_constant_result", "disable", "disallow_in_graph")
 
 
 def put_off_unused() -> None:
@@ -30,6 +32,18 @@ def put_off_unused() -> None:
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+@contextmanager
+def absent(package: str) -> Iterator[None]:
+    """Let what is imported in the context take ``package`` to be not installed, unless it is imported already."""
+    modules: dict[str, ModuleType | None] = sys.modules  # type: ignore[assignment]
+    hidden = modules.setdefault(package, None) is None
+    try:
+        yield
+    finally:
+        if hidden:
+            del modules[package]
 
 
 class _Finder(MetaPathFinder):
