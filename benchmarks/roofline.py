@@ -17,18 +17,20 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from counting import GPU, META, OVERHEAD, Card, Counts, Quantised, card_kernels, counting, meta_base
+from counting import GPU, META, OVERHEAD, Card, Counts, Quantised, attention_kernel, card_kernels, counting, meta_base
 from random_models import SHAPES
 
 from favor.config.checks import MOST_CLIENTS_PER_JOB
+from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
-from favor.lm.cache import growing_cache
 from favor.lm.cohort import Cohort
+from favor.lm.decoding import Batch, StaticSteps
 from favor.lm.decoding_stack import DecodingStack
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import fused_layers
+from favor.lm.generation import stacked_factors
 from favor.lm.lora import LoraState, state_shapes
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass
@@ -49,8 +51,8 @@ CARDS = {"RTX 4090": Card(150, 0.90, 3.0, 24), "H200": Card(650, 4.0, 2.5, 141)}
 USABLE = 0.95
 # Seconds from a job's start to its first pass: Snakemake, imports (3 s of processor time), CUDA, 2 GB of base. Assumed.
 START = 10
-# What one generation of the clients' prompts decodes: rows, steps, and the tokens that are in the cache on average.
-ROWS, STEPS, CACHED = 200, 220, 206
+# What one generation of the clients' prompts decodes: rows, tokens of a prompt, and steps.
+ROWS, PROMPT, STEPS = 200, 96, 220
 
 
 def corpus(seed: int = 1) -> list[list[int]]:
@@ -184,18 +186,20 @@ def stage_seconds(
     return room, spent
 
 
-def trace_decoding(base: BaseModel, rows: int, adapters: int, length: int) -> Counts:
-    """Count one step of decoding ``rows`` continuations of ``adapters`` adapters after ``length`` tokens."""
+def trace_decoding(base: BaseModel, rows: int, adapters: int, prompt: int, new: int) -> Counts:
+    """Count one step, as a GPU records it, of decoding ``rows`` continuations of ``adapters`` adapters.
+
+    The step reads all positions of ``prompt`` and ``new`` tokens, filled or not.
+    """
     stack = DecodingStack(base.model, LORA)
-    flat = torch.zeros(1, device="meta").expand(adapters, stack.layout.size)
-    cache = growing_cache(base.model.config, length + 1)
-    with torch.no_grad(), stack.attached():
-        stack.set([Component(stack.layout.factors(flat))])
-        ids = torch.zeros(rows, length, dtype=torch.long, device="meta")
-        base.decoder(input_ids=ids, past_key_values=cache, use_cache=True)
-        with counting([length], base, LORA.rank) as counts:
-            states = base.decoder(input_ids=ids[:, :1], past_key_values=cache, use_cache=True)[0]
-            base.head(states)
+    history, mask = (torch.zeros(rows, prompt + new, dtype=torch.long, device="meta") for _ in range(2))
+    batch = Batch(history, mask, prompt, torch.zeros(1, dtype=torch.long, device="meta"))
+    with torch.no_grad(), stack.attached(), shared_heads(base.model), attention_kernel():
+        stack.set([Component(stacked_factors(base, stack, [None] * adapters))])
+        steps = StaticSteps(base, batch, penalty=1.1)
+        steps.advance()
+        with counting([prompt], base, LORA.rank) as counts:
+            steps.advance()
     return counts
 
 
@@ -261,9 +265,9 @@ def main() -> None:
     ):
         traced[name] = trace_pass(base, options.tokens, options.clients, every, aligned, dropout, liger)
         _print_pass(name, *traced[name])
-    decoding = trace_decoding(base, ROWS, CLIENTS, CACHED)
+    decoding = trace_decoding(base, ROWS, CLIENTS, PROMPT, STEPS)
     print(f"\na decoding step of {ROWS} rows, {CLIENTS} adapters")
-    _print_pass(f"after {CACHED} tokens", decoding, ROWS)
+    _print_pass(f"{PROMPT} tokens of prompt and {STEPS} new ones", decoding, ROWS)
     with_target, without = (traced[name][0].seconds(CARDS["H200"]) for name in ("none, aligned", "none computed twice"))
     _print_estimates(base, lengths, with_target / without, decoding)
 

@@ -10,6 +10,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -42,12 +43,15 @@ class Batch:
     ends: torch.Tensor
     positions: torch.Tensor = field(init=False)
     finished: torch.Tensor = field(init=False)
-    padded: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.positions = (self.mask.cumsum(1) - 1).clamp_(min=0)
-        self.padded = bool((self.mask == 0).any())
         self.finished = torch.zeros(len(self.history), dtype=torch.bool, device=self.history.device)
+
+    @cached_property
+    def padded(self) -> bool:
+        """Whether prompts differ in length."""
+        return bool((self.mask == 0).any())
 
     def end(self, chosen: torch.Tensor) -> None:
         """Take note of the rows that ended with the tokens chosen [rows]."""

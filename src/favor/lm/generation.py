@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
+from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
 from favor.lm.decoding import Batch, Choice, GrowingSteps, StaticSteps, static_fits
 from favor.lm.decoding_stack import DecodingStack
@@ -236,6 +238,18 @@ def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraStat
     return layout.factors(flat)
 
 
+@contextmanager
+def _steps(
+    base: BaseModel, batch: Batch, penalty: float, choose: Choice | None
+) -> Iterator[GrowingSteps | StaticSteps]:
+    """Give what decodes a batch: greedily over a static cache where that fits."""
+    if choose is None and static_fits(base, batch.history.shape[1]):
+        with shared_heads(base.model):
+            yield StaticSteps(base, batch, penalty)
+    else:
+        yield GrowingSteps(base, batch, penalty, choose or _most_probable)
+
+
 def _decode(
     base: BaseModel,
     prompts: Sequence[Sequence[int]],
@@ -255,17 +269,13 @@ def _decode(
         mask[row, :gap] = 0
     ends = torch.tensor(base.end_ids, dtype=torch.long, device=base.device)
     batch = Batch(history.to(base.device), mask.to(base.device), longest, ends)
-    steps: GrowingSteps | StaticSteps
-    if choose is None and static_fits(base, total):
-        steps = StaticSteps(base, batch, repetition_penalty)
-    else:
-        steps = GrowingSteps(base, batch, repetition_penalty, choose or _most_probable)
     every = END_TEST_STEPS[base.device.type]
-    for step in range(1, max_new_tokens + 1):
-        steps.advance()
-        # What comes after an end is cut below.
-        if step % every == 0 and bool(batch.finished.all()):
-            break
+    with _steps(base, batch, repetition_penalty, choose) as steps:
+        for step in range(1, max_new_tokens + 1):
+            steps.advance()
+            # What comes after an end is cut below.
+            if step % every == 0 and bool(batch.finished.all()):
+                break
     outputs = []
     for tokens in batch.history[:, longest : longest + step].tolist():
         stop = next((place for place, token in enumerate(tokens) if token in base.end_ids), len(tokens))

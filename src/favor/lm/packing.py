@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from favor.foundation.errors import UserError
+from favor.lm.attention import attention_by
 
 _NAME = "favor_packed"
 # FlashAttention's kernels take these types, and heads of at most this size.
@@ -48,20 +49,8 @@ class Packing:
 @contextmanager
 def packed_attention(model: nn.Module) -> Iterator[None]:
     """Let the attention layers of a Hugging Face model take packed rows for the duration of the context."""
-    from transformers import AttentionInterface, PreTrainedModel
-
-    AttentionInterface.register(_NAME, attend)
-    configurations: dict[int, Any] = {
-        id(module.config): module.config for module in model.modules() if isinstance(module, PreTrainedModel)
-    }
-    before = {key: configuration._attn_implementation for key, configuration in configurations.items()}
-    try:
-        for configuration in configurations.values():
-            configuration._attn_implementation = _NAME
+    with attention_by(model, _NAME, attend):
         yield
-    finally:
-        for key, configuration in configurations.items():
-            configuration._attn_implementation = before[key]
 
 
 def attend(
