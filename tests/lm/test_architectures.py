@@ -1,4 +1,4 @@
-"""Decoders of seven families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
+"""Decoders of eight families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from favor.lm.training import ClientTask, train
 
 ATTENTION, GATED = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
 TARGETS = {
-    **dict.fromkeys(("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma"), (*ATTENTION, *GATED)),
+    **dict.fromkeys(("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma3"), (*ATTENTION, *GATED)),
     "Phi": ("q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"),
     "Phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
 }
@@ -28,7 +28,12 @@ SIZES = {
     "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.15,
     "bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0,
 }  # fmt: skip
-HEADS = {"Qwen3": {"head_dim": 8}, "Gemma": {"head_dim": 8}}
+HEADS = {
+    "Qwen3": {"head_dim": 8},
+    "Gemma": {"head_dim": 8},
+    "Gemma3": {"head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]},
+}
+CONFIGURATIONS = {"Gemma3": "Gemma3TextConfig"}
 NEW = 12
 
 
@@ -39,7 +44,7 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, LoraSettings, dict[str
     vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
     sizes = {**SIZES, **HEADS.get(request.param, {}), "vocab_size": vocabulary}
     torch.manual_seed(3)
-    configuration = getattr(transformers, f"{request.param}Config")(**sizes)
+    configuration = getattr(transformers, CONFIGURATIONS.get(request.param, f"{request.param}Config"))(**sizes)
     model = getattr(transformers, f"{request.param}ForCausalLM")(configuration)
     model.save_pretrained(folder)
     lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=None)
@@ -69,13 +74,14 @@ def test_logits_are_those_of_peft(decoder, quantisation, tmp_path) -> None:
     assert (ours - plain).abs().max() > 0.01
 
 
-def test_continuations_are_those_of_transformers(decoder, tmp_path) -> None:
+@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+def test_continuations_are_those_of_transformers(decoder, quantisation, tmp_path) -> None:
     from peft import PeftModel
 
     _, folder, lora, state = decoder
-    base = load_base(folder, device="cpu")
+    base = load_base(folder, quantisation, "cpu")
     export_peft(state, lora, folder, tmp_path)
-    theirs = PeftModel.from_pretrained(load_base(folder, device="cpu").model, tmp_path).eval()
+    theirs = PeftModel.from_pretrained(load_base(folder, quantisation, "cpu").model, tmp_path).eval()
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10, 11, 12]]
     expected = []
     for prompt in prompts:
@@ -88,9 +94,10 @@ def test_continuations_are_those_of_transformers(decoder, tmp_path) -> None:
     assert generate(base, lora, requests, NEW) == expected
 
 
-def test_training_lowers_the_loss_and_moves_every_projection(decoder) -> None:
+@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisation) -> None:
     family, folder, lora, _ = decoder
-    base = load_base(folder, device="cpu")
+    base = load_base(folder, quantisation, "cpu")
     tokens = base.tokenizer.encode(" ".join(SENTENCES))
     pieces = cut_pieces(tokens, "d", 4, 64, "windows")
     task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=8, stage_seed=1)

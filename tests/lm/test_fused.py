@@ -36,7 +36,8 @@ def test_a_decoder_gives_the_same(name, device) -> None:
     with fused_layers(model, kernels(device)):
         torch.testing.assert_close(states_and_gradient(model, embedded), expected, rtol=1e-4, atol=1e-5)
         replaced = [type(module).__name__ for module in model.modules() if "forward" in vars(module)]
-    assert replaced or name == "phi"  # whose norm is another one
+    # The layers of Phi and Gemma have formulas of their own.
+    assert bool(replaced) is (name.split(",")[0] not in ("phi", "gemma3"))
     assert all(vars(module).keys() == before.keys() for module, before in modules.items())
 
 

@@ -10,6 +10,7 @@ import torch.nn.attention.varlen
 from transformers import (
     AutoModelForCausalLM,
     Gemma2Config,
+    Gemma3TextConfig,
     LlamaConfig,
     MistralConfig,
     Phi3Config,
@@ -43,6 +44,9 @@ DECODERS = {
     "qwen3": Qwen3Config(**SIZE, head_dim=16),
     "phi": PhiConfig(**SIZE),
     "phi3": Phi3Config(**SIZE),
+    "gemma3, one layer of two with a window": Gemma3TextConfig(
+        **SIZE, head_dim=8, sliding_window=5, layer_types=["sliding_attention", "full_attention"]
+    ),
 }
 CPU = torch.device("cpu")
 
