@@ -109,6 +109,15 @@ def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisati
     assert moved == set(TARGETS[family])
 
 
+@pytest.mark.parametrize(("family", "altered"), [("Gemma2", {"head_dim": 8}), ("Granite", {"logits_scaling": 8.0})])
+def test_a_model_that_alters_its_logits_is_refused(family, altered, tmp_path) -> None:
+    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
+    configuration = getattr(transformers, f"{family}Config")(**SIZES, **altered, vocab_size=vocabulary)
+    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="it alters its logits after the output layer, which is not supported"):
+        load_base(str(tmp_path), device="cpu")
+
+
 def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> None:
     from transformers import GPT2Config, GPT2LMHeadModel, MixtralConfig, MixtralForCausalLM
 

@@ -286,5 +286,7 @@ def _check_head(base: BaseModel) -> None:
     with torch.no_grad():
         expected = base.model(input_ids=tokens, use_cache=False).logits.float()
         logits = head(base.final_states(tokens)).float()
-    if not torch.allclose(logits, expected, rtol=1e-2, atol=1e-2):
+    # A cap changes small logits by less than the tolerance that bfloat16 needs.
+    capped = getattr(base.model.config.get_text_config(), "final_logit_softcapping", None) is not None
+    if capped or not torch.allclose(logits, expected, rtol=1e-2, atol=1e-2):
         raise UserError(f"model '{base.source}': it alters its logits after the output layer, which is not supported")
