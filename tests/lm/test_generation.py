@@ -249,6 +249,12 @@ def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeyp
     assert decoding.static_fits(gpu, 64)
 
 
+def test_a_model_that_adds_its_masks_keeps_the_growing_cache(base, monkeypatch) -> None:
+    gpu = replace(base, device=torch.device("cuda"))
+    monkeypatch.setattr(base.model.config, "_attn_implementation", "eager")
+    assert not decoding.static_fits(gpu, 100)
+
+
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize(("kind", "fits"), [("default", True), ("yarn", True), ("dynamic", False), ("longrope", False)])
 def test_a_rotation_that_looks_at_the_positions_is_not_recorded(base, monkeypatch, kind, fits, nested) -> None:

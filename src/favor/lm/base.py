@@ -16,6 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.lora import target_layers
+from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import LoraSettings
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer
 
@@ -125,6 +126,7 @@ def wrap_model(model: Any, tokenizer: TextTokenizer, source: str, dtype: torch.d
     )
     if base.head.weight.dtype != dtype:
         raise ValueError(f"the output layer is {base.head.weight.dtype}, not {dtype}")
+    _check_pieces(base)
     _check_head(base)
     return base
 
@@ -275,6 +277,33 @@ def _check_safetensors(path: Path) -> None:
         raise UserError(f"{path}: not a safetensors file, or truncated in its header; fetch or save it again") from None
     if size != expected:
         raise UserError(f"{path}: truncated: {size:,} of {expected:,} bytes; fetch or save it again")
+
+
+def _check_pieces(base: BaseModel) -> None:
+    """Make sure that pieces packed into one row are read as each alone, whatever stands before them."""
+    before, piece = torch.arange(4), torch.tensor([2, 0, 3, 1, 2])
+    packing = Packing((len(before), len(piece)), base.device)
+    options = {"position_ids": packing.positions, "packing": packing}
+    remedy = "take a decoder whose layers are attention and perceptrons"
+    try:
+        with torch.no_grad(), packed_attention(base.model):
+            one, other = (
+                base.final_states(torch.cat([first, piece])[None].to(base.device), **options)[0, len(first) :].float()
+                for first in (before, before.flip(0))
+            )
+    except UserError as error:
+        raise UserError(f"model '{base.source}': {error}; {remedy}") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"model '{base.source}': it does not read packed rows ({error}); {remedy}") from None
+    with torch.no_grad():
+        alone = base.final_states(piece[None].to(base.device))[0].float()
+    # Another start of the row changes no shape and so no rounding; a row of another length does.
+    rounding = 1e-3 if base.dtype == torch.float32 else 0.25
+    if (one - other).norm() > 1e-3 * one.norm() or (one - alone).norm() > rounding * alone.norm():
+        raise UserError(
+            f"model '{base.source}': its layers carry what they read of one piece of a packed row into the next, as "
+            f"recurrent ones do, or count positions on; {remedy}"
+        )
 
 
 def _check_head(base: BaseModel) -> None:

@@ -180,7 +180,10 @@ class StaticSteps:
 
 
 def static_fits(base: BaseModel, total: int) -> bool:
-    """Return whether decoding ``total`` positions can be recorded: on a GPU, by a model that sees them all at once."""
+    """Return whether decoding ``total`` positions can be recorded: on a GPU, by a model that sees them all at once.
+
+    And that attends by torch's function, which takes a mask of True and False; other functions add their mask.
+    """
     configuration = base.model.config.get_text_config()
     window = getattr(configuration, "sliding_window", None)
     slides = window is not None and window < total
@@ -189,7 +192,8 @@ def static_fits(base: BaseModel, total: int) -> bool:
         part.get("rope_type") for part in rotation.values() if isinstance(part, dict)
     }
     # These look at the positions in every step, which no recording can.
-    return base.device.type == "cuda" and not slides and kinds.isdisjoint(("dynamic", "longrope"))
+    recordable = not slides and kinds.isdisjoint(("dynamic", "longrope"))
+    return base.device.type == "cuda" and recordable and configuration._attn_implementation == "sdpa"
 
 
 def _logits(base: BaseModel, tokens: torch.Tensor, cache: Cache, options: dict[str, Any]) -> torch.Tensor:

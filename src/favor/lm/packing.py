@@ -60,7 +60,7 @@ def attend(
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     *,
-    packing: Packing,
+    packing: Packing | None = None,
     scaling: float | None = None,
     sliding_window: int | None = None,
     **options: Any,
@@ -70,7 +70,11 @@ def attend(
     ``query`` [1, heads, tokens, size]; ``key`` and ``value`` may have fewer heads, shared by equal groups of query
     heads. With a ``sliding_window`` W a token sees itself and the W - 1 tokens before it. FlashAttention's kernel for
     pieces of unequal lengths runs where it can; elsewhere attention is taken piece by piece.
+
+    Raises ``UserError`` for a layer that hands over no ``packing``, or that alters its scores in another way.
     """
+    if packing is None:
+        raise UserError(f"{type(module).__name__}: it is not told which pieces a row has")
     unknown = [name for name in _UNKNOWN if options.get(name) is not None]
     if attention_mask is not None or unknown:
         raise UserError(f"{type(module).__name__}: attention with {', '.join(unknown) or 'a mask'} is not supported")
