@@ -116,13 +116,15 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "Lfm2": ({"layer_types": ["conv", "full_attention"], "block_ff_dim": 48}, LEAKS),  # a convolution
     "RecurrentGemma": ({"lru_width": 32, "head_dim": 8, "block_types": ["recurrent", "attention"]}, LEAKS),
     "GPTNeo": ({"attention_types": [[["global", "local"], 1]], "num_heads": 4, "num_layers": 2}, LEAKS),
+    "XGLM": ({"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4, "init_std": 0.15}, LEAKS),
     "StableLm": ({}, "StableLmAttention: it is not told which pieces a row has; take a decoder"),
     "Falcon": ({"alibi": True}, r"it does not read packed rows \(unsupported operand.*; take a decoder"),
 }
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("family", REFUSED)
-def test_a_model_that_would_be_trained_wrongly_is_refused(family, tmp_path) -> None:
+def test_a_model_that_would_be_trained_wrongly_is_refused(family, dtype, tmp_path) -> None:
     """Most of all one whose layers see across the pieces of a row: its losses would look as good as any."""
     options, message = REFUSED[family]
     vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
@@ -130,7 +132,7 @@ def test_a_model_that_would_be_trained_wrongly_is_refused(family, tmp_path) -> N
     configuration = getattr(transformers, f"{family}Config")(**SIZES, **options, vocab_size=vocabulary)
     getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
     with pytest.raises(UserError, match=message):
-        load_base(str(tmp_path), device="cpu")
+        load_base(str(tmp_path), device="cpu", dtype=dtype)
 
 
 def test_a_model_that_caps_small_logits_is_refused(tmp_path) -> None:
