@@ -134,13 +134,13 @@ def apart(one: LoraState, other: LoraState, start: LoraState) -> float:
     return difference / moved
 
 
-def sides_apart(base: BaseModel, pieces: Sequence[Piece]) -> float:
+def sides_apart(base: BaseModel, pieces: Sequence[Piece], lora: LoraSettings = LORA) -> float:
     """Return how far apart both sides' adapters are after three steps, as a share of what they moved.
 
     There is no dropout, and every step reads all pieces: masks and order are what each side draws for itself.
     """
     settings = TrainingSettings(warmup_fraction=0.0, micro_batch=2, accumulation=-(-len(pieces) // 2))
-    lora = replace(LORA, dropout=0.0)
+    lora = replace(lora, dropout=0.0)
     task = ClientTask("client", pieces, initial_state(base.model, lora, 1), epochs=3, stage_seed=1)
     ((ours,), (theirs,)) = (run(base, [task], settings, lora) for run in (run_stacked, run_trainer))
     return apart(ours, theirs, dict(task.start))

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -9,7 +16,7 @@ from tests.lm.conftest import SENTENCES
 
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
-from favor.lm.batches import cut_pieces
+from favor.lm.batches import Piece, cut_pieces
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, initial_state, target_layers
 from favor.lm.settings import LoraSettings, TrainingSettings
@@ -35,6 +42,7 @@ HEADS = {
 }
 CONFIGURATIONS = {"Gemma3": "Gemma3TextConfig"}
 NEW = 12
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module", params=list(TARGETS))
@@ -52,6 +60,15 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, LoraSettings, dict[str
     generator = torch.Generator().manual_seed(9)
     state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in state.items()}
     return request.param, str(folder), lora, state
+
+
+@pytest.fixture(scope="module")
+def training_benchmark() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module("training")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.mark.parametrize("quantisation", ["none", "nf4"])
@@ -107,6 +124,16 @@ def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisati
     assert losses[-1] < losses[0] - 0.3
     moved = {name.split(".")[-3] for name, value in result.state.items() if "lora_B" in name and value.any()}
     assert moved == set(TARGETS[family])
+
+
+def test_training_is_that_of_trainer_and_peft(decoder, training_benchmark) -> None:
+    """Three steps on pieces of unequal lengths: packed here, padded there; the last perceptron whole there."""
+    family, folder, _, _ = decoder
+    base = load_base(folder, device="cpu")
+    tokens = np.array(base.tokenizer.encode(" ".join(SENTENCES)), dtype=np.int32)
+    pieces = [Piece(tokens[:length], start, str(length)) for length, start in ((41, 4), (7, 3), (23, 9), (12, 1))]
+    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=TARGETS[family])
+    assert training_benchmark.sides_apart(base, pieces, lora) < 1e-3
 
 
 ALTERED, LEAKS = "it alters its logits after the output layer", "carry what they read of one piece of a packed row"
