@@ -61,6 +61,7 @@ def adapted_requests(
     ``adapters``: what each client generates with (:func:`favor.federation.inference.client_adapters`).
     """
     columns = zip(prompts["client"], prompts["prompt_id"], prompts["prompt_tokens"], strict=True)
-    rows = [(f"{prompt} of {client}", str(client), list(map(int, tokens))) for client, prompt, tokens in columns]
+    opening = base.opening
+    rows = [(f"{prompt} of {client}", str(client), [*opening, *map(int, tokens)]) for client, prompt, tokens in columns]
     gates = prompt_gates(base, lora, rows, adapters)
     return requests(rows, adapters, gates), [gates.get(name) for name, _, _ in rows]

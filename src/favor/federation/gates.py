@@ -93,12 +93,13 @@ class ClientGate:
         return {"value": np.asarray([gates.mean()], dtype=np.float32), "references": references}
 
     def _states(self, texts: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray]:
-        longest = self.cfg["training"]["max_length"]
+        opening = self.base.opening
+        longest = self.cfg["training"]["max_length"] - len(opening)
         length = self.cfg["prefix_tokens"] if self.mixture.states == "prefix" else longest
         encoded = [
             (str(document), self.base.tokenizer.encode(language_model_text(prompt, text))[:length])
             for document, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True)
         ]
-        encoded = [(document, tokens) for document, tokens in encoded if tokens]
+        encoded = [(document, [*opening, *tokens]) for document, tokens in encoded if tokens]
         states = last_token_states(self.base, self.lora, self.shared, [tokens for _, tokens in encoded])
         return [document for document, _ in encoded], states

@@ -40,10 +40,16 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
         own = own[own["client"] == client]
     own = own.sort_values(["client", "document_id"])
     prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
+    opening = base.opening
+    if prefix_tokens + len(opening) >= max_length:
+        raise UserError(
+            f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
+            f"model's texts begin with ({len(opening)}); raise it"
+        )
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
         tokens = base.tokenizer.encode(language_model_text(prompt, text))
-        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut)
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening)
     if not pieces:
         raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
     return pieces

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from favor.foundation.tokenizer import is_local
 from favor.lm.lora import target_layers
 from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import LoraSettings
-from favor.lm.tokenizer import TextTokenizer, load_tokenizer
+from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
 Quantisation = Literal["none", "nf4"]
 Chat = Literal["auto", "template", "plain"]
@@ -57,6 +58,11 @@ class BaseModel:
     def hidden_size(self) -> int:
         """Width d of the final states."""
         return self.model.config.get_text_config().hidden_size
+
+    @cached_property
+    def opening(self) -> tuple[int, ...]:
+        """The special tokens that stand before every text and prompt (:func:`favor.lm.tokenizer.opening`)."""
+        return opening(self.tokenizer)
 
     def final_states(self, token_ids: torch.Tensor, **options: Any) -> torch.Tensor:
         """Return final states [rows, length, d] after the last norm, for token ids [rows, length]."""

@@ -32,26 +32,31 @@ def cut_pieces(
     prefix_tokens: int,
     max_length: int,
     cut: Literal["windows", "truncate"] = "windows",
+    opening: Sequence[int] = (),
 ) -> list[Piece]:
-    """Cut one document into pieces of at most ``max_length`` tokens.
+    """Cut one document into pieces of at most ``max_length`` tokens, each after the ``opening``.
 
     "windows": successive windows overlap by ``prefix_tokens``, which are context only, so that every token after the
     document's first prefix is supervised exactly once. "truncate": the first ``max_length`` tokens alone (the released
     trainers). In a document shorter than two prefixes the second half is supervised. A document of fewer than two
     tokens gives no piece.
     """
+    before, max_length = np.asarray(opening, dtype=np.int32), max_length - len(opening)
     if not 0 < prefix_tokens < max_length:
-        raise ValueError("prefix_tokens must be at least 1 and under max_length")
+        raise ValueError("prefix_tokens must be at least 1, and with the opening under max_length")
     tokens = np.asarray(token_ids, dtype=np.int32)
     if len(tokens) < 2:
         return []
     first_response = prefix_tokens if len(tokens) >= 2 * prefix_tokens else len(tokens) // 2
-    pieces = [Piece(tokens[:max_length], first_response, document_id)]
+    cuts = [(0, first_response)]
     start = max_length - prefix_tokens if cut == "windows" else len(tokens)
     while start + prefix_tokens < len(tokens):
-        pieces.append(Piece(tokens[start : start + max_length], prefix_tokens, document_id))
+        cuts.append((start, prefix_tokens))
         start += max_length - prefix_tokens
-    return pieces
+    return [
+        Piece(np.concatenate([before, tokens[start : start + max_length]]), len(before) + response, document_id)
+        for start, response in cuts
+    ]
 
 
 def stage_steps(pieces: int, epochs: float, effective_batch: int, steps_per_epoch: int | None = None) -> int:

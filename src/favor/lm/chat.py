@@ -39,7 +39,11 @@ class ChatTokens:
         """
         if not self.templated:
             tokens = self.base.tokenizer.encode(f"{system}\n\n{user}\n\n")
-            return [*tokens, *(self.base.tokenizer.encode(lead) if isinstance(lead, str) else lead)]
+            return [
+                *self.base.opening,
+                *tokens,
+                *(self.base.tokenizer.encode(lead) if isinstance(lead, str) else lead),
+            ]
         messages = [
             {"role": "system", "content": self._words(system)},
             {"role": "user", "content": self._words(user)},

@@ -51,6 +51,14 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
 
+def opening(tokenizer: TextTokenizer) -> tuple[int, ...]:
+    """Return the special tokens that a tokenizer puts before a text: Gemma's ``<bos>``; none for Qwen."""
+    encode = tokenizer._tokenizer.encode
+    whole, plain = (encode("a", add_special_tokens=special).ids for special in (True, False))
+    places = range(len(whole) - len(plain) + 1) if plain else ()
+    return tuple(next((whole[:place] for place in places if whole[place : place + len(plain)] == plain), ()))
+
+
 def load_tokenizer(source: str) -> TextTokenizer:
     """Load the tokenizer of a local folder or of a Hugging Face id. Raises ``UserError`` where there is none."""
     return TextTokenizer(open_tokenizer(source))

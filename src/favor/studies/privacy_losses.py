@@ -64,7 +64,8 @@ def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping
     found: dict[str, list[Piece]] = {}
     for row in texts.sort_values(["client", "document_id"]).itertuples():
         tokens = base.tokenizer.encode(language_model_text(str(row.prompt), str(getattr(row, column))))
-        pieces = cut_pieces(tokens, str(row.document_id), cfg["prefix_tokens"], cfg["max_length"], "truncate")
+        limits = (cfg["prefix_tokens"], cfg["max_length"])
+        pieces = cut_pieces(tokens, str(row.document_id), *limits, "truncate", base.opening)
         found.setdefault(str(row.client), []).extend(pieces)
     return found
 
@@ -194,15 +195,16 @@ def secret_pieces(base: BaseModel, secrets: Sequence[str], max_length: int) -> l
     encoded = [base.tokenizer.encode(carrying(one)) for one in secrets]
     start = len(base.tokenizer.encode(CARRIER))
     shared = min(start, *(_common(encoded[0], other) for other in encoded[1:]))
-    pieces = []
+    pieces, opening = [], base.opening
     for tokens in encoded:
-        cut = max(0, len(tokens) - max_length)
+        cut = max(0, len(tokens) + len(opening) - max_length)
         if not cut < shared < len(tokens):
             raise UserError(
                 f"model '{base.source}': its tokenizer does not tell numbers apart within {max_length} tokens; set "
                 "studies.privacy.canaries to null"
             )
-        pieces.append(Piece(np.asarray(tokens[cut:], dtype=np.int32), shared - cut, ""))
+        read = np.asarray([*opening, *tokens[cut:]], dtype=np.int32)
+        pieces.append(Piece(read, len(opening) + shared - cut, ""))
     return pieces
 
 

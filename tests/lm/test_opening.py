@@ -1,0 +1,110 @@
+"""What a tokenizer puts before a text stands before every piece that is trained on and every prompt, as with Gemma."""
+
+from __future__ import annotations
+
+import shutil
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import torch
+from tests.lm.conftest import SENTENCES
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+
+from favor.federation.continuing import adapted_requests
+from favor.federation.gates import ClientGate, language_model_text
+from favor.federation.local import client_pieces
+from favor.foundation.errors import UserError
+from favor.lm.base import BaseModel, load_base
+from favor.lm.batches import cut_pieces
+from favor.lm.chat import ChatTokens
+from favor.lm.generation import generate
+from favor.lm.settings import ALL_LINEAR
+from favor.studies.privacy_losses import first_pieces, secret_pieces
+
+PAD, END = 0, 1
+TRAINING = {"prefix_tokens": 4, "training": {"max_length": 12, "pieces": "windows"}}
+
+
+@pytest.fixture(scope="module")
+def opened(model_folder, tmp_path_factory) -> BaseModel:
+    """The tiny model with a tokenizer that puts <|pad|> before a text and an end token behind it."""
+    folder = tmp_path_factory.mktemp("opened") / "model"
+    shutil.copytree(model_folder, folder)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.post_processor = TemplateProcessing(
+        single="<|pad|> $A <|endoftext|>", special_tokens=[("<|pad|>", PAD), ("<|endoftext|>", END)]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return load_base(str(folder), device="cpu")
+
+
+@pytest.fixture
+def texts() -> pd.DataFrame:
+    rows = [("anna", f"d{n}", "", text, text, 9, "train") for n, text in enumerate(SENTENCES)]
+    return pd.DataFrame(
+        rows, columns=["client", "document_id", "prompt", "training_text", "text", "allocated_words", "split"]
+    )
+
+
+def test_what_stands_before_a_text(base, opened) -> None:
+    assert base.opening == ()
+    assert opened.opening == (PAD,)
+    assert opened.tokenizer.encode("a") == base.tokenizer.encode("a")
+
+
+def test_pieces_by_hand() -> None:
+    # As without an opening in windows of 6; it takes one token of 7, and is in no response.
+    pieces = cut_pieces(range(10), "d", 2, 7, opening=[90])
+    assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
+        ([90, 0, 1, 2, 3, 4, 5], 3),
+        ([90, 4, 5, 6, 7, 8, 9], 3),
+    ]
+
+
+def test_training_pieces_begin_with_it(base, opened, texts) -> None:
+    plain = client_pieces(base, texts, "anna", {**TRAINING, "training": {**TRAINING["training"], "max_length": 11}})
+    pieces = client_pieces(opened, texts, "anna", TRAINING)
+    assert [piece.tokens.tolist() for piece in pieces] == [[PAD, *piece.tokens.tolist()] for piece in plain]
+    assert [piece.response_start for piece in pieces] == [piece.response_start + 1 for piece in plain]
+    with pytest.raises(UserError, match=r"training.max_length: 5 tokens hold no more than the prefix of 4 .* \(1\)"):
+        client_pieces(opened, texts, "anna", {**TRAINING, "training": {**TRAINING["training"], "max_length": 5}})
+
+
+def test_prompts_are_continued_as_transformers_continues_their_text(opened) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    prompt = "the quick brown fox"
+    prompts = pd.DataFrame({"client": ["anna"], "prompt_id": ["p"], "prompt_tokens": [opened.tokenizer.encode(prompt)]})
+    asked, _ = adapted_requests(opened, ALL_LINEAR, prompts, {"anna": None})
+    (found,) = generate(opened, ALL_LINEAR, asked, 12)
+    ids = AutoTokenizer.from_pretrained(opened.source)(prompt, return_tensors="pt")["input_ids"][:, :-1]
+    assert ids[0, 0] == PAD
+    model = AutoModelForCausalLM.from_pretrained(opened.source)
+    options = {"do_sample": False, "max_new_tokens": 12, "repetition_penalty": 1.1, "pad_token_id": PAD}
+    out = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **options)[0, ids.shape[1] :].tolist()
+    assert found == (out[: out.index(END)] if END in out else out)
+
+
+def test_requests_in_words_secrets_and_losses_begin_with_it(base, opened, texts) -> None:
+    plain, begun = (ChatTokens(model).encode("Be brief.", "Hello", [7, 8]) for model in (base, opened))
+    assert begun == [PAD, *plain]
+    cfg = {"prefix_tokens": 4, "max_length": 12}
+    assert all(piece.tokens[0] == PAD for piece in first_pieces(opened, texts, "text", cfg)["anna"])
+    one, other = (secret_pieces(model, ["1234", "5678"], length)[0] for model, length in ((base, 30), (opened, 31)))
+    assert other.tokens.tolist() == [PAD, *one.tokens.tolist()]
+    assert other.response_start == one.response_start + 1
+
+
+@pytest.mark.parametrize("states", ["prefix", "text"])
+def test_gates_see_it(opened, texts, monkeypatch, states) -> None:
+    seen = []
+    monkeypatch.setattr(
+        "favor.federation.gates.last_token_states", lambda base, lora, shared, sequences: seen.extend(sequences)
+    )
+    gate = SimpleNamespace(base=opened, lora=None, shared=None, cfg=TRAINING, mixture=SimpleNamespace(states=states))
+    ClientGate._states(gate, texts, "text")
+    longest = 1 + 4 if states == "prefix" else 12
+    expected = [opened.tokenizer.encode(language_model_text("", text)) for text in SENTENCES]
+    assert seen == [[PAD, *tokens][:longest] for tokens in expected]
