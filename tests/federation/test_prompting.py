@@ -20,6 +20,7 @@ from favor.federation.retrieval import nearest_texts
 from favor.foundation import registry
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
+from favor.lm.chat import ChatTokens
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
@@ -154,6 +155,23 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     again, tokens = prompted_requests(plain, Prompting(), prompts, texts, None, LENGTHS)
     assert again["request"].tolist() == table["request"].tolist()
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
+
+
+@pytest.mark.parametrize("roles", ["user", ""])
+def test_a_template_without_a_systems_turn(longer, tmp_path, roles) -> None:
+    """What the system says opens the user's turn; a template that refuses that too ends in one line."""
+    folder = tmp_path / "chat"
+    shutil.copytree(longer, folder)
+    path = folder / "tokenizer_config.json"
+    refuses = "{% for m in messages %}{% if m.role not in [ROLES] %}{{ raise_exception('no ' + m.role) }}{% endif %}"
+    template = refuses.replace("ROLES", f"'{roles}'") + "[{{ m.role }}] {{ m.content }} {% endfor %}>"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
+    chat = ChatTokens(load_base(str(folder), device="cpu"))
+    if roles:
+        assert chat.base.tokenizer.decode(chat.encode("Be brief.", "Hello")) == "[user] Be brief.\n\nHello >"
+    else:
+        with pytest.raises(UserError, match=r"its chat template cannot be used \(no user\); set base_models"):
+            chat.encode("Be brief.", "Hello")
 
 
 def test_a_template_that_is_insisted_on_must_be_there(longer, texts, prompts) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+
+from jinja2 import TemplateError
 
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
@@ -44,12 +47,23 @@ class ChatTokens:
                 *tokens,
                 *(self.base.tokenizer.encode(lead) if isinstance(lead, str) else lead),
             ]
-        messages = [
-            {"role": "system", "content": self._words(system)},
-            {"role": "user", "content": self._words(user)},
-        ]
-        text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        text = self._in_template(self._words(system), self._words(user))
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _in_template(self, system: str, user: str) -> str:
+        apply = partial(self._tokenizer.apply_chat_template, tokenize=False, add_generation_prompt=True)
+        try:
+            text: str = apply([{"role": "system", "content": system}, {"role": "user", "content": user}])
+        except TemplateError:
+            # Some templates refuse a system's turn; what it says then opens the user's.
+            try:
+                text = apply([{"role": "user", "content": f"{system}\n\n{user}"}])
+            except TemplateError as error:
+                raise UserError(
+                    f"model '{self.base.source}': its chat template cannot be used ({error}); set "
+                    "base_models.<name>.chat to plain"
+                ) from None
+        return text
 
     def _words(self, text: str) -> str:
         """Break what spells a control token in two, so that no text of a client ends its own turn."""
