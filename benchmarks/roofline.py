@@ -44,6 +44,7 @@ from favor.lm.widths import Widths
 LORA, SETTINGS, ALIGNMENT = ALL_LINEAR, TrainingSettings(), AlignmentSettings()
 # The corpus assumed: log-normal posts cut at 1,024 tokens, shares of clients falling as rank^-0.7.
 PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 302.0, 1.0, 0.7, 50, 6, 12
+EPOCHS = ROUNDS * SAMPLED / CLIENTS, 2  # over all clients' pieces: of the shared stage, of the private one
 TRACED = 252  # tokens of a traced pass's piece, on average
 
 CARDS = {"RTX 4090": Card(150, 0.90, 3.0, 24), "H200": Card(650, 4.0, 2.5, 141)}
@@ -186,6 +187,21 @@ def stage_seconds(
     return room, spent
 
 
+def training_seconds(
+    base: BaseModel, lengths: Sequence[Sequence[int]], card: Card, aligned: float, liger: bool = False
+) -> tuple[dict[str, Room], float]:
+    """Return the rooms of a FAVoR seed's stages on a card, and the seconds of their training.
+
+    ``aligned``: what a pass of the private stage costs more.
+    """
+    plain = plans(lengths, SETTINGS)
+    offset = plans(lengths, replace(SETTINGS, group_by_length=False))
+    offset = [Plan(replace(plan.task, offset={}), plan.steps, plan.supervised_tokens) for plan in offset]
+    shared, own_shared = stage_seconds(base, card, plain, SAMPLED, liger)
+    private, own_private = stage_seconds(base, card, offset, MOST_CLIENTS_PER_JOB, liger)
+    return {"shared": shared, "private": private}, EPOCHS[0] * own_shared + EPOCHS[1] * aligned * own_private
+
+
 def trace_decoding(base: BaseModel, rows: int, adapters: int, prompt: int, new: int) -> Counts:
     """Count one step, as a GPU records it, of decoding ``rows`` continuations of ``adapters`` adapters.
 
@@ -284,30 +300,21 @@ def jobs() -> dict[str, int]:
 def _print_estimates(base: BaseModel, lengths: Sequence[Sequence[int]], aligned: float, decoding: Counts) -> None:
     """Print what a seed takes on every card; ``aligned``: what a pass of the private stage costs more."""
     real = sum(map(sum, lengths))
-    shared, private = ROUNDS * SAMPLED / CLIENTS, 2  # epochs over all clients
-    print(f"\none FAVoR seed: {(shared + private) * real / 1e6:.2f} M real tokens; jobs that load the base: {jobs()}")
+    print(f"\none FAVoR seed: {sum(EPOCHS) * real / 1e6:.2f} M real tokens; jobs that load the base: {jobs()}")
     rates = [f"{name} {card.arithmetic} TFLOP/s, {card.traffic} TB/s, {card.memory} GB" for name, card in CARDS.items()]
     print(
         f"assumed: {'; '.join(rates)}; {OVERHEAD} times the sum of the operations, {USABLE:.0%} of memory for tensors, "
         f"{START} s per start, {ROWS} continuations of {STEPS} tokens"
     )
     started = jobs()["by default"] * START
-    plain = plans(lengths, SETTINGS)
-    offset = plans(lengths, replace(SETTINGS, group_by_length=False))
-    offset = [Plan(replace(plan.task, offset={}), plan.steps, plan.supervised_tokens) for plan in offset]
-    stages = (("shared", plain, SAMPLED, shared), ("private", offset, MOST_CLIENTS_PER_JOB, private * aligned))
     for name, card in CARDS.items():
         for liger in (False, True):
-            rooms, trained = [], 0.0
-            for stage, made, together, epochs in stages:
-                room, seconds = stage_seconds(base, card, made, together, liger)
-                rooms.append(f"{stage} stage with {room}")
-                trained += epochs * seconds
+            rooms, trained = training_seconds(base, lengths, card, aligned, liger)
             generated = STEPS * decoding.seconds(card)
             print(
                 f"  {name}{', Liger' if liger else ''}: {(trained + generated + started) / 60:.1f} min = "
                 f"{trained / 60:.1f} of training + {generated / 60:.1f} of generation + {started / 60:.1f} of starts; "
-                f"{'; '.join(rooms)}; estimated, not measured"
+                f"{'; '.join(f'{stage} stage with {room}' for stage, room in rooms.items())}; estimated, not measured"
             )
 
 

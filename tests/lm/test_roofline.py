@@ -17,6 +17,7 @@ from transformers import Qwen2Config
 
 from favor.lm.base import BaseModel
 from favor.lm.lora import state_shapes
+from favor.plan.estimate import COUNTED_GPU_HOURS, START_SECONDS
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -148,3 +149,11 @@ def test_computing_layers_twice_costs_more_than_small_passes(roofline) -> None:
             counts.append(found.seconds(card) / real)
         seconds.append(counts[1] - counts[0])
     assert seconds[0] < 0.9 * seconds[1]
+
+
+def test_what_favor_plan_says_of_an_rtx_4090(roofline) -> None:
+    """The constant in the plan's estimate is what is counted here for FAVoR at the paper's size."""
+    whole = roofline.meta_base(Qwen2Config(**roofline.SHAPES["qwen2.5-3b"], tie_word_embeddings=True))
+    _, seconds = roofline.training_seconds(whole, roofline.corpus(), roofline.CARDS["RTX 4090"], aligned=1.0)
+    assert seconds / 3600 == pytest.approx(COUNTED_GPU_HOURS, rel=0.05)
+    assert roofline.START == START_SECONDS

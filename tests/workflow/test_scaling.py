@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from favor.plan.estimate import START_SECONDS
+
 
 @pytest.fixture(scope="module")
 def scaling(repository) -> Iterator[ModuleType]:
@@ -48,7 +50,10 @@ def test_the_papers_figures_of_one_run(scaling, blogtext) -> None:
     # Seven states of the server's adapter; uploads of one round at most.
     assert found["disk_gib"]["shared adapters"] == pytest.approx(7 * 5.58 / 50, abs=0.01)
     assert found["peak_gib"] - found["final_gib"] == pytest.approx(1.34, abs=0.01)
-    assert found["gpu_hours_estimated"] == pytest.approx(18, rel=0.01)
+    assert found["gpu_hours_at_the_papers_pace"] == pytest.approx(18, rel=0.01)
+    # 12.8 minutes counted, and ten seconds for each of 6 + 2 training jobs and one of generation.
+    assert found["jobs"] == {"train_shared": 6, "aggregate": 6, "train_personal": 2, "generate": 1}
+    assert found["gpu_hours_counted"] == pytest.approx((12.8 + 1.5) / 60, rel=0.01)
 
 
 def test_what_is_kept_follows_the_methods(scaling, blogtext) -> None:
@@ -74,8 +79,10 @@ def test_clients_of_a_job_cut_the_jobs(scaling, blogtext) -> None:
     federation["clients_per_job"] = None
     together = scaling.costs(blogtext)
     assert (sum(one["jobs"].values()), sum(together["jobs"].values())) == (864 + 72 + 1251 + 42, 72 + 72 + 81 + 42)
-    # One job holds more adapters then; nothing else depends on how clients are packed.
+    # One job holds more adapters then, and fewer jobs load the base; nothing else depends on how clients are packed.
     assert one.pop("host_memory_gib") < together.pop("host_memory_gib")
+    saved = (864 + 1251 - 72 - 81) * START_SECONDS / 3600
+    assert one.pop("gpu_hours_counted") - together.pop("gpu_hours_counted") == pytest.approx(saved)
     assert {**one, "jobs": {}} == {**together, "jobs": {}}
 
 
