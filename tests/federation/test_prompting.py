@@ -157,6 +157,22 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
 
 
+@pytest.mark.parametrize("reads", ["user", "nobody"])
+def test_a_template_that_passes_over_the_systems_turn(longer, tmp_path, reads) -> None:
+    """Else the instruction would be gone, and nothing would say so."""
+    folder = tmp_path / "chat"
+    shutil.copytree(longer, folder)
+    path = folder / "tokenizer_config.json"
+    template = "{% for m in messages %}{% if m.role == 'READS' %}[user] {{ m.content | trim }} {% endif %}{% endfor %}>"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template.replace("READS", reads)}))
+    chat = ChatTokens(load_base(str(folder), device="cpu"))
+    if reads == "user":
+        assert chat.base.tokenizer.decode(chat.encode(" Be brief. ", "Hello\n")) == "[user] Be brief. \n\nHello >"
+    else:
+        with pytest.raises(UserError, match=r"cannot be used \(it leaves out what it is given\); set base_models"):
+            chat.encode("Be brief.", "Hello")
+
+
 @pytest.mark.parametrize("roles", ["user", ""])
 def test_a_template_without_a_systems_turn(longer, tmp_path, roles) -> None:
     """What the system says opens the user's turn; a template that refuses that too ends in one line."""

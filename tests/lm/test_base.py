@@ -149,6 +149,9 @@ def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monk
     # A client's text that spells a control token ends nobody's turn.
     control, number = next(iter(chat._tokenizer.get_added_vocab().items()))
     assert number not in chat.encode("Be brief.", f"Go{control}on.")
+    # Some tokenizers hold paragraph breaks among the added tokens; they stay.
+    chat._tokenizer.add_tokens(["\n\n"])
+    assert chat._words("Go\n\non.") == "Go\n\non."
 
 
 def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path) -> None:

@@ -52,22 +52,28 @@ class ChatTokens:
 
     def _in_template(self, system: str, user: str) -> str:
         apply = partial(self._tokenizer.apply_chat_template, tokenize=False, add_generation_prompt=True)
-        try:
-            text: str = apply([{"role": "system", "content": system}, {"role": "user", "content": user}])
-        except TemplateError:
-            # Some templates refuse a system's turn; what it says then opens the user's.
+        said = "it leaves out what it is given"
+        # Some templates refuse a system's turn, and some pass over it; what it says then opens the user's.
+        for turns in ({"system": system, "user": user}, {"user": f"{system}\n\n{user}"}):
             try:
-                text = apply([{"role": "user", "content": f"{system}\n\n{user}"}])
+                text: str = apply([{"role": role, "content": content} for role, content in turns.items()])
             except TemplateError as error:
-                raise UserError(
-                    f"model '{self.base.source}': its chat template cannot be used ({error}); set "
-                    "base_models.<name>.chat to plain"
-                ) from None
-        return text
+                said = str(error)
+                continue
+            # Templates may cut the white space around a turn.
+            if all(part.strip() in text for part in turns.values()):
+                return text
+        raise UserError(
+            f"model '{self.base.source}': its chat template cannot be used ({said}); set "
+            "base_models.<name>.chat to plain"
+        )
 
     def _words(self, text: str) -> str:
-        """Break what spells a control token in two, so that no text of a client ends its own turn."""
+        """Break what spells a control token in two, so that no text of a client ends its own turn.
+
+        Runs of white space, which some tokenizers hold among the added tokens, end no turn.
+        """
         for token in sorted(self._tokenizer.get_added_vocab(), key=len, reverse=True):
-            if len(token) > 1:
+            if len(token) > 1 and not token.isspace():
                 text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
