@@ -44,6 +44,23 @@ def test_windows_by_hand() -> None:
     assert [(len(piece), piece.response_start) for piece in cut_pieces(range(5), "d", 4, 8)] == [(5, 2)]
 
 
+@pytest.mark.parametrize(
+    ("length", "prompt", "expected"),
+    [
+        (10, 2, [(0, 6, 2), (4, 10, 2)]),  # within the prefix: as without
+        (10, 4, [(0, 6, 4), (4, 10, 2)]),
+        (10, 7, [(4, 10, 3)]),  # the first window holds nothing to learn
+        (10, 10, []),
+        (3, 2, [(0, 3, 2)]),  # a short one, later than its middle
+    ],
+)
+def test_a_writing_prompt_is_context_alone(length, prompt, expected) -> None:
+    pieces = cut_pieces(range(length), "d", 2, 6, given=prompt)
+    assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
+        (list(range(start, stop)), response) for start, stop, response in expected
+    ]
+
+
 @pytest.mark.parametrize(("prefix", "longest"), [(0, 4), (4, 4)])
 def test_impossible_windows_are_refused(prefix, longest) -> None:
     with pytest.raises(ValueError, match="prefix_tokens"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from types import SimpleNamespace
 
@@ -70,6 +71,24 @@ def test_training_pieces_begin_with_it(base, opened, texts) -> None:
     assert [piece.response_start for piece in pieces] == [piece.response_start + 1 for piece in plain]
     with pytest.raises(UserError, match=r"training.max_length: 5 tokens hold no more than the prefix of 4 .* \(1\)"):
         client_pieces(opened, texts, "anna", {**TRAINING, "training": {**TRAINING["training"], "max_length": 5}})
+
+
+def test_the_words_of_a_writing_prompt_are_not_learnt(opened, texts) -> None:
+    """Neither in training nor in an audit, with a prompt that is longer than the prefix and than half of the text."""
+    prompt, story = "the quick brown fox and the lazy dog", "once there was"
+    one = texts.iloc[:1].assign(prompt=prompt, training_text=story, text=story)
+    cfg = {**TRAINING, "training": {**TRAINING["training"], "max_length": 60}}
+    (piece,) = client_pieces(opened, one, "anna", cfg)
+    assert opened.tokenizer.decode(piece.tokens[1:].tolist()) == f"{prompt}\n\n{story}"
+    assert opened.tokenizer.decode(piece.tokens[piece.response_start :].tolist()) == story
+    (again,) = first_pieces(opened, one, "text", {"prefix_tokens": 4, "max_length": 60})["anna"]
+    assert (again.tokens.tolist(), again.response_start) == (piece.tokens.tolist(), piece.response_start)
+
+
+def test_a_text_beyond_the_models_context_is_refused(opened, texts) -> None:
+    short = dataclasses.replace(opened, context=8)
+    with pytest.raises(UserError, match=r"a text has 12 tokens of 12, but model '.*' reads 8 at most; lower it"):
+        client_pieces(short, texts, "anna", TRAINING)
 
 
 def test_prompts_are_continued_as_transformers_continues_their_text(opened) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from favor.federation.gates import ClientGate, language_model_text
+from favor.federation.gates import ClientGate, language_model_tokens
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.stages import StageClient, State
 from favor.federation.tables import TRAINING_LOG
@@ -48,10 +48,16 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
         )
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
-        tokens = base.tokenizer.encode(language_model_text(prompt, text))
-        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening)
+        tokens, given = language_model_tokens(base.tokenizer, prompt, text)
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening, given)
     if not pieces:
         raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
+    longest = max(map(len, pieces))
+    if longest > base.context:
+        raise UserError(
+            f"training.max_length: a text has {longest} tokens of {max_length}, but model '{base.source}' reads "
+            f"{base.context} at most; lower it"
+        )
     return pieces
 
 

@@ -33,8 +33,11 @@ def cut_pieces(
     max_length: int,
     cut: Literal["windows", "truncate"] = "windows",
     opening: Sequence[int] = (),
+    given: int = 0,
 ) -> list[Piece]:
     """Cut one document into pieces of at most ``max_length`` tokens, each after the ``opening``.
+
+    The first ``given`` tokens, a writing prompt, are context alone, however short the prefix is.
 
     "windows": successive windows overlap by ``prefix_tokens``, which are context only, so that every token after the
     document's first prefix is supervised exactly once. "truncate": the first ``max_length`` tokens alone (the released
@@ -48,14 +51,15 @@ def cut_pieces(
     if len(tokens) < 2:
         return []
     first_response = prefix_tokens if len(tokens) >= 2 * prefix_tokens else len(tokens) // 2
-    cuts = [(0, first_response)]
+    cuts = [(0, max(first_response, given))]
     start = max_length - prefix_tokens if cut == "windows" else len(tokens)
     while start + prefix_tokens < len(tokens):
-        cuts.append((start, prefix_tokens))
+        cuts.append((start, max(prefix_tokens, given - start)))
         start += max_length - prefix_tokens
     return [
         Piece(np.concatenate([before, tokens[start : start + max_length]]), len(before) + response, document_id)
         for start, response in cuts
+        if start + response < min(start + max_length, len(tokens))
     ]
 
 

@@ -51,6 +51,12 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
 
+def encode_in_two(tokenizer: TextTokenizer, text: str, boundary: int) -> tuple[list[int], int]:
+    """Return the token ids of ``text`` and how many of them end within its first ``boundary`` characters."""
+    encoding = tokenizer._tokenizer.encode(text, add_special_tokens=False)
+    return encoding.ids, next((at for at, (_, end) in enumerate(encoding.offsets) if end > boundary), len(encoding))
+
+
 def opening(tokenizer: TextTokenizer) -> tuple[int, ...]:
     """Return the special tokens that a tokenizer puts before a text: Gemma's ``<bos>``; none for Qwen."""
     encode = tokenizer._tokenizer.encode

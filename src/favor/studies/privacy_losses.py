@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.canaries import CARRIER, candidates, carrying, secret
-from favor.federation.gates import language_model_text
+from favor.federation.gates import language_model_tokens
 from favor.federation.packs import State
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -63,9 +63,9 @@ def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping
     """
     found: dict[str, list[Piece]] = {}
     for row in texts.sort_values(["client", "document_id"]).itertuples():
-        tokens = base.tokenizer.encode(language_model_text(str(row.prompt), str(getattr(row, column))))
+        tokens, given = language_model_tokens(base.tokenizer, str(row.prompt), str(getattr(row, column)))
         limits = (cfg["prefix_tokens"], cfg["max_length"])
-        pieces = cut_pieces(tokens, str(row.document_id), *limits, "truncate", base.opening)
+        pieces = cut_pieces(tokens, str(row.document_id), *limits, "truncate", base.opening, given)
         found.setdefault(str(row.client), []).extend(pieces)
     return found
 
