@@ -137,6 +137,9 @@ def test_training_is_that_of_trainer_and_peft(decoder, training_benchmark) -> No
 
 
 ALTERED, LEAKS = "it alters its logits after the output layer", "carry what they read of one piece of a packed row"
+EXPERTS = {
+    "num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16,
+}  # fmt: skip
 REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "Granite": ({"logits_scaling": 8.0}, ALTERED),
     "Gemma2": ({"head_dim": 8}, "Gemma2Attention: attention with softcap is not supported; take a decoder"),
@@ -144,6 +147,9 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "RecurrentGemma": ({"lru_width": 32, "head_dim": 8, "block_types": ["recurrent", "attention"]}, LEAKS),
     "GPTNeo": ({"attention_types": [[["global", "local"], 1]], "num_heads": 4, "num_layers": 2}, LEAKS),
     "XGLM": ({"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4, "init_std": 0.15}, LEAKS),
+    # Experts, whose windows are in their masks alone.
+    "Qwen2Moe": ({**EXPERTS, "use_sliding_window": True, "sliding_window": 8, "max_window_layers": 1}, LEAKS),
+    "Phimoe": ({"num_local_experts": 2, "sliding_window": 8}, LEAKS),
     "StableLm": ({}, "StableLmAttention: it is not told which pieces a row has; take a decoder"),
     "Falcon": ({"alibi": True}, r"it does not read packed rows \(unsupported operand.*; take a decoder"),
 }
@@ -160,6 +166,43 @@ def test_a_model_that_would_be_trained_wrongly_is_refused(family, dtype, tmp_pat
     getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
     with pytest.raises(UserError, match=message):
         load_base(str(tmp_path), device="cpu", dtype=dtype)
+
+
+@pytest.mark.parametrize("window", [None, 8, 128])
+@pytest.mark.parametrize("family", ["Mistral", "Qwen2", "Qwen2Moe"])
+def test_windows_are_kept_or_refused(family, window, tmp_path) -> None:
+    """One as long as the context is none, whoever keeps it; the model's own windows are left as they were."""
+    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
+    switched = {"use_sliding_window": window is not None, "max_window_layers": 1} if "Qwen" in family else {}
+    experts = EXPERTS if family == "Qwen2Moe" else {}
+    sizes = {**SIZES, **switched, **experts, "sliding_window": window, "vocab_size": vocabulary}
+    configuration = getattr(transformers, f"{family}Config")(**sizes)
+    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    if family == "Qwen2Moe" and window == 8:
+        with pytest.raises(UserError, match="sliding window by their masks alone"):
+            load_base(str(tmp_path), device="cpu")
+        return
+    model = load_base(str(tmp_path), device="cpu").model
+    own = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    assert model.config.sliding_window == own.config.sliding_window
+    held = [[getattr(layer.self_attn, "sliding_window", None) for layer in one.model.layers] for one in (model, own)]
+    assert held[0] == held[1]
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
+def test_positions_that_change_with_the_longest_text_of_a_row(kind, tmp_path) -> None:
+    """Such a model reads no text beyond its original context, where it would read the shorter ones otherwise too."""
+    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
+    factors = {"short_factor": [1.0] * 4, "long_factor": [8.0] * 4} if kind == "longrope" else {"factor": 4.0}
+    rotation = {"rope_type": kind, "rope_theta": 10000.0, "original_max_position_embeddings": 16, **factors}
+    sizes = {**SIZES, "original_max_position_embeddings": 16, "rope_parameters": rotation, "vocab_size": vocabulary}
+    family = {"dynamic": "Llama", "longrope": "Phi3"}[kind]
+    configuration = getattr(transformers, f"{family}Config")(**sizes)
+    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    base = load_base(str(tmp_path), device="cpu")
+    assert base.context == 16
+    with pytest.raises(UserError, match="need 17 tokens, its context holds 16"):
+        load_base(str(tmp_path), device="cpu", context_needed=17)
 
 
 def test_a_model_that_caps_small_logits_is_refused(tmp_path) -> None:
@@ -183,9 +226,9 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> Non
         target_layers(gpt, chosen)
     with pytest.raises(UserError, match=r"fused expert.*you can name: (gate, )?k_proj, o_proj, q_proj, v_proj"):
         target_layers(experts, chosen)
-    with pytest.raises(
-        UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*the nearest names are: lm_head"
-    ):
+    with pytest.raises(UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*the nearest names are: none"):
         target_layers(gpt, LoraSettings(target_modules=("c_attn",)))
+    with pytest.raises(UserError, match=r"target_modules: lm_head is the output layer, .*; leave it out"):
+        target_layers(experts, LoraSettings(target_modules=("q_proj", "lm_head")))
     with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*names are: .*_proj"):
         target_layers(experts, LoraSettings(target_modules=("gate_up_proj",)))

@@ -81,6 +81,12 @@ def edit(place, **keys) -> None:
     [
         ({"peft_type": "LOHA"}, "of type LOHA; only LORA"),
         ({"use_dora": True}, "'use_dora' is set"),
+        (
+            {"init_lora_weights": "pissa_niter_4"},
+            "'init_lora_weights' is 'pissa_niter_4', which changes the base",
+        ),
+        ({"init_lora_weights": "olora"}, "'init_lora_weights' is 'olora'"),
+        ({"alora_invocation_tokens": [5, 6]}, "'alora_invocation_tokens' is set"),
         ({"modules_to_save": ["lm_head"]}, "'modules_to_save' is set"),
         ({"bias": "all"}, "'bias' is 'all'"),
         ({"lora_alpha": 9}, "adapter 'client_002': alpha 9, but 'client_001' has 6; the adapters of a row"),

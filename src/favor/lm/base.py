@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -127,7 +129,7 @@ def wrap_model(model: Any, tokenizer: TextTokenizer, source: str, dtype: torch.d
         tokenizer=tokenizer,
         device=model.device,
         dtype=dtype,
-        context=int(configuration.max_position_embeddings),
+        context=_unchanged_context(int(configuration.max_position_embeddings), configuration.to_dict()),
         end_ids=() if ends is None else (ends,) if isinstance(ends, int) else tuple(ends),
     )
     if base.head.weight.dtype != dtype:
@@ -223,22 +225,37 @@ def _tokenizer_folder(source: str) -> Path:
 
 
 def context_length(source: str) -> int:
-    """Return the longest sequence, in tokens, of the model in a local folder or under a Hugging Face id."""
+    """Return the longest sequence, in tokens, that the model in a local folder or under a Hugging Face id may read."""
     if is_local(source):
         configuration = read_json(Path(source).expanduser() / "config.json")
-        length = configuration.get("max_position_embeddings")
     else:
         from transformers import AutoConfig
 
         try:
-            length = getattr(AutoConfig.from_pretrained(source).get_text_config(), "max_position_embeddings", None)
+            configuration = AutoConfig.from_pretrained(source).get_text_config().to_dict()
         except (OSError, ValueError) as error:
             raise UserError(
                 f"model '{source}': no local folder of this name, and its configuration cannot be fetched "
                 f"({str(error).splitlines()[0]}); check the name and the network, or give a local folder"
             ) from None
+    length = configuration.get("max_position_embeddings")
     if not isinstance(length, int):
         raise UserError(f"model '{source}': its configuration lacks max_position_embeddings; take another model")
+    return _unchanged_context(length, configuration)
+
+
+def _unchanged_context(length: int, configuration: Mapping[str, Any]) -> int:
+    """Return how many of ``length`` positions a model reads in one way.
+
+    Rotary positions of the kinds "dynamic" and "longrope" are others for a row that goes beyond the original context.
+    Texts share rows, so a longer one would change what the model makes of its neighbours.
+    """
+    rotation = configuration.get("rope_parameters") or configuration.get("rope_scaling") or {}
+    for part in (rotation, *(part for part in rotation.values() if isinstance(part, dict))):
+        if (part.get("rope_type") or part.get("type")) in ("dynamic", "longrope"):
+            original = part.get("original_max_position_embeddings")
+            original = original or configuration.get("original_max_position_embeddings")
+            length = min(length, original or length)
     return length
 
 
@@ -286,7 +303,35 @@ def _check_safetensors(path: Path) -> None:
 
 
 def _check_pieces(base: BaseModel) -> None:
-    """Make sure that pieces packed into one row are read as each alone, whatever stands before them."""
+    """Make sure that pieces packed into one row are read as each alone, whatever stands before them.
+
+    Raises ``UserError`` for a model that sees across them, and for one whose windows packed attention is not told of.
+    """
+    with _short_windows(base.model):
+        _compare_pieces(base)
+
+
+@contextmanager
+def _short_windows(model: Any) -> Iterator[None]:
+    """Narrow sliding windows to two tokens, so that a few show whether they are kept.
+
+    A window as long as the context is none.
+    """
+    context = model.config.get_text_config().max_position_embeddings
+    found = [holder for module in model.modules() for holder in (module, getattr(module, "config", module))]
+    holders = {id(holder): holder for holder in found}
+    windows = {key: getattr(holder, "sliding_window", None) for key, holder in holders.items()}
+    windows = {key: size for key, size in windows.items() if isinstance(size, int) and 0 < size < context}
+    try:
+        for key in windows:
+            holders[key].sliding_window = 2
+        yield
+    finally:
+        for key, size in windows.items():
+            holders[key].sliding_window = size
+
+
+def _compare_pieces(base: BaseModel) -> None:
     before, piece = torch.arange(4), torch.tensor([2, 0, 3, 1, 2])
     packing = Packing((len(before), len(piece)), base.device)
     options = {"position_ids": packing.positions, "packing": packing}
@@ -308,7 +353,7 @@ def _check_pieces(base: BaseModel) -> None:
     if (one - other).norm() > rounding / 2 * one.norm() or (one - alone).norm() > rounding * alone.norm():
         raise UserError(
             f"model '{base.source}': its layers carry what they read of one piece of a packed row into the next, as "
-            f"recurrent ones do, or count positions on; {remedy}"
+            f"recurrent ones do, count positions on, or keep a sliding window by their masks alone; {remedy}"
         )
 
 

@@ -45,14 +45,15 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
     Without names these are all but the output layer, as PEFT's "all-linear" takes them.
 
     Raises ``UserError`` where the model has no linear layer of a configured name, naming the nearest there are and what
-    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, and experts whose weights are one tensor. Without
-    names any such layer is refused, because the default would leave a part of every block out.
+    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, experts whose weights are one tensor, and the output
+    layer, through which losses and logits go without an adapter. Without names Conv1D and fused experts are refused,
+    because the default would leave a part of every block out.
     """
     linear = {path: module for path, module in sorted(model.named_modules()) if isinstance(module, nn.Linear)}
     refused = _refused(model)
     others = f"{', '.join(refused)}: Conv1D or fused expert layers, which are not supported" if refused else ""
+    output = getattr(model, "get_output_embeddings", lambda: None)()
     if settings.target_modules is None:
-        output = getattr(model, "get_output_embeddings", lambda: None)()
         inner = {path: module for path, module in linear.items() if module is not output}
         names = ", ".join(sorted({path.split(".")[-1] for path in inner}))
         if refused or not inner:
@@ -60,7 +61,10 @@ def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Line
             raise UserError(f"target_modules: the model has {found}; you can name: {names or 'none'}")
         return inner
     layers = {path: module for path, module in linear.items() if path.split(".")[-1] in settings.target_modules}
-    available = sorted({path.split(".")[-1] for path in linear})
+    if any(module is output for module in layers.values()):
+        name = next(path.split(".")[-1] for path, module in layers.items() if module is output)
+        raise UserError(f"target_modules: {name} is the output layer, which cannot have an adapter here; leave it out")
+    available = sorted({path.split(".")[-1] for path, module in linear.items() if module is not output})
     missing = sorted(set(settings.target_modules) - {path.split(".")[-1] for path in layers})
     if missing:
         near = {name for wanted in missing for name in difflib.get_close_matches(wanted, available, n=2, cutoff=0.3)}

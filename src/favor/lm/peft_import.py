@@ -18,7 +18,14 @@ from favor.lm.settings import LoraSettings
 
 CONFIGURATION, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # What a plain LoRA adapter does not have, by the key of its configuration.
-_REFUSED = ("use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "fan_in_fan_out")
+_REFUSED = (
+    "use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "layer_replication", "fan_in_fan_out",
+    "alora_invocation_tokens", "trainable_token_indices", "target_parameters", "lora_bias", "use_qalora", "use_bdlora",
+    "arrow_config", "kasa_config", "velora_config", "monteclora_config",
+)  # fmt: skip
+# Ways to start that leave the base model's weights alone. PiSSA, OLoRA, CorDA and others take a part out of them, which
+# PEFT does again when it loads the adapter.
+_STARTS = (True, False, None, "gaussian", "orthogonal", "eva", "mica")
 
 
 def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], LoraSettings]:
@@ -72,6 +79,11 @@ def _configuration(folder: Path) -> dict[str, Any]:
     for key in _REFUSED:
         if found.get(key):
             raise UserError(f"{path}: '{key}' is set; only plain LoRA adapters are read")
+    if found.get("init_lora_weights") not in _STARTS:
+        raise UserError(
+            f"{path}: 'init_lora_weights' is {found['init_lora_weights']!r}, which changes the base model's weights; "
+            "save the adapter as a plain one (PEFT's save_pretrained with path_initial_model_for_weight_conversion)"
+        )
     if found.get("bias", "none") != "none":
         raise UserError(f"{path}: 'bias' is {found['bias']!r}; only adapters without biases are read")
     return dict(found)
