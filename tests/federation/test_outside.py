@@ -138,6 +138,8 @@ def test_requests_that_give_one_text_are_made_once() -> None:
         GenerationRequest("f", [1, 2], shared, own, 0.5),
         GenerationRequest("g", [1, 2], shared, own, 0.6),
     ]
+    gates = {"u": torch.ones(1)}, {"u": torch.zeros(1)}
+    asked += [GenerationRequest(name, [1, 2], shared, own, token_gate=gates[name == "i"]) for name in "hij"]
     kept, places = distinct(asked)
-    assert [one.name for one in kept] == ["a", "b", "d", "e", "f", "g"]
-    assert places == [0, 1, 0, 2, 3, 4, 5]
+    assert [one.name for one in kept] == ["a", "b", "d", "e", "f", "g", "h", "i"]
+    assert places == [0, 1, 0, 2, 3, 4, 5, 6, 7, 6]

@@ -170,7 +170,7 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
     """
     keys = [
         (
-            *(id(one.state), id(one.companion), one.gate if one.companion is not None else None),
+            *(id(one.state), id(one.companion), one.gate if one.companion is not None else None, id(one.token_gate)),
             *(tuple(one.prompt_tokens), one.stream),
         )
         for one in asked

@@ -176,15 +176,15 @@ def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list
     that are too rare (:data:`COMMON_ROWS`, or a quarter of a smaller batch) share padded ones.
     """
     by_length = Counter(len(request.prompt_tokens) for request in requests)
-    slots: dict[tuple[int, int, int], list[int]] = {}
+    slots: dict[tuple[int, int, int, int], list[int]] = {}
     for index, request in sorted(enumerate(requests), key=lambda item: len(item[1].prompt_tokens)):
         length = len(request.prompt_tokens)
         common = by_length[length] >= min(COMMON_ROWS, rows_per_batch / 4)
-        key = (length if common else 0, id(request.state), id(request.companion))
+        key = (length if common else 0, id(request.state), id(request.companion), id(request.token_gate))
         slots.setdefault(key, []).append(index)
     batches: list[list[list[int]]] = []
     previous = widest = 0
-    for (length, _, _), members in sorted(slots.items(), key=lambda item: item[0][0]):
+    for (length, *_), members in sorted(slots.items(), key=lambda item: item[0][0]):
         for start in range(0, len(members), rows_per_batch):
             rows = members[start : start + rows_per_batch]
             full = max(widest, len(rows)) * (len(batches[-1]) + 1) > rows_per_batch if batches else True
