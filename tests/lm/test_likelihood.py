@@ -63,3 +63,9 @@ def test_where_the_model_knows_nothing_the_loss_is_the_entropy(base, lora) -> No
     assert found.least[0] == pytest.approx(
         0.0, abs=0.5
     )  # no token surprises more than another; a quotient of rounding errors
+
+
+def test_a_first_token_has_nothing_before_it(base, lora) -> None:
+    """It would be read off the row before, another person's text."""
+    with pytest.raises(ValueError, match="first token cannot be supervised"):
+        answer(base, lora, [Question(None, Piece(np.arange(4, dtype=np.int32), 0, "one"))])

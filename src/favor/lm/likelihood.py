@@ -53,8 +53,11 @@ def answer(
     Min-K%++ (Zhang et al. 2025) is the mean, over the ``share`` of a piece's supervised tokens where it is least, of
     (ln p(x) - mu) / sigma, with mu and sigma of ln p under the model's own distribution at that place. Neither number
     depends, beyond rounding, on what else is asked. On a GPU that runs out of memory passes are halved; raises
-    ``UserError`` where it does not hold one piece.
+    ``UserError`` where it does not hold one piece, and ``ValueError`` for a piece whose first token is supervised:
+    nothing in it predicts that.
     """
+    if any(piece.response_start < 1 for _, piece in questions):
+        raise ValueError("a piece's first token cannot be supervised")
     adapters = {id(state): place for place, state in reversed(list(enumerate(state for state, _ in questions)))}
     order = sorted(
         range(len(questions)), key=lambda row: (adapters[id(questions[row].state)], -len(questions[row].piece))
