@@ -77,6 +77,22 @@ class Annotator:
         allowed = {"behavior": "allow", "downloadPath": str(self.folder)}
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
         self.browser.get(self.path.as_uri())
+        self.wait()
+
+    def reload(self) -> None:
+        self.browser.refresh()
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the page has read what it kept."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        busy = "return document.getElementById('page').ariaBusy"
+        WebDriverWait(self.browser, 30).until(lambda browser: browser.execute_script(busy) == "false")
+
+    def before_the_page(self, script) -> None:
+        """Run ``script`` before each later load of the page."""
+        self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
 
     def text(self, selector) -> str:
         return str(self.browser.find_element(self.by, selector).text)
@@ -157,7 +173,7 @@ def test_an_annotation_by_clicks_with_a_break(annotator, items) -> None:
     assert annotator.checked() == ["A", "2"]
     assert annotator.browser.find_element(annotator.by, "#comment").get_attribute("value") == "half way"
     assert annotator.text("#count") == "5 of 10 answered"
-    annotator.browser.refresh()
+    annotator.reload()
     assert annotator.checked() == ["A", "2"]
     wrong = {"A": "B", "B": "A"}[annotator.right()]
     annotator.choose(wrong, 5)
@@ -240,12 +256,52 @@ def test_the_page_fits_a_phone_and_fetches_nothing(annotator, items) -> None:
     assert annotator.browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
+REFUSED = "Object.defineProperty(window, 'PLACE', { get() { throw new Error('refused'); } });"
+
+
+def test_answers_stay_where_local_storage_is_refused_or_forgets(annotator) -> None:
+    """Chromium forgets it in some reloads of a local file."""
+    annotator.click("#start")
+    annotator.choose("A", 2)
+    annotator.before_the_page("localStorage.clear()")
+    annotator.reload()
+    assert (annotator.checked(), annotator.text("#place")) == (["A", "2"], "Item 1 of 10")
+    annotator.choose("B", 4)
+    annotator.before_the_page(REFUSED.replace("PLACE", "localStorage"))
+    annotator.reload()
+    assert annotator.checked() == ["B", "4"]
+    annotator.press("a")
+    assert not annotator.shown("#storage")
+    annotator.reload()
+    assert annotator.checked() == ["A", "4"]
+
+
+@pytest.mark.parametrize(
+    ("at", "refused", "expected"),
+    [(4e12, False, ["B", "5"]), (1, False, ["A", "2"]), (None, True, ["B", "5"])],
+)
+def test_what_was_kept_last_counts(annotator, at, refused, expected) -> None:
+    """Another state than the database's is in local storage: later, before, and where there is no database."""
+    annotator.click("#start")
+    annotator.choose("A", 2)
+    key = "2afc-" + embedded(annotator.path.read_text(encoding="utf-8"))["page"]
+    candidate = annotator.browser.find_element(annotator.by, "#candidate").get_attribute("textContent")
+    item = annotator.key[candidate]["item"]
+    kept = {"place": 0, "answers": {item: {"choice": "B", "confidence": 5}}, **({"at": at} if at else {})}
+    annotator.before_the_page(f"localStorage.setItem({key!r}, {json.dumps(kept)!r})")
+    if refused:
+        annotator.before_the_page(REFUSED.replace("PLACE", "indexedDB"))
+    annotator.reload()
+    assert annotator.checked() == expected
+    assert not annotator.shown("#storage")
+
+
 def test_a_browser_that_keeps_nothing_says_so(annotator, items) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
-    annotator.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": refuse})
-    annotator.browser.refresh()
+    for place in ("localStorage", "indexedDB"):
+        annotator.before_the_page(REFUSED.replace("PLACE", place))
+    annotator.reload()
     assert annotator.shown("#storage")
     annotator.press(Keys.ENTER, *("b3n" * 10), Keys.ENTER)
     assert (read_votes([annotator.saved()], items, 3, SEED)["choice"] == "B").all()
@@ -257,7 +313,7 @@ def test_what_another_page_kept_is_not_taken_over(annotator, items) -> None:
     assert annotator.text("#count") == "1 of 10 answered"
     changed = items.assign(candidate=items["candidate"] + " more")
     annotator.path.write_text(annotator_page(changed, "annotator_1", SEED), encoding="utf-8")
-    annotator.browser.refresh()
+    annotator.reload()
     assert annotator.text("#count") == "0 of 10 answered"
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from favor.studies.human_2afc_items import CHECK
 from favor.studies.human_2afc_responses import CONFIDENCES, FORMAT, page_digest, page_items
 from favor.studies.human_2afc_script import SCRIPT
+from favor.studies.human_2afc_storage import STORAGE
 
 BREAK = 20  # items until the page reminds of a break
 STYLE = """
@@ -180,7 +181,7 @@ def annotator_page(items: pd.DataFrame, annotator: str, seed: int, times: bool =
 <style>{STYLE}</style>
 </head>
 <body>
-<main>
+<main id="page">
 <header>
 <h1>Which author wrote like this?</h1>
 <div class="progress"><progress id="bar" value="0" max="1" aria-label="Items answered"></progress>
@@ -238,7 +239,7 @@ break keeps your judgement fresh; your answers are kept.</p>
 <details id="again"><summary>Instructions</summary>{INSTRUCTIONS}</details>
 </main>
 <script type="application/json" id="data">{embedded}</script>
-<script>{SCRIPT}</script>
+<script>{STORAGE}{SCRIPT}</script>
 </body>
 </html>
 """

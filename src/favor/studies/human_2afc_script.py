@@ -1,33 +1,21 @@
-"""What an annotator's page does: shows items one by one, keeps answers in the browser, saves the response file."""
+"""What an annotator's page does: shows items one by one, saves the response file."""
 
 SCRIPT = r"""
-"use strict";
-(() => {
+(async () => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const key = "2afc-" + data.page;
   const items = data.items;
   const total = items.length;
   const $ = (id) => document.getElementById(id);
 
+  $("page").setAttribute("aria-busy", "true");
+  $("intro").hidden = true;
+  const stored = storage("2afc-" + data.page, (kept) => { $("storage").hidden = kept; });
+  const before = await stored.read() || { place: -1, answers: {}, saved: "" };
   // place: -1 the instructions, 0 to total - 1 an item, total the end. saved: the answers last written to a file.
-  let state = { place: -1, answers: {}, saved: "" };
-  try {
-    const kept = JSON.parse(localStorage.getItem(key));
-    if (kept && typeof kept.answers === "object" && Number.isInteger(kept.place)) {
-      state = { place: Math.max(-1, Math.min(kept.place, total)), answers: kept.answers, saved: kept.saved || "" };
-    }
-  } catch (error) {
-    $("storage").hidden = false;
-  }
-
-  const keep = () => {
-    try {
-      localStorage.setItem(key, JSON.stringify(state));
-      $("storage").hidden = true;
-    } catch (error) {
-      $("storage").hidden = false;
-    }
+  const state = {
+    place: Math.max(-1, Math.min(before.place, total)), answers: before.answers, saved: before.saved || "",
   };
+  const keep = () => stored.keep(state);
   const answerOf = (place) => state.answers[items[place].item] || {};
   const isDone = (place) => Boolean(answerOf(place).choice && answerOf(place).confidence);
   const firstOpen = () => items.findIndex((item, place) => !isDone(place));
@@ -206,5 +194,6 @@ SCRIPT = r"""
   keep();
   count();
   show(false);
+  $("page").setAttribute("aria-busy", "false");
 })();
 """
