@@ -217,8 +217,8 @@ def _plain_table(frame: pd.DataFrame, caption: str, identifier: str, text: bool 
 
 
 def _facts(facts: Sequence[tuple[str, str]], kind: str = "facts") -> str:
-    items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts if value)
-    return f'<dl class="{kind}">{items}</dl>'
+    items = (f"<div><dt>{html_text(name)}</dt><dd>{html_text(value)}</dd></div>" for name, value in facts if value)
+    return f'<dl class="{kind}">{"".join(items)}</dl>'
 
 
 def _figure(figure: Figure, identifier: str) -> str:

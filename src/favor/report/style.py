@@ -34,7 +34,8 @@ nav ul { list-style: none; padding: 0; margin: 0; font-size: .92rem; }
 .first th[scope=row] { white-space: nowrap; }
 .first caption { max-width: min(100%, 92vw); }
 .first thead th { white-space: normal; }
-dl.opening { display: flex; flex-wrap: wrap; gap: .2rem .5rem; max-width: none; }
+dl.opening { display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; max-width: none; }
+dl.opening div { display: flex; gap: .5rem; }
 h1 + h2 { margin-top: .5rem; border-top: 0; padding-top: 0; }
 p.statement, p.finding { max-width: none; }
 .finding { font-size: 1.08rem; font-weight: 500; }
@@ -62,8 +63,8 @@ td u { text-underline-offset: .2em; }
 .notes { font-size: .85rem; color: var(--soft); margin: .25rem 0 .5rem; padding: 0; list-style: none; }
 dl.facts { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .25rem 1.25rem; margin: .5rem 0; }
 dl dt { color: var(--soft); }
+dl.facts div { display: contents; }
 dl dd { margin: 0; overflow-wrap: anywhere; }
-dl.opening dd { margin-right: 1.1rem; }
 figure { margin: 1.25rem 0; }
 figure .drawing { background: var(--figure); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; }
 figure .drawing { overflow-x: auto; }
