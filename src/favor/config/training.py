@@ -153,7 +153,9 @@ class Training(Section):
     """The local optimiser, in shared and personal stages alike."""
 
     learning_rate: LearningRate = key(2.0e-4, "Peak AdamW learning rate of both stages.")
-    weight_decay: NotNegative = key(0.0, "AdamW weight decay.")
+    weight_decay: NotNegative = key(
+        0.0, "AdamW weight decay. It pulls a residual towards 0, and so a private adapter towards the shared one."
+    )
     warmup_fraction: Share = key(0.03, "Share of the steps that warm up.")
     clip_norm: Positive = key(1.0, "Largest gradient norm of a client; larger ones are scaled down to it.")
     micro_batch: int = key(4, "Pieces per minibatch.", ge=1)
