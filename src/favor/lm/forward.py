@@ -16,9 +16,7 @@ from favor.lm.packing import Packing
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
-# Tokens: a client's run in a pass is a multiple of them, so that few shapes occur. On a processor oneDNN prepares code
-# for every new one, and keeps it; on a GPU a tile of a product is filled.
-_RUN_MULTIPLE = {"cpu": 64, "cuda": 16}
+_LEAST_MULTIPLE, _TILE = 64, 16
 
 
 @dataclass
@@ -109,7 +107,6 @@ def build_batch(
     counts: list[int] = []
     needed: list[np.ndarray] = []
     place = 0
-    multiple = _RUN_MULTIPLE["cpu" if device.type == "cpu" else "cuda"]
     for share in shares:
         task, first, count = share.plan.task, place, 0
         used: list[np.ndarray] = []
@@ -136,6 +133,7 @@ def build_batch(
                     gates.append(np.full(size, task.gates[index], dtype=np.float32))
                 count += predicted
                 place += size
+        multiple = _multiple(place - first, device)
         padding = -(place - first) % multiple
         if padding:
             tokens.append(np.zeros(padding, dtype=np.int32))
@@ -169,6 +167,15 @@ def build_batch(
     if alignment is not None:
         _add_alignment(batch, entries, settings, alignment, device)
     return batch
+
+
+def _multiple(tokens: int, device: torch.device) -> int:
+    """Return what a client's run of so many tokens is filled up to a multiple of, so that few shapes occur.
+
+    On a processor oneDNN prepares code for every new shape and keeps it, between the tensors: these then take fresh
+    memory, whose first use costs a tenth of a short job. On a GPU a tile of a product is filled.
+    """
+    return max(_LEAST_MULTIPLE, (1 << tokens.bit_length()) // 16) if device.type == "cpu" else _TILE
 
 
 def _filled_up(used: np.ndarray, first: int, end: int, multiple: int) -> np.ndarray:
