@@ -53,6 +53,11 @@ def disturb(project, draw, what) -> bool:
     return killed and process.returncode != 0
 
 
+def is_snakemakes(path, results) -> bool:
+    """Whether a file is the empty one that Snakemake makes of a log which a killed job did not write."""
+    return results / "logs" in path.parents and path.stat().st_size == 0
+
+
 def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, tmp_path) -> None:
     draw = random.Random(SEED)
     undisturbed = contents(finished)
@@ -65,7 +70,7 @@ def test_every_rerun_after_a_sigkill_gives_the_same_bytes(finished, repository, 
             reruns += 1
             results = project.folder / "results"
             whole = [path for path in results.rglob("*") if path.is_file() and not path.name.endswith(PARTIAL)]
-            assert not [path for path in whole if is_truncated(path)]
+            assert not [path for path in whole if is_truncated(path) and not is_snakemakes(path, results)]
         output = completes(project)
         assert "Traceback" not in output
         assert contents(project) == undisturbed

@@ -43,6 +43,7 @@ from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
 from favor.report.identity import Methods
 from favor.report.page import inline_svg
+from favor.running.losses import LOSSES
 from favor.scores.tables import SCORES
 
 
@@ -573,6 +574,17 @@ def test_a_figure_gets_what_it_asked_for(tmp_path, scores, allocation) -> None:
     load_figure("allocation").draw(data, tmp_path / "spec.svg")
     draw_allocation(allocation, tmp_path / "direct.svg")
     assert (tmp_path / "spec.svg").read_bytes() == (tmp_path / "direct.svg").read_bytes()
+
+
+def test_losses_that_no_run_kept_are_none(tmp_path) -> None:
+    """Snakemake makes an empty file of a log that a job did not write."""
+    path = tmp_path / "losses.parquet"
+    data = FigureData({}, ["favor"], {}, [], "asce_a", {}, pretraining=str(path))
+    assert data.pretraining_losses().empty
+    path.touch()
+    assert data.pretraining_losses().empty
+    write_parquet(pd.DataFrame({"done": [100], "loss": [3.0]}), path, LOSSES)
+    assert data.pretraining_losses()["loss"].tolist() == [3.0]
 
 
 @pytest.mark.parametrize(("name", "drawing"), [("workflow", draw_workflow), ("pipeline", draw_pipeline)])

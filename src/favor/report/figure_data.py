@@ -75,7 +75,10 @@ class FigureData:
 
     def pretraining_losses(self) -> pd.DataFrame:
         """Return the table ``losses`` of the base model's pretraining, empty where no run kept it."""
-        return read_parquet(self.pretraining, LOSSES) if Path(self.pretraining).is_file() else LOSSES.empty()
+        path = Path(self.pretraining)
+        # Snakemake makes an empty file of a log that a job did not write, killed or touched.
+        kept = path.is_file() and path.stat().st_size > 0
+        return read_parquet(path, LOSSES) if kept else LOSSES.empty()
 
     def encoder_losses(self) -> dict[str, list[float]]:
         """Return the mean training loss of every epoch, by the printed name of the encoder that was trained."""
