@@ -154,7 +154,8 @@ def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Su
         f"{settings.asce_a} asce_a, {settings.asce_b} asce_b); the others have too few test posts that are long enough "
         f"for prompts, or too few training texts (see the log); lower 'roles.clients' of the corpus to {found}, or "
         "'prompts.minimum_per_client', 'prompts.prefix_tokens', 'prompts.minimum_gold_tokens', 'allocation.shots' or "
-        "'allocation.reference_texts' of the experiments"
+        "'allocation.reference_texts' of the experiments; writing prompts of a corpus must be shorter than "
+        "'prompts.prefix_tokens': raise it where they are not"
     )
 
 
