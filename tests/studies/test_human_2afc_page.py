@@ -69,6 +69,7 @@ class Annotator:
         self.path = folder / "page.html"
         self.path.write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
         self.key = {row["candidate"]: row for row in items.to_dict("records")}
+        self.scripts: list[str] = []
         browser.set_window_size(1200, 1000)
         self.open()
 
@@ -80,6 +81,18 @@ class Annotator:
         self.wait()
 
     def reload(self) -> None:
+        """Load the page again, once the database has what was written: transactions of a store go one by one."""
+        self.browser.execute_async_script("""const done = arguments[0];
+        setTimeout(done, 2000);
+        try {
+          indexedDB.open("2afc", 1).onsuccess = (event) => {
+            const change = event.target.result.transaction("pages", "readwrite");
+            change.objectStore("pages").get("");
+            change.oncomplete = done;
+          };
+        } catch (error) {
+          done();
+        }""")
         self.browser.refresh()
         self.wait()
 
@@ -92,7 +105,13 @@ class Annotator:
 
     def before_the_page(self, script) -> None:
         """Run ``script`` before each later load of the page."""
-        self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        added = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        self.scripts.append(added["identifier"])
+
+    def undisturbed(self) -> None:
+        """Run no scripts any more before a load of the page."""
+        while self.scripts:
+            self.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self.scripts.pop()})
 
     def text(self, selector) -> str:
         return str(self.browser.find_element(self.by, selector).text)
@@ -294,6 +313,43 @@ def test_what_was_kept_last_counts(annotator, at, refused, expected) -> None:
     annotator.reload()
     assert annotator.checked() == expected
     assert not annotator.shown("#storage")
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        "IDBFactory.prototype.open = () => ({});",
+        "IDBObjectStore.prototype.get = () => ({});",
+        "IDBObjectStore.prototype.get = () => { const one = {}; setTimeout(() => one.onerror(), 1); return one; };",
+    ],
+    ids=["open is late", "get is late", "get fails"],
+)
+def test_answers_that_cannot_be_read_are_not_written_over(annotator, silent) -> None:
+    annotator.click("#start")
+    annotator.choose("A", 2)
+    annotator.before_the_page("localStorage.clear();" + silent)
+    annotator.reload()
+    assert annotator.shown("#unread")
+    assert not annotator.shown("#start")
+    annotator.press("b")
+    annotator.undisturbed()
+    annotator.reload()
+    assert annotator.checked() == ["A", "2"]
+    assert not annotator.shown("#unread")
+
+
+def test_a_load_alone_counts_as_no_later_state(annotator) -> None:
+    """Local storage holds an older state in a load that finds no database; the next one shows the database's."""
+    annotator.click("#start")
+    annotator.choose("A", 2)
+    key = "2afc-" + embedded(annotator.path.read_text(encoding="utf-8"))["page"]
+    older = json.dumps({"place": -1, "answers": {}, "at": 1})
+    annotator.before_the_page(f"localStorage.setItem({key!r}, {older!r}); {REFUSED.replace('PLACE', 'indexedDB')}")
+    annotator.reload()
+    assert annotator.shown("#start")
+    annotator.undisturbed()
+    annotator.reload()
+    assert annotator.checked() == ["A", "2"]
 
 
 def test_a_browser_that_keeps_nothing_says_so(annotator, items) -> None:

@@ -191,6 +191,8 @@ def annotator_page(items: pd.DataFrame, annotator: str, seed: int, times: bool =
 browser.</p></noscript>
 <p class="warning" id="storage" role="alert" hidden>This browser does not keep your answers when the page is closed.
 Please leave the page open until you have saved the response file.</p>
+<p class="warning" id="unread" role="alert" hidden>Your browser did not say which answers it keeps. They are not lost.
+Please load this page again; if this line comes back, close the browser and open it again.</p>
 <section id="intro">
 <h2 tabindex="-1">Before you start</h2>
 <div class="card">{INSTRUCTIONS}{checked}{TIMED if times else ""}</div>

@@ -10,7 +10,15 @@ SCRIPT = r"""
   $("page").setAttribute("aria-busy", "true");
   $("intro").hidden = true;
   const stored = storage("2afc-" + data.page, (kept) => { $("storage").hidden = kept; });
-  const before = await stored.read() || { place: -1, answers: {}, saved: "" };
+  let before = null;
+  try {
+    before = await stored.read() || { place: -1, answers: {}, saved: "" };
+  } catch (error) {
+    // To go on would be to write over answers that could not be read.
+    $("unread").hidden = false;
+    $("page").setAttribute("aria-busy", "false");
+    return;
+  }
   // place: -1 the instructions, 0 to total - 1 an item, total the end. saved: the answers last written to a file.
   const state = {
     place: Math.max(-1, Math.min(before.place, total)), answers: before.answers, saved: before.saved || "",
@@ -191,7 +199,7 @@ SCRIPT = r"""
     }
   });
 
-  keep();
+  stored.probe();
   count();
   show(false);
   $("page").setAttribute("aria-busy", "false");

@@ -2,35 +2,40 @@
 
 Chromium gives some loads of a local file an empty ``localStorage`` that nothing of is kept (156, one reload in ten;
 it does not without its feature RenderDocument). IndexedDB holds then, but is written a moment later, which a closing
-tab may cut off. Where browsers refuse one of the two, the other does.
+tab may cut off. Where browsers refuse one of the two, the other does. A database that is there and does not answer may
+hold what the other lacks, so nothing may be written over it.
 """
 
 STORAGE = r"""
 "use strict";
-// read() gives what was kept last, or null; keep(state) calls said(whether it is kept) once that is known.
+// read() gives what was kept last, or null, and rejects where that cannot be known; keep(state) and probe() call
+// said(whether anything is kept) once that is known.
 const storage = (key, said) => {
   let database = null;
   let last = 0;
-  const opened = new Promise((resolve) => {
-    setTimeout(() => resolve(null), 2000);
+  const answer = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const opened = async () => {
     try {
       const request = indexedDB.open("2afc", 1);
       request.onupgradeneeded = () => request.result.createObjectStore("pages");
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => resolve(null);
+      return await answer(request);
     } catch (error) {
-      resolve(null);
+      return null;
     }
-  });
-  const found = () => new Promise((resolve) => {
+  };
+  const inDatabase = async () => {
+    database = await opened();
+    let request = null;
     try {
-      const request = database.transaction("pages").objectStore("pages").get(key);
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => resolve(null);
+      request = database.transaction("pages").objectStore("pages").get(key);
     } catch (error) {
-      resolve(null);
+      return null;
     }
-  });
+    return answer(request);
+  };
   const parsed = (read) => {
     try {
       const kept = JSON.parse(read());
@@ -40,31 +45,34 @@ const storage = (key, said) => {
     }
   };
   const read = async () => {
-    database = await opened;
-    const late = await found();
-    const places = [parsed(() => localStorage.getItem(key)), parsed(() => late)].filter(Boolean);
+    const late = new Promise((resolve, reject) => { setTimeout(() => reject(new Error("late")), 5000); });
+    const text = await Promise.race([inDatabase(), late]);
+    const places = [parsed(() => localStorage.getItem(key)), parsed(() => text)].filter(Boolean);
     const newest = places.sort((one, other) => (other.at || 0) - (one.at || 0))[0] || null;
     last = newest ? newest.at || 0 : 0;
     return newest;
   };
-  const keep = (state) => {
-    last = Math.max(Date.now(), last + 1);
-    const text = JSON.stringify({ ...state, at: last });
+  const put = (name, text) => {
     let local = true;
     try {
-      localStorage.setItem(key, text);
+      localStorage.setItem(name, text);
     } catch (error) {
       local = false;
     }
     try {
       const change = database.transaction("pages", "readwrite");
-      change.objectStore("pages").put(text, key);
       change.oncomplete = () => said(true);
       change.onabort = () => said(local);
+      change.objectStore("pages").put(text, name);
+      change.commit(); // at once, in case the tab closes next
     } catch (error) {
       said(local);
     }
   };
-  return { read, keep };
+  const keep = (state) => {
+    last = Math.max(Date.now(), last + 1);
+    put(key, JSON.stringify({ ...state, at: last }));
+  };
+  return { read, keep, probe: () => put("2afc-probe", "") };
 };
 """
