@@ -95,7 +95,8 @@ def build_batch(
 ) -> Batch:
     """Pack the micro-batches of ``shares`` into one row.
 
-    Each client's run is filled up with a piece of padding, which nothing predicts and no style state holds.
+    Each client's run is filled up with padding, which nothing predicts and no style state holds. No piece of it is
+    longer than the client's longest, so that none goes beyond the model's context.
     """
     tokens: list[np.ndarray] = []
     lengths: list[int] = []
@@ -108,7 +109,7 @@ def build_batch(
     needed: list[np.ndarray] = []
     place = 0
     for share in shares:
-        task, first, count = share.plan.task, place, 0
+        task, first, count, longest = share.plan.task, place, 0, 0
         used: list[np.ndarray] = []
         for group in share.groups:
             entries.append(
@@ -133,12 +134,13 @@ def build_batch(
                     gates.append(np.full(size, task.gates[index], dtype=np.float32))
                 count += predicted
                 place += size
+                longest = max(longest, size)
         multiple = _multiple(place - first, device)
         padding = -(place - first) % multiple
         if padding:
             tokens.append(np.zeros(padding, dtype=np.int32))
             gates.append(np.zeros(padding, dtype=np.float32))
-            lengths.append(padding)
+            lengths += [min(longest, padding - start) for start in range(0, padding, longest)]
             place += padding
         runs.append(place - first)
         counts.append(count)
