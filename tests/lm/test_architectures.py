@@ -19,6 +19,7 @@ from favor.lm.base import load_base
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, initial_state, target_layers
+from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import LoraSettings, TrainingSettings
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tokenizer import train_tokenizer
@@ -189,20 +190,49 @@ def test_windows_are_kept_or_refused(family, window, tmp_path) -> None:
     assert held[0] == held[1]
 
 
-@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
-def test_positions_that_change_with_the_longest_text_of_a_row(kind, tmp_path) -> None:
-    """Such a model reads no text beyond its original context, where it would read the shorter ones otherwise too."""
+@pytest.mark.parametrize(("kind", "context"), [("dynamic", 64), ("longrope", 16)])
+def test_positions_that_change_with_the_longest_text_of_a_row(kind, context, tmp_path) -> None:
+    """A model reads no text with which it would read its neighbours otherwise."""
     vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
     factors = {"short_factor": [1.0] * 4, "long_factor": [8.0] * 4} if kind == "longrope" else {"factor": 4.0}
     rotation = {"rope_type": kind, "rope_theta": 10000.0, "original_max_position_embeddings": 16, **factors}
-    sizes = {**SIZES, "original_max_position_embeddings": 16, "rope_parameters": rotation, "vocab_size": vocabulary}
+    lengths = {"max_position_embeddings": 64, "original_max_position_embeddings": 16}
+    sizes = {**SIZES, **lengths, "rope_parameters": rotation, "vocab_size": vocabulary}
     family = {"dynamic": "Llama", "longrope": "Phi3"}[kind]
+    torch.manual_seed(0)
     configuration = getattr(transformers, f"{family}Config")(**sizes)
     getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
     base = load_base(str(tmp_path), device="cpu")
-    assert base.context == 16
-    with pytest.raises(UserError, match="need 17 tokens, its context holds 16"):
-        load_base(str(tmp_path), device="cpu", context_needed=17)
+    assert base.context == context
+    with pytest.raises(UserError, match=f"need {context + 1} tokens, its context holds {context}"):
+        load_base(str(tmp_path), device="cpu", context_needed=context + 1)
+
+    def states(neighbour) -> torch.Tensor:
+        packing = Packing((8, neighbour), base.device)
+        tokens = torch.arange(8 + neighbour)[None] % vocabulary
+        return base.final_states(tokens, position_ids=packing.positions, packing=packing)[0, :8]
+
+    with torch.no_grad(), packed_attention(base.model):
+        torch.testing.assert_close(states(context), states(4))
+        assert (states(context + 1) - states(4)).abs().max() > 1e-4
+
+
+def test_padding_stays_within_the_context(tmp_path) -> None:
+    """A model without rotary positions has none beyond it; a pass of 1,080 tokens is filled up with 72 more."""
+    sizes = {**SIZES, "max_position_embeddings": 64, "ffn_dim": 48, "word_embed_proj_dim": 32}
+    sizes["vocab_size"] = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
+    torch.manual_seed(0)
+    transformers.OPTForCausalLM(transformers.OPTConfig(**sizes)).save_pretrained(tmp_path)
+    base, lora = load_base(str(tmp_path), device="cpu"), LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=None)
+    draw = np.random.default_rng(0)
+    pieces = [Piece(draw.integers(2, 200, 60).astype(np.int32), 30, str(number)) for number in range(18)]
+    task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=1, stage_seed=1)
+    losses = []
+    for micro_batch in (18, 1):
+        settings = TrainingSettings(micro_batch=micro_batch, accumulation=18 // micro_batch, max_length=60)
+        (result,) = train(base, lora, [task], settings)
+        losses.append(float(result.log[0]["task_loss"]))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
 def test_a_model_that_caps_small_logits_is_refused(tmp_path) -> None:

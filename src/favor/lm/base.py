@@ -247,12 +247,13 @@ def context_length(source: str) -> int:
 def _unchanged_context(length: int, configuration: Mapping[str, Any]) -> int:
     """Return how many of ``length`` positions a model reads in one way.
 
-    Rotary positions of the kinds "dynamic" and "longrope" are others for a row that goes beyond the original context.
-    Texts share rows, so a longer one would change what the model makes of its neighbours.
+    Rotary positions of the kind "longrope" are others for a row that goes beyond the original context. Texts share
+    rows, so a longer one would change what the model makes of its neighbours. (Those of the kind "dynamic" change
+    beyond ``length`` itself.)
     """
     rotation = configuration.get("rope_parameters") or configuration.get("rope_scaling") or {}
     for part in (rotation, *(part for part in rotation.values() if isinstance(part, dict))):
-        if (part.get("rope_type") or part.get("type")) in ("dynamic", "longrope"):
+        if (part.get("rope_type") or part.get("type")) == "longrope":
             original = part.get("original_max_position_embeddings")
             original = original or configuration.get("original_max_position_embeddings")
             length = min(length, original or length)
