@@ -100,6 +100,18 @@ def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path) -
     assert known_context(source="owner/model") is None
 
 
+def test_lengths_fit_the_context_of_a_model_in_a_folder(tmp_path) -> None:
+    config = copy.deepcopy(STUDIES)
+    (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
+    model = config["experiments"]["micro"]["base_model"]
+    longest = config["experiments"]["micro"]["training"]["max_length"]
+    config["base_models"][model] = {"source": str(tmp_path)}
+    config["experiments"]["micro"]["training"]["max_length"] = 78
+    assert longest <= 77
+    with pytest.raises(UserError, match="78 tokens exceed the model's context of 77; lower it"):
+        resolve(config)
+
+
 def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> None:
     from favor.config.studies import COLLABORATIVE
     from favor.federation.method import declared_method

@@ -247,9 +247,12 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         )
     if federation.privacy is not None:
         _check_privacy(f"{where}.federation", federation, experiment.clients)
-    pretrain = config.base_models[experiment.base_model].pretrain
-    if pretrain is not None:
-        experiment.check_model(where, pretrain.context_length)
+    model = config.base_models[experiment.base_model]
+    context = model.known_context()
+    if context is not None:
+        experiment.check_context(where, context)
+    if model.pretrain is not None:
+        experiment.check_projections(where)
     experiment.check_lengths(where)
     experiment.generation.check(f"{where}.generation")
     _check_minimum_words(f"{where}.generation", experiment, config.corpora[experiment.corpus].words)

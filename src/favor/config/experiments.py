@@ -192,17 +192,14 @@ class Experiment(Section):
                 f"{longest} tokens leave nothing to learn after a prefix of {prefix}; raise it",
             )
 
-    def check_model(self, where: str, context: int) -> None:
-        """Check lengths and adapted projections against a base model that is pretrained here with ``context`` tokens.
-
-        Raises ``UserError`` that names the key.
-        """
+    def check_context(self, where: str, context: int) -> None:
+        """Check lengths against a base model that reads ``context`` tokens. Raises ``UserError`` that names the key."""
         prefix, new, longest = self.prompts.prefix_tokens, self.generation.max_new_tokens, self.training.max_length
         if prefix >= context:
             refuse(
                 f"{where}.prompts.prefix_tokens",
-                f"a prefix of {prefix} tokens does not fit the model's context of {context}; shorten it or raise "
-                f"base_models.{self.base_model}.pretrain.context_length",
+                f"a prefix of {prefix} tokens does not fit the model's context of {context}; shorten it, or give "
+                f"base_models.{self.base_model} a longer context",
             )
         if prefix + new > context:
             refuse(
@@ -213,5 +210,8 @@ class Experiment(Section):
             refuse(
                 f"{where}.training.max_length", f"{longest} tokens exceed the model's context of {context}; lower it"
             )
+
+    def check_projections(self, where: str) -> None:
+        """Check adapted projections against a model pretrained here. Raises ``UserError`` that names the key."""
         for module in self.lora.target_modules or ():
             check_known(module, PROJECTIONS, f"{where}.lora.target_modules")
