@@ -6,6 +6,7 @@ import dataclasses
 import shutil
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -18,14 +19,14 @@ from favor.federation.gates import ClientGate, language_model_text
 from favor.federation.local import client_pieces
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
-from favor.lm.batches import cut_pieces
+from favor.lm.batches import Piece, cut_pieces
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import generate
 from favor.lm.settings import ALL_LINEAR
 from favor.studies.privacy_losses import first_pieces, secret_pieces
 
 PAD, END = 0, 1
-TRAINING = {"prefix_tokens": 4, "training": {"max_length": 12, "pieces": "windows"}}
+TRAINING = {"prefix_tokens": 4, "training": {"max_length": 12, "pieces": "windows", "supervised": "response"}}
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +82,32 @@ def test_the_words_of_a_writing_prompt_are_not_learnt(opened, texts) -> None:
     (piece,) = client_pieces(opened, one, "anna", cfg)
     assert opened.tokenizer.decode(piece.tokens[1:].tolist()) == f"{prompt}\n\n{story}"
     assert opened.tokenizer.decode(piece.tokens[piece.response_start :].tolist()) == story
-    (again,) = first_pieces(opened, one, "text", {"prefix_tokens": 4, "max_length": 60})["anna"]
+    audit = {"prefix_tokens": 4, "max_length": 60, "pieces": "windows"}
+    (again,) = first_pieces(opened, one, "text", audit)["anna"]
     assert (again.tokens.tolist(), again.response_start) == (piece.tokens.tolist(), piece.response_start)
+
+
+def test_a_writing_prompt_that_fills_a_piece(opened, texts) -> None:
+    """Windows go on with the text, for training and audit alike; a piece of all tokens is learnt; else none is left."""
+    one = texts.iloc[:1].assign(prompt="the quick brown fox and the lazy dog " * 4, training_text="once there was")
+    length = len(opened.tokenizer.encode(one["prompt"].item())) // 2 + 10
+
+    def cut(**training) -> list[Piece]:
+        training = {**TRAINING["training"], "max_length": length, **training}
+        return client_pieces(opened, one, "anna", {**TRAINING, "training": training})
+
+    first, *_ = pieces = cut()
+    learnt = np.concatenate([piece.tokens[piece.response_start :] for piece in pieces]).tolist()
+    assert opened.tokenizer.decode(learnt) == "once there was"
+    audit = {"prefix_tokens": 4, "max_length": length}
+    (read,) = first_pieces(opened, one, "training_text", {**audit, "pieces": "windows"})["anna"]
+    assert read.tokens.tolist() == first.tokens.tolist()
+    assert first_pieces(opened, one, "training_text", {**audit, "pieces": "truncate"}) == {"anna": []}
+    assert len(cut(pieces="truncate", supervised="all")) == 1
+    with pytest.raises(
+        UserError, match=r"no text to train on; raise .* training.max_length where writing prompts fill"
+    ):
+        cut(pieces="truncate")
 
 
 def test_a_text_beyond_the_models_context_is_refused(opened, texts) -> None:
@@ -109,7 +134,7 @@ def test_prompts_are_continued_as_transformers_continues_their_text(opened) -> N
 def test_requests_in_words_secrets_and_losses_begin_with_it(base, opened, texts) -> None:
     plain, begun = (ChatTokens(model).encode("Be brief.", "Hello", [7, 8]) for model in (base, opened))
     assert begun == [PAD, *plain]
-    cfg = {"prefix_tokens": 4, "max_length": 12}
+    cfg = {"prefix_tokens": 4, "max_length": 12, "pieces": "windows"}
     assert all(piece.tokens[0] == PAD for piece in first_pieces(opened, texts, "text", cfg)["anna"])
     one, other = (secret_pieces(model, ["1234", "5678"], length)[0] for model, length in ((base, 30), (opened, 31)))
     assert other.tokens.tolist() == [PAD, *one.tokens.tolist()]

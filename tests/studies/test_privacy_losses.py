@@ -27,7 +27,7 @@ from favor.studies.privacy_losses import (
 )
 
 LORA = LoraSettings(rank=4, alpha=16, dropout=0.0)
-CFG = {"prefix_tokens": 4, "max_length": 64}
+CFG = {"prefix_tokens": 4, "max_length": 64, "pieces": "windows"}
 HABITS = {
     "client_001": "so i went to the store today and guess what !!",
     "client_002": "It was, I suppose, inevitable; one had hoped for better.",

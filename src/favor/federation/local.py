@@ -40,7 +40,7 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
         own = own[own["client"] == client]
     own = own.sort_values(["client", "document_id"])
     prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
-    opening = base.opening
+    opening, every = base.opening, cfg["training"]["supervised"] == "all"
     if prefix_tokens + len(opening) >= max_length:
         raise UserError(
             f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
@@ -49,9 +49,12 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
         tokens, given = language_model_tokens(base.tokenizer, prompt, text)
-        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening, given)
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening, 0 if every else given)
     if not pieces:
-        raise UserError(f"{client}: no text to train on; raise its allocation or leave it out of the roster")
+        raise UserError(
+            f"{client}: no text to train on; raise its allocation, or training.max_length where writing prompts fill "
+            "it, or leave it out of the roster"
+        )
     longest = max(map(len, pieces))
     if longest > base.context:
         raise UserError(

@@ -130,7 +130,7 @@ class PrivacyAudit:
             model=self.project.model_settings(experiment.base_model),
             **pick(experiment, "lora"),
             prefix_tokens=experiment.prompts.prefix_tokens,
-            max_length=experiment.training.max_length,
+            **pick(experiment.training, "max_length", "pieces"),
             stage=plan_values(stage),
             **plan_values(self.project.plan(home).generates),
             **pick(experiment.federation, "server_learning_rate"),

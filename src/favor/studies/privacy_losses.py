@@ -58,15 +58,15 @@ class Trajectory:
 def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping[str, Any]) -> dict[str, list[Piece]]:
     """Return by client the first training piece of every text in ``column``: what training reads of it first.
 
-    ``texts``: client, document_id, prompt and ``column``; ``cfg`` holds prefix_tokens and max_length. A text of fewer
-    than two tokens gives none.
+    ``texts``: client, document_id, prompt and ``column``; ``cfg`` holds prefix_tokens, max_length and pieces. A text of
+    fewer than two tokens gives none, nor does one whose writing prompt fills all that training reads of it.
     """
     found: dict[str, list[Piece]] = {}
     for row in texts.sort_values(["client", "document_id"]).itertuples():
         tokens, given = language_model_tokens(base.tokenizer, str(row.prompt), str(getattr(row, column)))
-        limits = (cfg["prefix_tokens"], cfg["max_length"])
-        pieces = cut_pieces(tokens, str(row.document_id), *limits, "truncate", base.opening, given)
-        found.setdefault(str(row.client), []).extend(pieces)
+        limits = (cfg["prefix_tokens"], cfg["max_length"], cfg["pieces"])
+        pieces = cut_pieces(tokens, str(row.document_id), *limits, base.opening, given)
+        found.setdefault(str(row.client), []).extend(pieces[:1])
     return found
 
 
