@@ -22,8 +22,8 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     """Return an estimate as the lines of a small table."""
     rows = [(f"jobs of {rule}", f"{count:,}") for rule, count in found["jobs"].items()]
     rows += [
-        ("GPU-hours at the paper's pace (estimated)", f"{found['gpu_hours_at_the_papers_pace']:,.1f}"),
-        ("GPU-hours of an RTX 4090, counted (estimated)", f"{found['gpu_hours_counted']:,.1f}"),
+        ("GPU-hours of training, the paper's pace (estimated)", f"{found['gpu_hours_at_the_papers_pace']:,.1f}"),
+        ("GPU-hours of training, counted, RTX 4090 (estimated)", f"{found['gpu_hours_counted']:,.1f}"),
         ("host memory of the largest job (estimated)", f"{found['host_memory_gib']:,.1f} GiB"),
         ("sent by clients", f"{found['upload_gib']:,.2f} GiB"),
         ("sent to clients", f"{found['download_gib']:,.2f} GiB"),
