@@ -1,7 +1,7 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running import announcing, forked, job_lines, provenance, scheduling
+from favor.running import announcing, forked, job_lines, locks, provenance, scheduling
 from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
@@ -48,6 +48,7 @@ if workflow.is_main_process:
         job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
     scheduling.look_again_once()
+    locks.keep_to_own_locks()
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

@@ -117,7 +117,10 @@ def at_work(rule: str) -> Iterator[None]:
 def remove_stale_locks(locks: Path, results: str) -> None:
     """Remove Snakemake's locks in the folder ``locks`` that name files under ``results``, which this process holds."""
     for path in sorted(locks.glob("*.lock")):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        try:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:  # of a run elsewhere, which has just ended
+            continue
         if any(line.startswith(f"{results}/") for line in lines):
             path.unlink(missing_ok=True)
             print(f"{path}: left by a run that was killed; removed", file=sys.stderr)

@@ -1,0 +1,58 @@
+"""A repair of Snakemake's locks (9.27), applied while the workflow is parsed: a run that ends leaves others theirs.
+
+Runs may share a working folder where each has a results folder of its own. Snakemake removes the whole folder of locks
+when one of them ends. Another that was still planning then found no folder for its own, and ended in a traceback; so
+could one of two that ended together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from snakemake.persistence.file import FilePersistence
+
+
+def keep_to_own_locks() -> None:
+    """Let a run remove its own locks alone; ``--unlock`` still removes all.
+
+    A Snakemake without the methods to repair is left as it is.
+    """
+    found = vars(FilePersistence)
+    if {"_write_locks", "_delete_locks"} <= found.keys() and found["_delete_locks"] is not _delete_locks:
+        repaired = {
+            "cleanup_locks": found["_delete_locks"],
+            "_write_locks": _write_locks,
+            "_delete_locks": _delete_locks,
+        }
+        for name, method in repaired.items():
+            setattr(FilePersistence, name, method)
+
+
+def _write_locks(self: Any, lock_type: str, keys: Iterable[str]) -> None:
+    """Write ``keys`` into the first free lock; no two runs take the same one."""
+    lines, number = "".join(f"{key}\n" for key in keys), 0
+    while lines:
+        os.makedirs(self._lockdir, exist_ok=True)
+        path = Path(self._lockdir, f"{number}.{lock_type}.lock")
+        try:
+            with path.open("x") as lock:
+                self._lockfile[lock_type] = str(path)
+                lock.write(lines)
+            return
+        except FileExistsError:
+            number += 1
+        except FileNotFoundError:  # another run has just removed the folder
+            continue
+
+
+def _delete_locks(self: Any) -> None:
+    """Remove the run's own locks, and the folder where no other is left."""
+    for path in self._lockfile.values():
+        Path(path).unlink(missing_ok=True)
+    self._lockfile.clear()
+    with suppress(OSError):
+        os.rmdir(self._lockdir)
