@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import psutil
 import pytest
@@ -90,12 +91,13 @@ def jobs_of(process) -> list[psutil.Process]:
     return found
 
 
-def wait_for(condition, seconds=120) -> None:
-    """Wait until a condition holds."""
+def wait_for(condition, seconds=1800) -> Any:
+    """Wait until a condition holds, and return what it gave."""
     end = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+    return found
 
 
 def in_jobs(folder, rule, code) -> dict[str, str]:

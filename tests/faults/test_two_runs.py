@@ -23,9 +23,8 @@ def test_one_of_two_is_refused(finished, project) -> None:
 def test_a_plan_beside_a_run_disturbs_nothing(finished, project) -> None:
     remove(project, [NAME])
     run = start(project, f"results/{NAME}")
-    wait_for(lambda: jobs_of(run))
+    job = wait_for(lambda: jobs_of(run))[0]
     # The job must not end while the plan is made, which takes longer on a busy machine.
-    job = jobs_of(run)[0]
     job.suspend()
     assert "embed_sources" in project.snakemake("-n", *ARGUMENTS, f"results/{NAME}").stdout
     assert run.poll() is None

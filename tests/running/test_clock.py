@@ -2,7 +2,9 @@
 
 import os
 import time
+from types import SimpleNamespace
 
+from favor.running import clock
 from favor.running.clock import order_future_files
 from favor.running.output_record import write_record
 
@@ -15,8 +17,9 @@ def set_time(path, time_ns) -> None:
     os.utime(path, ns=(time_ns, time_ns))
 
 
-def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys) -> None:
+def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys, monkeypatch) -> None:
     now = time.time_ns()
+    monkeypatch.setattr(clock, "time", SimpleNamespace(time_ns=lambda: now))
     times = {"a": now - HOUR, "sub/b": now - HOUR // 2, "c": now + HOUR, "sub/d": now + HOUR, "e": now + 3 * HOUR}
     for name, found in times.items():
         set_time(tmp_path / name, found)
@@ -26,8 +29,8 @@ def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys) -> 
     assert (tmp_path / "mine").stat().st_mtime_ns == now + HOUR
     after = {name: (tmp_path / name).stat().st_mtime_ns for name in times}
     assert (after["a"], after["sub/b"]) == (times["a"], times["sub/b"])
-    assert after["sub/b"] < after["c"] == after["sub/d"] < after["e"] <= time.time_ns()
-    assert "3 files were newer than now, by up to 10,80" in capsys.readouterr().err
+    assert after["sub/b"] < after["c"] == after["sub/d"] < after["e"] <= now
+    assert "3 files were newer than now, by up to 10,800 s" in capsys.readouterr().err
 
 
 def test_a_folder_without_such_files_is_left_alone(tmp_path, capsys) -> None:

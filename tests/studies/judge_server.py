@@ -103,7 +103,7 @@ def connect(server) -> Callable[..., Endpoint]:
     """Makes an endpoint of the server, with limits that suit a test."""
 
     def make(**limits) -> Endpoint:
-        chosen = Limits(**{"timeout": 5.0, "tries": 4, "per_minute": 1e6, "backoff": 0.01, **limits})
+        chosen = Limits(**{"timeout": 60.0, "tries": 4, "per_minute": 1e6, "backoff": 0.01, **limits})
         environment = {
             "FAVOR_JUDGE_BASE_URL": server.url,
             "FAVOR_JUDGE_MODEL": "judge-1",

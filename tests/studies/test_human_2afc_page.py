@@ -83,7 +83,7 @@ class Annotator:
     def reload(self) -> None:
         """Load the page again, once the database has what was written: transactions of a store go one by one."""
         self.browser.execute_async_script("""const done = arguments[0];
-        setTimeout(done, 2000);
+        setTimeout(done, 5000);
         try {
           indexedDB.open("2afc", 1).onsuccess = (event) => {
             const change = event.target.result.transaction("pages", "readwrite");
@@ -145,7 +145,7 @@ class Annotator:
     def saved(self) -> Path:
         """The response file, once the browser has written it."""
         path = self.folder / "annotator_1.json"
-        for _ in range(100):
+        for _ in range(1200):
             if path.is_file() and path.stat().st_size:
                 return path
             time.sleep(0.1)

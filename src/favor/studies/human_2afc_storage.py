@@ -45,7 +45,7 @@ const storage = (key, said) => {
     }
   };
   const read = async () => {
-    const late = new Promise((resolve, reject) => { setTimeout(() => reject(new Error("late")), 5000); });
+    const late = new Promise((resolve, reject) => { setTimeout(() => reject(new Error("late")), 10000); });
     const text = await Promise.race([inDatabase(), late]);
     const places = [parsed(() => localStorage.getItem(key)), parsed(() => text)].filter(Boolean);
     const newest = places.sort((one, other) => (other.at || 0) - (one.at || 0))[0] || null;
