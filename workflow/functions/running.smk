@@ -1,8 +1,7 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running import announcing, forked, job_lines, locks, provenance, scheduling
-from favor.running.slurm_plugin import repair
+from favor.running import announcing, forked, job_lines, locks, provenance, scheduling, slurm_plugin
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
 os.environ[WIDTHS] = str(results.absolute() / ".widths")
@@ -54,7 +53,7 @@ if workflow.is_main_process:
     except UserError as error:
         stop(error)
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
-        repair(plugin, planner.config.cluster.poll_seconds)
+        slurm_plugin.repair(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
     provenance.record_in_jobs()
 
