@@ -1,7 +1,8 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
 from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running import announcing, forked, job_lines, locks, provenance, scheduling, slurm_plugin
+from favor.running import announcing, forked, job_lines, provenance, repairs
+from favor.running.slurm_plugin import repair
 
 # Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
 os.environ[WIDTHS] = str(results.absolute() / ".widths")
@@ -46,14 +47,13 @@ if workflow.is_main_process:
     if not (planning or workflow.output_settings.verbose):
         job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
-    scheduling.look_again_once()
-    locks.keep_to_own_locks()
+    repairs.repair_snakemake()
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:
         stop(error)
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
-        slurm_plugin.repair(plugin, planner.config.cluster.poll_seconds)
+        repair(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
     provenance.record_in_jobs()
 
