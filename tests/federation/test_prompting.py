@@ -157,15 +157,19 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
 
 
+def with_template(model, folder, template) -> ChatTokens:
+    """The model's requests in words, by a chat template of its own."""
+    shutil.copytree(model, folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
+    return ChatTokens(load_base(str(folder), device="cpu"))
+
+
 @pytest.mark.parametrize("reads", ["user", "nobody"])
 def test_a_template_that_passes_over_the_systems_turn(longer, tmp_path, reads) -> None:
     """Else the instruction would be gone, and nothing would say so."""
-    folder = tmp_path / "chat"
-    shutil.copytree(longer, folder)
-    path = folder / "tokenizer_config.json"
     template = "{% for m in messages %}{% if m.role == 'READS' %}[user] {{ m.content | trim }} {% endif %}{% endfor %}>"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template.replace("READS", reads)}))
-    chat = ChatTokens(load_base(str(folder), device="cpu"))
+    chat = with_template(longer, tmp_path / "chat", template.replace("READS", reads))
     if reads == "user":
         assert chat.base.tokenizer.decode(chat.encode(" Be brief. ", "Hello\n")) == "[user] Be brief. \n\nHello >"
     else:
@@ -176,13 +180,9 @@ def test_a_template_that_passes_over_the_systems_turn(longer, tmp_path, reads) -
 @pytest.mark.parametrize("roles", ["user", ""])
 def test_a_template_without_a_systems_turn(longer, tmp_path, roles) -> None:
     """What the system says opens the user's turn; a template that refuses that too ends in one line."""
-    folder = tmp_path / "chat"
-    shutil.copytree(longer, folder)
-    path = folder / "tokenizer_config.json"
     refuses = "{% for m in messages %}{% if m.role not in [ROLES] %}{{ raise_exception('no ' + m.role) }}{% endif %}"
     template = refuses.replace("ROLES", f"'{roles}'") + "[{{ m.role }}] {{ m.content }} {% endfor %}>"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
-    chat = ChatTokens(load_base(str(folder), device="cpu"))
+    chat = with_template(longer, tmp_path / "chat", template)
     if roles:
         assert chat.base.tokenizer.decode(chat.encode("Be brief.", "Hello")) == "[user] Be brief.\n\nHello >"
     else:
