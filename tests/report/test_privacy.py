@@ -73,7 +73,21 @@ def test_canaries_have_a_row_per_view_and_number_of_repeats() -> None:
     secret = found.loc["FAVoR · final shared adapter · secret planted 16 ×", "text"]
     assert secret[["Exposure (bits)", "Before training", "Most possible"]].tolist() == ["18.00", "18.00", "10.00"]
     client = found.loc["FAVoR · mean of the round · canary client", "text"]
-    assert client[["Exposure (bits)", "Cosine", "Empirical ε"]].tolist() == ["–", "0.400 [0.390, 0.410]", "9000.0"]
+    shown = client[["Exposure (bits)", "Cosine", "Empirical ε, at least"]]
+    assert shown.tolist() == ["–", "0.400 [0.390, 0.410]", "9000.0"]
+
+
+def test_uploads_that_change_nothing_alone_have_rows_beside_their_owners_other_half() -> None:
+    silent, half = "it changes nothing alone", "each upload, beside its owner's other half (upper bound)"
+    scores = [
+        *rows("sender_top1", "upload", float("nan"), silent),
+        *rows("sender_auc", "upload", float("nan"), silent),
+        *rows("sender_auc", "completed", 0.9, low=0.8, high=0.95, shuffled=0.5),
+    ]
+    found = cells("privacy-audit", scores)
+    assert found.loc[("FAVoR · Whose is it? · each upload", "AUC"), "reason"] == silent
+    assert found.loc[(f"FAVoR · Whose is it? · {half}", "AUC"), "text"] == "0.90 [0.80, 0.95]"
+    assert not any(half in row and "Whose" not in row for row, _ in found.index)
 
 
 def test_those_who_left_have_a_row_before_and_one_after() -> None:

@@ -76,6 +76,25 @@ def test_feddpas_rows_say_which_global_half_generates(plan) -> None:  # noqa: F8
     assert set(remarks) == {"feddpa", "feddpa_dynamic", "late", "FedDPA†", "FedDPA (dynamic gate)", "Late"}
 
 
+def test_a_row_says_that_clients_without_a_half_of_their_own_generate_with_the_base(plan) -> None:  # noqa: F811
+    def change(config) -> None:
+        config["experiments"]["micro"]["methods"] |= {
+            "fedsa_lora": {},
+            "fedsa_b": {"method": "fedsa_lora", "uploads": "B"},
+        }
+        config["experiments"]["micro"]["federation"]["rounds"] = 1
+
+    planner = plan(change=change)
+    remarks = planner.tables.remarks("micro")
+    sampled = len(planner.training.last_rounds("micro", "1", "coverage_first"))
+    assert 0 < sampled < 4
+    assert remarks["fedsa_lora"] == remarks["FedSA-LoRA"]
+    assert f"{4 - sampled} (seed 1) clients that no round sampled generate with the base model" in remarks["fedsa_lora"]
+    assert "fedsa_b" not in remarks  # B beside the initial A is an adapter of its own
+    everybody = plan(change=lambda config: config["experiments"]["micro"]["methods"].update(fedsa_lora={}))
+    assert "fedsa_lora" not in everybody.tables.remarks("micro")
+
+
 def test_a_remark_stands_where_a_column_is_its_method(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a")}, 1)
     spec = with_remarks(printed_spec("feddpa-gate-sensitivity"), posts, {"feddpa": "On FedDPA.", "favor": "On FAVoR."})

@@ -141,6 +141,48 @@ def test_every_attack_finds_a_planted_leak() -> None:
     assert found["upload_norm", "upload"] == 2.0  # of 0, 1, 2, 3, 4 twice
 
 
+def test_uploads_that_change_nothing_alone_have_numbers_only_beside_their_owners_other_half() -> None:
+    rest = (links(1.0, 0), canaries(True), canary_clients(0.2), norms(), {}, 8**-1.1, {})
+    scores = privacy_scores({"fedsa_lora": Readings(losses(2.0), *rest, silent=True)}, seed=5, draws=300)
+    scores = scores.set_index(["metric", "variant"])
+    for metric, view in (
+        ("sender_top1", "upload"), ("text_auc", "upload"), ("text_auc", "mean"), ("text_least_auc", "final"),
+        ("member_auc", "mean"), ("member_auc", "final"), ("leaver_auc", "after"), ("canary_exposure", "upload_4"),
+        ("canary_exposure", "final_1"),
+    ):  # fmt: skip
+        assert scores.loc[(metric, view), "note"].startswith("what is uploaded changes nothing alone"), (metric, view)
+    whole = scored(leak=2.0)
+    for metric, view in (("sender_top1", ""), ("text_auc", ""), ("canary_exposure", "_4")):
+        found = scores.loc[(metric, f"completed{view}"), "value"]
+        assert found == whole[metric, f"upload{view}"]
+    for metric, view in (
+        ("link_auc", "upload"),
+        ("upload_norm", "upload"),
+        ("text_auc", "personal"),
+        ("canary_exposure", "initial_1"),
+    ):
+        assert scores.loc[(metric, view), "value"] == whole[metric, view]
+
+
+def test_top1_and_exposure_have_exact_limits() -> None:
+    found = scored(leak=2.0)
+    # All 10 decisions of 8 authors are right: the rate of 8 of 8, however often one decides.
+    assert found["sender_top1", "upload_low"] == pytest.approx(0.025 ** (1 / 8))
+    assert found["sender_top1", "upload_high"] == 1.0
+    # Four secrets of log2(1000) bits each: 2 n x over the quantile of chi-square with 8 degrees of freedom, 17.53.
+    assert found["canary_exposure", "upload_1_low"] == pytest.approx(8 * np.log2(1000) / 17.5345, rel=1e-4)
+    assert found["canary_exposure", "upload_1_high"] == pytest.approx(np.log2(1000))  # no more than possible
+
+
+def test_the_empirical_epsilon_is_a_bound_beside_that_of_canaries_that_took_no_part() -> None:
+    found = scored(leak=0.0)
+    assert found["empirical_epsilon", "mean"] == found["empirical_epsilon", "mean_shuffled"] == 0.0
+    leaking = scored(leak=2.0)
+    assert leaking["empirical_epsilon", "mean"] > 150
+    assert leaking["empirical_epsilon", "mean_shuffled"] == 0.0
+    assert ("empirical_epsilon", "mean_low") not in leaking.index
+
+
 def test_those_who_left_are_found_before_and_not_after() -> None:
     several = [scored(2.0, seed) for seed in range(6)]
     found = pd.concat(several, axis=1).mean(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ import pandas as pd
 import pytest
 import torch
 
-from favor.federation.canaries import CARRIER, secret
+from favor.federation.canaries import CARRIER, carrying, secret
+from favor.federation.factors import change_output
+from favor.federation.method import load_method
 from favor.foundation.errors import UserError
+from favor.foundation.registry import METHODS
 from favor.lm.base import BaseModel, load_base
+from favor.lm.batches import cut_pieces
 from favor.lm.lora import initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
 from favor.lm.tokenizer import train_tokenizer
@@ -25,6 +30,7 @@ from favor.studies.privacy_losses import (
     secret_pieces,
     trained_texts,
 )
+from tests.experiments import experiment
 
 LORA = LoraSettings(rank=4, alpha=16, dropout=0.0)
 CFG = {"prefix_tokens": 4, "max_length": 64, "pieces": "windows"}
@@ -157,6 +163,49 @@ def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, lea
     assert after["client_001"] - after["client_004"] < ahead / 2
 
 
+def halves(first, learned) -> tuple[Trajectory, Trajectory]:
+    """The same round where A alone is uploaded and the server's B stays zero: without and with what clients kept."""
+    deltas = {
+        client: {key: value for key, value in delta.items() if ".lora_A." in key}
+        for client, delta in learned.uploads[0].items()
+    }
+    ends = {client: {key: first[key] + delta[key] for key in first} for client, delta in learned.uploads[0].items()}
+    mean = {
+        key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas)
+        if ".lora_A." in key
+        else first[key]
+        for key in first
+    }
+    blind = Trajectory([first, mean], [deltas], learned.personal, LORA)
+    return blind, dataclasses.replace(blind, kept=[ends])
+
+
+def test_an_upload_of_a_alone_is_read_beside_its_owners_b(base, first, learned, fresh) -> None:
+    """The leak that is planted in a round of FedSA-LoRA shows, as it does where everything is uploaded."""
+    blind, seeing = (losses(base, run, fresh) for run in halves(first, learned))
+    loss = blind[blind["adapter"] != "personal"].groupby(["client", "kind", "text"])["loss"]
+    assert (loss.max() - loss.min()).max() < 1e-5  # every adapter that was read is the base model
+    whole = losses(base, learned, fresh)
+    uploads = [frame[frame["adapter"] == "upload"]["loss"].to_numpy() for frame in (seeing, whole)]
+    np.testing.assert_allclose(*uploads, rtol=1e-5)
+    (sent,) = sender_scores(seeing, "upload")
+    best = sent.loc[sent.groupby("client")["score"].idxmax()]
+    assert (best["client"] == best["candidate"]).all()
+
+
+@pytest.mark.parametrize("name", METHODS.names())
+def test_no_method_is_audited_by_reading_the_base_model(first, name) -> None:
+    """What the audit reads of an upload computes something: the leak of any method that is audited can show."""
+    stage = load_method(name, {}, experiment(cold_start={"shared_from": "federation", "seed": 2026}))[1].shared
+    if stage is None or stage.content != "delta":
+        return  # not audited
+    ends = {key: np.ones_like(value) for key, value in first.items()}
+    delta = {key: value for key, value in ends.items() if stage.sends(key)}
+    kept = [] if change_output(stage.trains, stage.uploads) else [{"client_001": ends}]
+    state = Trajectory([first, first], [{"client_001": delta}], {}, LORA, kept=kept).uploaded(0, "client_001")
+    assert any(np.any(value) for key, value in state.items() if ".lora_B." in key)
+
+
 def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh) -> None:
     table = losses(base, noise(first, learned.uploads[0]), fresh)
     (sent,) = sender_scores(table, "upload")
@@ -176,10 +225,10 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
 
 
 def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first) -> None:
-    pieces = secret_pieces(base, [secret(1, client) for client in HABITS], 128)
+    pieces = secret_pieces(base, [secret(1, client) for client in HABITS], {**CFG, "max_length": 128})
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128)
-    (result,) = train(base, LORA, [ClientTask("client_001", [pieces[0]] * 4, start, 15, 1)], settings)
+    (result,) = train(base, LORA, [ClientTask("client_001", pieces[0] * 4, start, 15, 1)], settings)
     nothing = {key: np.zeros_like(value) for key, value in first.items()}
     uploads = {
         "client_001": {key: np.asarray(value) - first[key] for key, value in result.state.items()},
@@ -187,7 +236,7 @@ def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base,
     }
     mean = {key: first[key] + uploads["client_001"][key] / 2 for key in first}
     run = Trajectory([first, mean], [uploads], {}, LORA)
-    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, 128, seed=1)
+    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, {**CFG, "max_length": 128}, seed=1)
     rank = table.set_index(["adapter", "round", "client"])["rank"]
     assert rank["upload", 0, "client_001"] == 1
     assert rank["upload", 0, "client_002"] == rank["server", 0, "client_002"]  # nothing was learned
@@ -204,17 +253,29 @@ def test_texts_that_were_trained_on_are_drawn_by_client(first) -> None:
     assert alone["document_id"].tolist() == drawn.loc[drawn["client"] == "client_002", "document_id"].tolist()
 
 
-def test_a_secret_is_read_at_the_end_of_its_document(base) -> None:
+@pytest.mark.parametrize("length", [128, 40, 12])
+def test_a_secret_is_read_in_the_pieces_that_training_reads(base, length) -> None:
+    """Of training's own windows, with its supervision from the first digit on: every token of the secret once."""
     numbers = [secret(1, client) for client in HABITS]
-    for whole, piece in zip(secret_pieces(base, numbers, 128), secret_pieces(base, numbers, 40), strict=True):
-        assert len(piece) == 40
-        np.testing.assert_array_equal(piece.tokens, whole.tokens[-40:])
-        assert len(whole) - whole.response_start == len(piece) - piece.response_start
-    with pytest.raises(UserError, match="within 8 tokens"):
-        secret_pieces(base, numbers, 8)
+    whole = secret_pieces(base, numbers, {**CFG, "max_length": 128})
+    cfg = {**CFG, "max_length": length}
+    assert len(whole[0]) == 1
+    for (alone,), pieces, number in zip(whole, secret_pieces(base, numbers, cfg), numbers, strict=True):
+        trained = cut_pieces(base.tokenizer.encode(carrying(number)), "", CFG["prefix_tokens"], length)
+        assert [piece.tokens.tolist() for piece in pieces] == [
+            piece.tokens.tolist() for piece in trained[len(trained) - len(pieces) :]
+        ]
+        read = np.concatenate([piece.tokens[piece.response_start :] for piece in pieces])
+        np.testing.assert_array_equal(read, alone.tokens[alone.response_start :])
+    assert len(pieces) == {128: 1, 40: 1, 12: 3}[length] or length == 12
+
+
+def test_a_secret_beyond_what_training_reads_is_refused(base) -> None:
+    with pytest.raises(UserError, match="the 40 tokens that training reads of a text do not hold a planted secret"):
+        secret_pieces(base, ["1234", "5678"], {**CFG, "max_length": 40, "pieces": "truncate"})
 
 
 def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch) -> None:
-    monkeypatch.setattr(type(base.tokenizer), "encode", lambda self, text: [5, 6, 7])
+    monkeypatch.setattr("favor.studies.privacy_losses.language_model_tokens", lambda *given: ([5, 6, 7], 0))
     with pytest.raises(UserError, match="does not tell numbers apart"):
-        secret_pieces(base, ["1234", "5678"], 128)
+        secret_pieces(base, ["1234", "5678"], CFG)

@@ -28,11 +28,11 @@ from favor.studies.tables import (
 )
 
 
-def rounds_of(files):
-    """Return of every round the delta of each client, from the packs of all rounds in their order."""
+def rounds_of(files, part="delta"):
+    """Return of every round the delta of each client, or another part, from the packs of all rounds in their order."""
     remaining = iter(files)
-    packs = (read_packs(islice(remaining, jobs)) for jobs in cfg["jobs"])
-    return [{client: parts["delta"] for client, parts in pack.items()} for pack in packs]
+    packs = (read_packs(islice(remaining, jobs)) for jobs in cfg["jobs"]) if files else ()
+    return [{client: parts[part] for client, parts in pack.items()} for pack in packs]
 
 
 with job(snakemake) as cfg:
@@ -52,7 +52,8 @@ with job(snakemake) as cfg:
         adapters = {client: state for client, (state, _) in joined.items()}
         personal_lora = next(iter(joined.values()))[1]
     remade = open_safetensors(snakemake.input.remade[0])[0] if snakemake.input.remade else None
-    run = Trajectory(server, rounds_of(snakemake.input.uploads), adapters, personal_lora, remade, cfg["left"])
+    kept = rounds_of(snakemake.input.kept, "endpoint")
+    run = Trajectory(server, rounds_of(snakemake.input.uploads), adapters, personal_lora, remade, cfg["left"], kept)
     losses = read_losses(
         base,
         lora,
@@ -64,8 +65,9 @@ with job(snakemake) as cfg:
     canaries = PRIVACY_CANARIES.empty().drop(columns=["seed", "method"])
     if cfg["canaries"]:
         canary_server = [open_safetensors(path)[0] for path in snakemake.input.canary_server]
-        planted = Trajectory(canary_server, rounds_of(snakemake.input.canary_uploads), {}, lora)
-        canaries = read_canaries(base, lora, planted, cfg["canaries"], cfg["candidates"], cfg["max_length"], seed)
+        kept = rounds_of(snakemake.input.canary_kept, "endpoint")
+        planted = Trajectory(canary_server, rounds_of(snakemake.input.canary_uploads), {}, lora, kept=kept)
+        canaries = read_canaries(base, lora, planted, cfg["canaries"], cfg["candidates"], cfg, seed)
     clients = PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
     if cfg["canary_clients"] and stage.server.kind == "mean":
         rate = cfg["server_learning_rate"] * stage.server.rate

@@ -35,6 +35,6 @@ with job(snakemake) as cfg:
         }
         if method not in cfg["personal"]:
             without["personal"] = "the clients of this row keep no adapter"
-        of_rows[method] = Readings(*own, distinct, cfg["clients"] ** -1.1, without)
+        of_rows[method] = Readings(*own, distinct, cfg["delta"], without, method in cfg["silent"])
     scores = privacy_scores(of_rows, cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
     write_parquet(scores, snakemake.output.scores, SCORES)

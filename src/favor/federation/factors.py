@@ -45,3 +45,11 @@ class Factors:
     def of(self, names: Iterable[str]) -> list[str]:
         """Return those of ``names`` that are among them, in their order."""
         return [name for name in names if self.hold(name)]
+
+
+def change_output(trains: Factors, uploads: Factors) -> bool:
+    """Return whether tensors that are trained and uploaded make a shared adapter compute other than the base does.
+
+    B is zero at first, so that an A beside it changes nothing (FedSA-LoRA).
+    """
+    return "B" in trains.factors and "B" in uploads.factors

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 
+from favor.config.experiments import Experiment
 from favor.plan.training import Training
 from favor.statistics.accounting import epsilon, rho
 
@@ -17,12 +18,18 @@ def most_participations(training: Training, experiment: str) -> int:
     return max((max(Counter(chain.from_iterable(rounds)).values()) for rounds in schedules), default=0)
 
 
+def failure_probability(section: Experiment) -> float:
+    """Return delta of an experiment's guarantee: ``federation.privacy.delta``, or clients^-1.1."""
+    assert section.clients is not None
+    privacy = section.federation.privacy
+    return section.clients**-1.1 if privacy is None or privacy.delta is None else privacy.delta
+
+
 def privacy_loss(training: Training, experiment: str) -> tuple[float, float]:
-    """Return (epsilon, delta) of each shared adapter, for one author more or less; infinite without noise."""
+    """Return (epsilon, delta) of each shared adapter, for one author's uploads or zeros; infinite without noise."""
     section = training.project.config.experiments[experiment]
     privacy = section.federation.privacy
-    assert section.clients is not None
-    delta = section.clients**-1.1 if privacy is None or privacy.delta is None else privacy.delta
+    delta = failure_probability(section)
     noise = 0.0 if privacy is None else privacy.noise_multiplier
     return epsilon(rho(most_participations(training, experiment), noise), delta), delta
 
@@ -40,6 +47,7 @@ def guarantee(training: Training, experiment: str) -> str:
     open_server = "" if section.federation.aggregation == "sum_only" else "The server sees uploads without noise. "
     return (
         f"Each shared adapter is (ε = {loss:.3g}, δ = {delta:.2g})-differentially private for one author in "
-        f"{section.clients}: clip {privacy.clip:g}, noise {privacy.noise_multiplier:g}, at most {times} "
-        f"{'participation' if times == 1 else 'participations'}. {open_server}Personal adapters are not covered."
+        f"{section.clients}, whose uploads are replaced by zeros in the neighbouring run: clip {privacy.clip:g}, noise "
+        f"{privacy.noise_multiplier:g}, at most {times} {'participation' if times == 1 else 'participations'}. "
+        f"{open_server}Personal adapters are not covered."
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from favor.config.studies import Privacy
+from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
+from favor.plan.guarantees import failure_probability
 from favor.plan.keys import InExperiment, InRun, Run
 from favor.plan.project import Project, parameter, pick
 from favor.plan.shared import with_canaries
@@ -74,6 +76,15 @@ class PrivacyAudit:
         rounds = range(self.project.experiment(run).federation.rounds)
         return [[file.of(job) for job in self.training.round_jobs(run, stage, number)] for number in rounds]
 
+    def _kept(self, run: Run, stage: SharedStage) -> list[str]:
+        """Return the endpoints that clients keep, by round, where their uploads alone change nothing."""
+        if change_output(stage.trains, stage.uploads):
+            return []
+        rounds = range(self.project.experiment(run).federation.rounds)
+        return [
+            self.paths.endpoints.of(job) for number in rounds for job in self.training.round_jobs(run, stage, number)
+        ]
+
     # What is read of a run
 
     def server(self, key: InRun) -> list[str]:
@@ -85,6 +96,11 @@ class PrivacyAudit:
         """Return the uploads of a run."""
         home = self._home(key)
         return [file for files in self._uploads(home, self._stage(home)) for file in files]
+
+    def kept(self, key: InRun) -> list[str]:
+        """Return what the clients of a run keep beside uploads that alone change nothing."""
+        home = self._home(key)
+        return self._kept(home, self._stage(home))
 
     def personal(self, key: InRun) -> list[str]:
         """Return what the clients of a run generate with, where they have something of their own."""
@@ -106,6 +122,11 @@ class PrivacyAudit:
         if not self._plants(key):
             return []
         return [file for files in self._uploads(run, with_canaries(self._stage(run))) for file in files]
+
+    def canary_kept(self, key: InRun) -> list[str]:
+        """Return what its clients keep, likewise."""
+        run = Run(key.experiment, key.seed, key.method)
+        return self._kept(run, with_canaries(self._stage(run))) if self._plants(key) else []
 
     def remade(self, key: InRun) -> list[str]:
         """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
@@ -143,6 +164,11 @@ class PrivacyAudit:
             candidates=section.canaries.candidates if section.canaries is not None and plants else 0,
         )
 
+    def _silent(self, experiment: str, row: str) -> bool:
+        """Return whether what the clients of a row upload changes nothing alone."""
+        stage = self.project.plans(experiment)[row].shared
+        return stage is not None and not change_output(stage.trains, stage.uploads)
+
     # Scores
 
     def readings(self, key: InExperiment) -> list[str]:
@@ -165,7 +191,8 @@ class PrivacyAudit:
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
         return parameter(
             methods=rows,
-            clients=experiment.clients,
+            delta=failure_probability(experiment),
+            silent=[row for row in rows if self._silent(key.experiment, row)],
             bootstrap=experiment.evaluation.bootstrap,
             style_encoder=experiment.style_encoder,
             personal=[

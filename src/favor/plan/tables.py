@@ -11,6 +11,7 @@ from favor.config.experiments import Experiment
 from favor.config.section import refuse
 from favor.config.sweeps import Sweep
 from favor.encoders.availability import absent_encoders
+from favor.federation.factors import change_output
 from favor.federation.record import recipe
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
@@ -92,9 +93,11 @@ class Tables:
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
-        """Return the sentence on the global half of a gated pair (FedDPA), by the row's key and by its printed name.
+        """Return the sentence on what clients of a row generate with, by the row's key and by its printed name.
 
-        And, by "", which clients withdrew and what is guaranteed to authors.
+        That is the global half of a gated pair (FedDPA), and the base model for clients that were never sampled where
+        the shared adapter alone changes nothing (FedSA-LoRA). By "": which clients withdrew and what is guaranteed to
+        authors.
         """
         section = self.project.config.experiments[experiment]
         halves: dict[str, dict[str, str]] = {}
@@ -106,6 +109,13 @@ class Tables:
                     half = "the final shared adapter"
                 halves.setdefault(half, {})[row] = name
         left = {}
+        for row, plan in self.project.plans(experiment).items():
+            stage = plan.shared
+            if stage is not None and plan.inference == "endpoint" and not change_output(stage.trains, stage.uploads):
+                name = method_name(row, self.titles(experiment))
+                if unseen := self._never_sampled(experiment, stage.sampling):
+                    said = f"{unmarked(name)}: the shared half alone changes nothing, so that {unseen} clients that no "
+                    left[row] = left[name] = f"{said}round sampled generate with the base model."
         if section.withdrawn:
             left[""] = f"Withdrawn, so neither trained on nor measured: {', '.join(section.withdrawn)}."
         if promise := guarantee(self.records.training, experiment):
@@ -115,6 +125,13 @@ class Tables:
             for half, names in halves.items()
             for key in (*names, *names.values())
         }
+
+    def _never_sampled(self, experiment: str, sampling: str) -> str:
+        """Return how many clients no round samples, of every seed that has any; "" for none."""
+        section = self.project.config.experiments[experiment]
+        last = {seed: self.records.training.last_rounds(experiment, str(seed), sampling) for seed in section.seeds}
+        unseen = {seed: section.remaining_clients - len(sampled) for seed, sampled in last.items()}
+        return ", ".join(f"{count} (seed {seed})" for seed, count in unseen.items() if count)
 
     def _last_round_half(self, experiment: str, sampling: str) -> str:
         section = self.project.config.experiments[experiment]

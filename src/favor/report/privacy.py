@@ -13,20 +13,28 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 UPLOADS, MEAN, FINAL, STOLEN = "each upload", "mean of the round", "final shared adapter", "stolen personal adapter"
-VIEWS = {"upload": UPLOADS, "mean": MEAN, "final": FINAL, "personal": STOLEN}
+COMPLETED = "each upload, beside its owner's other half (upper bound)"
+VIEWS = {"upload": UPLOADS, "completed": COMPLETED, "mean": MEAN, "final": FINAL, "personal": STOLEN}
 # Printed attack, metrics, and the views that it has.
 ATTACKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Whose is it?", "sender", ("upload", "personal")),
+    ("Whose is it?", "sender", ("upload", "completed", "personal")),
     ("Same client as before?", "link", ("upload",)),
     ("Did the author take part?", "member", ("mean", "final", "personal")),
-    ("Was the text trained on?", "text", ("upload", "mean", "final", "personal")),
-    ("The same by Min-K%++", "text_least", ("upload", "mean", "final", "personal")),
+    ("Was the text trained on?", "text", ("upload", "completed", "mean", "final", "personal")),
+    ("The same by Min-K%++", "text_least", ("upload", "completed", "mean", "final", "personal")),
 )
 
 
 def methods_of(scores: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return the rows that have a score of ``metrics``, in name order."""
     return sorted(set(scores.loc[scores["metric"].isin(list(metrics)), "method"]))
+
+
+def views_of(scores: pd.DataFrame, method: str, metric: str, views: Sequence[str]) -> list[str]:
+    """Return those of ``views`` that a row has: an upload is completed only where it changes nothing alone."""
+    own = scores[(scores["method"] == method) & (scores["metric"] == metric)]["variant"]
+    completed = own.str.startswith("completed").any()
+    return [view for view in views if view != "completed" or completed]
 
 
 def score_of(scores: pd.DataFrame, method: str, metric: str, variant: str) -> tuple[float, int, str]:

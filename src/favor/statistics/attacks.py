@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import log_ndtr
-from scipy.stats import rankdata
+from scipy.stats import chi2, rankdata
+from scipy.stats import t as student_t
 
 from favor.statistics.bootstrap import observed
 from favor.statistics.rank_agreement import correlate, drawn_authors
@@ -76,6 +77,24 @@ def privacy_loss(mean: np.ndarray, deviation: np.ndarray, delta: float) -> np.nd
     mean, deviation = np.abs(np.asarray(mean, dtype=np.float64)), np.asarray(deviation, dtype=np.float64)
     # Q seen in P's units is N(-mean / deviation, 1 / deviation^2).
     return np.maximum(_one_sided(mean, deviation, delta), _one_sided(mean / deviation, 1.0 / deviation, delta))
+
+
+def privacy_loss_bound(values: np.ndarray, delta: float, risk: float = 0.05) -> float:
+    """Return a bound that is above :func:`privacy_loss` with probability ``risk``, from ``values`` of its normal [n].
+
+    Mean and deviation are in their joint confidence region (Student's and the chi-square interval, each at 1 - risk /
+    2); the bound is the least epsilon of the region. NaN for fewer than two values.
+    """
+    n = len(values)
+    if n < 2:
+        return float("nan")
+    tail, spread = risk / 4, float(np.std(values, ddof=1))
+    mean = max(0.0, abs(float(np.mean(values))) - student_t.ppf(1 - tail, n - 1) * spread / np.sqrt(n))
+    ends = spread * np.sqrt((n - 1) / chi2.ppf([1 - tail, tail], n - 1))
+    # Rounding leaves no spread of nothing.
+    low, high = (max(float(end), 1e-6) for end in ends)
+    deviations = np.append(np.geomspace(low, high, 401), min(max(1.0, low), high))
+    return float(privacy_loss(np.full(len(deviations), mean), deviations, delta).min())
 
 
 def _one_sided(mean: np.ndarray, deviation: np.ndarray, delta: float) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Privacy family: what uploads and adapters give away about the clients behind them, by attack and view.
 
-Every number is of one row, over all its seeds. Intervals come from resamples of authors (of canary clients, for the
-empirical epsilon); with several seeds or rounds a draw takes the mean of their statistics. ``shuffled`` is the same
-statistic with the labels in random order. docs/privacy.md says what each attack knows and does.
+Every number is of one row, over all its seeds. Intervals come from resamples of authors (of canary clients, for their
+cosine); with several seeds or rounds a draw takes the mean of their statistics. Top-1 and exposure have exact limits,
+and the empirical epsilon is itself a lower bound. ``shuffled`` is the same statistic with the labels in random order.
+docs/privacy.md says what each attack knows and does.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ import pandas as pd
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
-from favor.statistics.attacks import exposure, privacy_loss, rank_correlation_draws, tpr_draws
+from favor.statistics.attacks import exposure, privacy_loss_bound, rank_correlation_draws, tpr_draws
 from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.statistics.exact import binomial_limits, exponential_mean_limits
 from favor.studies.privacy_attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy_losses import PERSONAL, SERVER, UPLOAD
 
 NEEDS = "studies.privacy"  # key of an experiment without which nothing is scored
 FALSE_POSITIVES = 0.01
 SHUFFLES = 200
+COMPLETED = "completed"  # an upload beside its owner's other half, where it changes nothing alone
+_SILENT = "what is uploaded changes nothing alone: the adapter computes what the base model does"
+_WITHOUT_MODEL = ("link_top1", "link_auc", "upload_norm", "canary_cosine", "empirical_epsilon")
 
 _SOURCE = "Hu et al. 2023 (source inference)"
 _USER = "Kandpal et al. 2024 (user inference)"
@@ -44,7 +49,14 @@ METRICS = (
     Metric("text_least_tpr", "Text TPR at 1 % FPR, Min-K%++", 0.0, 1.0, "lower", "Zhang et al. 2025 (Min-K%++)"),
     Metric("canary_exposure", "Exposure of canaries", 0.0, _INFINITE, "lower", "Carlini et al. 2019", "bits"),
     Metric("canary_cosine", "Cosine of canary clients", -1.0, 1.0, "lower", "Andrew et al. 2024"),
-    Metric("empirical_epsilon", "Empirical ε", 0.0, _INFINITE, "lower", "Andrew et al. 2024"),
+    Metric(
+        "empirical_epsilon",
+        "Empirical ε, at least",
+        0.0,
+        _INFINITE,
+        "lower",
+        "Andrew et al. 2024; 95 % lower confidence bound",
+    ),
     Metric("link_top1", "Upload linked", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("upload_norm", "Norm of uploads", 0.0, _INFINITE, "none", "Andrew et al. 2021 (adaptive clipping)"),
@@ -57,7 +69,8 @@ class Readings:
     """What was read of the runs of one row, all seeds: the tables of these names.
 
     ``distinctiveness``: by client, how far its author is from the others in the style space; empty if not known.
-    ``delta``: of the empirical epsilon. ``without``: why a view was not read, by view.
+    ``delta``: of the empirical epsilon. ``without``: why a view was not read, by view. ``silent``: whether uploads
+    change nothing alone, and were read beside their owners' other halves.
     """
 
     losses: pd.DataFrame
@@ -68,6 +81,7 @@ class Readings:
     distinctiveness: Mapping[str, float]
     delta: float
     without: Mapping[str, str]
+    silent: bool = False
 
 
 class Group(NamedTuple):
@@ -86,7 +100,8 @@ def privacy_scores(readings: Mapping[str, Readings], seed: int, draws: int) -> p
     scores: list[Score] = []
     for method, one in readings.items():
         for measured in _measures(one, seed, draws):
-            scores += _rows(method, measured, one.without)
+            for said in _silenced(measured) if one.silent else [measured]:
+                scores += _rows(method, said, one.without)
     return scores_frame(scores)
 
 
@@ -94,6 +109,7 @@ class Measured(NamedTuple):
     """A statistic: its value, then its draws, [1 + draws]; ``n`` decisions.
 
     ``shuffled``: its mean where labels mean nothing. ``most``: what it can be at most, where that is not 1.
+    ``limits``: its 95 % interval, where it is not that of the draws. ``note``: why it has no value.
     """
 
     metric: str
@@ -102,18 +118,30 @@ class Measured(NamedTuple):
     values: np.ndarray
     shuffled: float = float("nan")
     most: float = float("nan")
+    limits: tuple[float, float] | None = None
+    note: str = ""
+
+
+def _silenced(measured: Measured) -> list[Measured]:
+    """Return what can be said where uploads change nothing alone: no adapter that the server has was read.
+
+    What is of vectors, of personal adapters or before any training stays as it is.
+    """
+    view, _, _ = measured.view.partition("_")
+    if measured.metric in _WITHOUT_MODEL or view in (PERSONAL, "initial"):
+        return [measured]
+    nothing = Measured(measured.metric, measured.view, 0, np.array([]), note=_SILENT)
+    completed = measured._replace(view=measured.view.replace(UPLOAD, COMPLETED, 1))
+    return [nothing, completed] if view == UPLOAD else [nothing]
 
 
 def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterator[Score]:
-    metric, view, n, values, shuffled, most = measured
+    metric, view, n, values, shuffled, most, limits, note = measured
     known = len(values) > 0 and bool(np.isfinite(values[0]))
-    note = (
-        ""
-        if known
-        else without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
-    )
+    if not known and not note:
+        note = without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
     spread = known and np.isfinite(values[1:]).any()
-    low, high = interval(values[1:]) if spread else (np.nan, np.nan)
+    low, high = limits or (interval(values[1:]) if spread else (np.nan, np.nan))
     numbers = {"": values[0] if known else np.nan, "_low": low, "_high": high, "_shuffled": shuffled, "_most": most}
     for suffix, value in numbers.items():
         why = note or ("" if np.isfinite(value) else "not defined for this attack")
@@ -141,7 +169,7 @@ def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
     links = [frame.rename(columns={"cosine": "score"}) for _, frame in one.links.groupby(["seed", "round", "earlier"])]
     links = [frame[frame["client"].isin(frame["candidate"])] for frame in links]
     yield from _top("link", UPLOAD, [frame for frame in links if len(frame)], clients, counts, seed)
-    yield from _exposures(one.canaries, seed, draws)
+    yield from _exposures(one.canaries)
     yield from _epsilon(one.canary_clients, one.delta, seed, draws)
     yield Measured("upload_norm", UPLOAD, len(one.norms), np.array([one.norms["norm"].median()]))
 
@@ -166,8 +194,12 @@ def _top(
             hits.append(float((best & (part["candidate"] == client)).sum() / best.sum()))
             owners.append(clients[str(client)])
             by_chance.append(1.0 / len(part))
-    values = mean_draws(np.array(hits), np.array(owners, dtype=np.int64), counts) if hits else np.array([])
-    yield Measured(f"{name}_top1", view, len(hits), values, float(np.mean(by_chance)) if hits else np.nan)
+    if hits:
+        rate, authors = float(np.mean(hits)), len(set(owners))
+        limits = binomial_limits(rate * authors, authors)
+        yield Measured(f"{name}_top1", view, len(hits), np.array([rate]), float(np.mean(by_chance)), limits=limits)
+    else:
+        yield Measured(f"{name}_top1", view, 0, np.array([]))
     decisions = [
         Group(
             frame["score"].to_numpy(),
@@ -266,7 +298,7 @@ def _measured(
 # E4: canaries. E5: canary clients.
 
 
-def _exposures(canaries: pd.DataFrame, seed: int, draws: int) -> Iterator[Measured]:
+def _exposures(canaries: pd.DataFrame) -> Iterator[Measured]:
     """Yield the mean exposure of secrets by view and repeats: view "final_16"; "initial" is before any training."""
     last = canaries[canaries["adapter"] == UPLOAD].set_index(["seed", "client"])["round"]
     server = canaries[canaries["adapter"] == SERVER]
@@ -283,33 +315,40 @@ def _exposures(canaries: pd.DataFrame, seed: int, draws: int) -> Iterator[Measur
         for repeats, part in own.groupby("repeats"):
             number = int(part["candidates"].iloc[0])
             bits = exposure(part["rank"].to_numpy(), number)
-            names = sorted(part["client"].unique())
-            counts = np.concatenate([observed(len(names)), resample_counts(len(names), seed, draws)])
-            cluster = part["client"].map({name: place for place, name in enumerate(names)}).to_numpy(dtype=np.int64)
             chance, most = (float(np.mean(exposure(ranks, number))) for ranks in (np.arange(1, number + 2), np.ones(1)))
-            values = mean_draws(bits, cluster, counts)
-            yield Measured("canary_exposure", f"{view}_{repeats}", len(part), values, chance, most)
+            low, high = exponential_mean_limits(bits.mean(), len(bits))
+            limits = low, min(high, most)
+            yield Measured(
+                "canary_exposure", f"{view}_{repeats}", len(part), np.array([bits.mean()]), chance, most, limits
+            )
 
 
 def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iterator[Measured]:
-    """Yield the mean cosine of canary clients and the epsilon between their cosines and N(0, 1 / d)."""
+    """Yield the mean cosine of canary clients, and the least epsilon between their cosines and N(0, 1 / d).
+
+    The bound of every seed may be wrong in one of 20 cases over the number of seeds, so that their mean is a bound of
+    the mean epsilon. Beside it stands the same of canaries that took no part.
+    """
     if not len(clients):
         yield Measured("canary_cosine", "mean", 0, np.array([]))
         yield Measured("empirical_epsilon", "mean", 0, np.array([]))
         return
     runs = [part for _, part in clients.groupby("seed")]
-    cosines, epsilons = [], []
+    cosines, bounds = [], []
     for part in runs:
         counts = np.concatenate([observed(len(part)), resample_counts(len(part), seed, draws)])
-        own, size = part["present"].to_numpy(), np.sqrt(part["dimensions"].iloc[0])
-        mean = counts @ own / len(own)
-        spread = np.sqrt(np.maximum(counts @ own**2 / len(own) - mean**2, 0.0))
-        cosines.append(mean)
-        # The sum behind the variance cancels: no less than rounding leaves.
-        epsilons.append(privacy_loss(mean * size, np.maximum(spread * size, 1e-6), delta))
+        size = np.sqrt(part["dimensions"].iloc[0])
+        cosines.append(counts @ part["present"].to_numpy() / len(part))
+        bounds.append(
+            [
+                privacy_loss_bound(size * part[column].to_numpy(), delta, 0.05 / len(runs))
+                for column in ("present", "absent")
+            ]
+        )
     n, absent = len(clients), float(clients["absent"].mean())
     yield Measured("canary_cosine", "mean", n, np.mean(cosines, axis=0), absent)
-    yield Measured("empirical_epsilon", "mean", n, np.mean(epsilons, axis=0), 0.0)
+    least, by_chance = np.mean(bounds, axis=0)
+    yield Measured("empirical_epsilon", "mean", n, np.array([least]), float(by_chance))
 
 
 def distinctiveness(embeddings: pd.DataFrame) -> dict[str, float]:

@@ -7,7 +7,7 @@ uploads, or under secure aggregation only its own adapters; a personal adapter w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,8 @@ class Trajectory:
 
     server: the shared adapters A_0 to A_R. uploads: of every round the delta of each client. personal: adapters that
     clients keep, with ``personal_lora`` as their settings. remade: A_R of the run without the clients ``left``, where
-    there is one. Tensors are read when they are used.
+    there is one. kept: of every round the endpoint of each client, where what is uploaded changes nothing alone
+    (:func:`favor.federation.factors.change_output`). Tensors are read when they are used.
     """
 
     server: Sequence[State]
@@ -43,6 +44,7 @@ class Trajectory:
     personal_lora: LoraSettings
     remade: State | None = None
     left: Sequence[str] = ()
+    kept: Sequence[Mapping[str, State]] = ()
 
     @property
     def last_rounds(self) -> dict[str, int]:
@@ -50,9 +52,10 @@ class Trajectory:
         return {client: number for number, deltas in enumerate(self.uploads) for client in sorted(deltas)}
 
     def uploaded(self, number: int, client: str) -> State:
-        """Return A_t + Delta_i, of the tensors that are uploaded; the others are A_t's."""
+        """Return A_t + Delta_i of what is uploaded; other tensors are those of A_t, or those that the client kept."""
         shared, delta = self.server[number], self.uploads[number][client]
-        return {key: shared[key] + delta[key] if key in delta else shared[key] for key in sorted(shared)}
+        others = self.kept[number][client] if self.kept else shared
+        return {key: shared[key] + delta[key] if key in delta else others[key] for key in sorted(shared)}
 
 
 def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping[str, Any]) -> dict[str, list[Piece]]:
@@ -151,22 +154,26 @@ def read_canaries(
     run: Trajectory,
     repeats: Mapping[str, int],
     count: int,
-    max_length: int,
+    cfg: Mapping[str, Any],
     seed: int,
 ) -> pd.DataFrame:
     """Return the ``privacy_canaries`` table, without its seed and method: every secret's rank among ``count`` others.
 
-    ``run``: of the track in which the secrets were planted. ``repeats``: by client. A candidate that is as likely as
-    the secret counts as likelier. Raises ``UserError`` where a secret has no token of its own.
+    ``run``: of the track in which the secrets were planted. ``repeats``: by client. ``cfg`` holds prefix_tokens,
+    max_length and pieces. A candidate that is as likely as the secret counts as likelier. Raises ``UserError`` where
+    training does not read a whole secret, or a secret has no token of its own.
     """
     last = run.last_rounds
     owners = sorted(last)
     secrets = [secret(seed, client) for client in owners]
-    pieces = secret_pieces(base, [*secrets, *candidates(seed, count)], max_length)
+    documents = secret_pieces(base, [*secrets, *candidates(seed, count)], cfg)
+    pieces = [piece for document in documents for piece in document]
+    document = np.repeat(np.arange(len(documents)), [len(own) for own in documents])
     rows = []
     for adapter, number, holder, own, state in _canary_views(run, last):
         asked = [Question(state, piece) for piece in pieces]
-        answers = answer(base, lora, asked).loss * [len(piece) - piece.response_start for piece in pieces]
+        losses = answer(base, lora, asked).loss * [len(piece) - piece.response_start for piece in pieces]
+        answers = np.bincount(document, weights=losses)
         others = answers[len(owners) :]
         for client in own:
             rank = 1 + int((others <= answers[owners.index(client)]).sum())
@@ -187,25 +194,34 @@ def _canary_views(run: Trajectory, last: Mapping[str, int]) -> Iterator[tuple[st
         yield UPLOAD, number, client, [client], from_arrays(run.uploaded(number, client))
 
 
-def secret_pieces(base: BaseModel, secrets: Sequence[str], max_length: int) -> list[Piece]:
-    """Return a piece per secret in its carrier, supervised from the first token at which two of them can differ.
+def secret_pieces(base: BaseModel, secrets: Sequence[str], cfg: Mapping[str, Any]) -> list[list[Piece]]:
+    """Return of every secret the pieces of its document that hold it, as training cuts and supervises them.
 
-    A piece is the end of the document, of at most ``max_length`` tokens, as training reads it.
+    They are supervised from the first token at which two secrets can differ. ``cfg``: as of :func:`first_pieces`.
     """
-    encoded = [base.tokenizer.encode(carrying(one)) for one in secrets]
+    encoded = [language_model_tokens(base.tokenizer, "", carrying(one))[0] for one in secrets]
     start = len(base.tokenizer.encode(CARRIER))
     shared = min(start, *(_common(encoded[0], other) for other in encoded[1:]))
-    pieces, opening = [], base.opening
+    if not all(shared < len(tokens) for tokens in encoded):
+        raise UserError(
+            f"model '{base.source}': its tokenizer does not tell numbers apart; set studies.privacy.canaries to null"
+        )
+    opening, limits = base.opening, (cfg["prefix_tokens"], cfg["max_length"], cfg["pieces"])
+    step = cfg["max_length"] - len(opening) - cfg["prefix_tokens"]  # between the starts of two windows
+    found = []
     for tokens in encoded:
-        cut = max(0, len(tokens) + len(opening) - max_length)
-        if not cut < shared < len(tokens):
+        pieces = []
+        for number, piece in enumerate(cut_pieces(tokens, "", *limits, opening)):
+            begin = max(piece.response_start, len(opening) + shared - number * step)
+            if begin < len(piece):
+                pieces.append(replace(piece, response_start=begin))
+        if sum(len(piece) - piece.response_start for piece in pieces) != len(tokens) - shared:
             raise UserError(
-                f"model '{base.source}': its tokenizer does not tell numbers apart within {max_length} tokens; set "
-                "studies.privacy.canaries to null"
+                f"config key 'training.max_length': the {cfg['max_length']} tokens that training reads of a text do "
+                "not hold a planted secret; raise it, or set studies.privacy.canaries to null"
             )
-        read = np.asarray([*opening, *tokens[cut:]], dtype=np.int32)
-        pieces.append(Piece(read, len(opening) + shared - cut, ""))
-    return pieces
+        found.append(pieces)
+    return found
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:

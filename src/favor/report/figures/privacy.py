@@ -14,7 +14,7 @@ from favor.report.privacy import ATTACKS, VIEWS, methods_of, score_of
 
 AUC_COLUMNS = ["panel", "method", "attack", "view", "value", "low", "high"]
 # Of what an attacker has: uploads, what secure aggregation leaves, what is published.
-_COLORS = {"upload": VERMILION, "mean": ORANGE, "final": BLUE}
+_COLORS = {"upload": VERMILION, "completed": VERMILION, "mean": ORANGE, "final": BLUE}
 
 
 def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
@@ -68,7 +68,7 @@ def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, fl
 def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
     """Draw the exposure over the repeats by view; return columns view, repeats, value, low, high of what is drawn."""
     own = scores[(scores["method"] == method) & (scores["metric"] == "canary_exposure") & scores["value"].notna()]
-    parts = own["variant"].str.extract(r"^(initial|upload|mean|final)_(\d+)(?:_(low|high))?$")
+    parts = own["variant"].str.extract(r"^(initial|upload|completed|mean|final)_(\d+)(?:_(low|high))?$")
     own = own.assign(view=parts[0], repeats=parts[1].astype(float), end=parts[2].fillna("")).dropna(subset="view")
     shown = []
     for view, color in _COLORS.items():

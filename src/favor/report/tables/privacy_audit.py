@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
 from favor.report.derived import missing
-from favor.report.privacy import ATTACKS, VIEWS, attack_column, methods_of, score_of
+from favor.report.privacy import ATTACKS, VIEWS, attack_column, methods_of, score_of, views_of
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec
 
 if TYPE_CHECKING:  # read while the workflow is parsed
@@ -19,8 +19,8 @@ def audit_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
     return tuple(
         Row((method_name(method), attack, VIEWS[view]), method=method, group=f"{method} {attack}")
         for method in methods_of(scores, ("sender_top1",))
-        for attack, _, views in ATTACKS
-        for view in views
+        for attack, name, views in ATTACKS
+        for view in views_of(scores, method, f"{name}_auc", views)
     )
 
 
@@ -51,11 +51,12 @@ TABLE = TableSpec(
     label="privacy-audit",
     title="Privacy audit",
     caption="How well an attacker does with what it has: each client's upload, the mean of a round's uploads (what "
-    "secure aggregation leaves), the final shared adapter, or a personal adapter that it stole. Top-1: how often its "
-    "first choice is right. TPR at 1 % FPR: how much it finds while it is wrong about one in a hundred. 95 % intervals "
-    "over authors; shuffled: the same with the labels in random order, so what chance gives. 0.5 is an AUC without "
-    "information. With distinctiveness: Spearman's correlation, over those who took part, of what is found about an "
-    "author and how unlike the other clients it writes. n: decisions behind the AUC.",
+    "secure aggregation leaves), the final shared adapter, or a personal adapter that it stole. An upload that changes "
+    "nothing alone is read beside the half that its owner kept: more than a server has. Top-1: how often its first "
+    "choice is right. TPR at 1 % FPR: how much it finds while it is wrong about one in a hundred. 95 % intervals "
+    "over authors, exact ones for top-1; shuffled: the same with the labels in random order, so what chance gives. "
+    "0.5 is an AUC without information. With distinctiveness: Spearman's correlation, over those who took part, of "
+    "what is found about an author and how unlike the other clients it writes. n: decisions behind the AUC.",
     stub_headers=("Method", "Attack", "What the attacker has"),
     rows=(),
     row_source=audit_rows,

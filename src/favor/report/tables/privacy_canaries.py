@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
-from favor.report.privacy import VIEWS, attack_column, methods_of
+from favor.report.privacy import VIEWS, attack_column, methods_of, views_of
 from favor.report.specs import Column, Panel, Row, TableSpec
 
 if TYPE_CHECKING:  # read while the workflow is parsed
@@ -22,7 +22,7 @@ def canary_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
         own = scores[(scores["method"] == method) & (scores["metric"] == "canary_exposure")]
         initial = own["variant"].str.extract(r"^initial_(\d+)$")[0].dropna()
         title = method_name(method)
-        for view in ("upload", "mean", "final"):
+        for view in views_of(scores, method, "canary_exposure", ("upload", "completed", "mean", "final")):
             for repeats in sorted(map(int, initial)):
                 rows.append(Row((title, VIEWS[view], _SECRET.format(repeats)), method=method, group=f"{method} {view}"))
         rows.append(Row((title, VIEWS["mean"], _CLIENT), method=method, group=f"{method} clients"))
@@ -52,8 +52,10 @@ TABLE = TableSpec(
     caption="Exposure: by how many bits guessing a secret is shortened, log2 of the candidates over its rank among "
     "them. Before training: what the untrained adapter gives, which is chance. Canary clients upload a random "
     "direction as long as the median upload; the cosine is that of the direction with the server's movement, and ε "
-    "says how well such cosines can be told from those of canaries that took no part (δ = clients^-1.1). Without noise "
-    "ε has no bound: it grows with the number of parameters. 95 % intervals over clients.",
+    "says how well such cosines can be told from those of canaries that took no part, at the δ of the guarantee: no "
+    "less than this, with 95 % confidence. Beside it is what canaries that took no part give. Without noise ε has no "
+    "bound: it grows with the number of parameters. 95 % intervals over clients, for exposure the exact ones of ranks "
+    "that are all alike.",
     stub_headers=("Method", "What the attacker has", "Planted"),
     rows=(),
     row_source=canary_rows,
@@ -66,9 +68,10 @@ TABLE = TableSpec(
                 Column("Most\npossible", derive=attack_column(_exposure(), "_most")),
                 Column("Cosine", derive=attack_column(_of_clients("canary_cosine"), interval=True, decimals=3)),
                 Column(
-                    "Empirical ε",
-                    derive=attack_column(_of_clients("empirical_epsilon"), interval=True, decimals=1),
+                    "Empirical ε,\nat least",
+                    derive=attack_column(_of_clients("empirical_epsilon"), decimals=1),
                 ),
+                Column("ε by\nchance", derive=attack_column(_of_clients("empirical_epsilon"), "_shuffled", decimals=1)),
             )
         ),
     ),
