@@ -183,3 +183,25 @@ rule embed_sources:
         code=lambda w: code("embed_sources", project.encoder_code(w)),
     script:
         "../scripts/embed_sources.py"
+
+
+# Needs no text of the run: results/encoders/NAME/certificate.parquet says what an encoder knows of style.
+rule certify_encoder:
+    input:
+        encoder=project.encoder_files,
+    output:
+        certificate=paths.certificate,
+    log:
+        paths.log("certify_encoder"),
+    benchmark:
+        paths.benchmark("certify_encoder")
+    conda:
+        "../../envs/models.yaml"
+    threads: threads.scoring
+    resources:
+        **asks("certify_encoder", costs.encoder_gpus, costs.certificate_work),
+    params:
+        cfg=preparation.encoder_settings,
+        code=lambda w: code("certify_encoder", project.encoder_code(w)),
+    script:
+        "../scripts/certify_encoder.py"

@@ -26,7 +26,7 @@ rule score:
     benchmark:
         paths.benchmark("score")
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges|privacy|transfer)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|privacy|stel|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -60,3 +60,24 @@ rule score_efficiency:
         code=code("score_efficiency"),
     script:
         "../scripts/score_efficiency.py"
+
+
+# Scored from certificates of encoders, not from texts.
+rule score_stel:
+    input:
+        certificates=evaluation.certificates,
+    output:
+        scores=paths.scores.where(family="stel"),
+    log:
+        paths.log("score_stel"),
+    benchmark:
+        paths.benchmark("score_stel")
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("score_stel"),
+    params:
+        cfg=evaluation.certificate_settings,
+        code=code("score_stel"),
+    script:
+        "../scripts/score_stel.py"

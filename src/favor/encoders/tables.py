@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from favor.foundation.columns import CLIENT, EMBEDDING, METHOD, PROMPT_ID, SAMPLE, SEED, TOPIC
-from favor.foundation.tables import STRING, Column, Table
+from favor.foundation.tables import FLOAT, STRING, Column, Table
 
 SOURCE_EMBEDDINGS = Table(
     "source_embeddings",
@@ -21,4 +21,15 @@ GENERATION_EMBEDDINGS = Table(
     "generation_embeddings",
     (SEED, METHOD, CLIENT, PROMPT_ID, SAMPLE, EMBEDDING),
     ("seed", "method", "client", "prompt_id", "sample"),
+)
+
+CERTIFICATE = Table(
+    "certificate",
+    (
+        Column("dimension", STRING, "", "style dimension of the item, as STEL names it"),
+        Column("item", STRING, "", "identifier of the item, as STEL names it"),
+        Column("stel", FLOAT, "", "1 where STEL's order is chosen rightly, 0 where not, 0.5 for a tie"),
+        Column("stel_or_content", FLOAT, "", "1 where style goes before content, 0 where not, 0.5 for a tie"),
+    ),
+    ("dimension", "item"),
 )

@@ -31,6 +31,7 @@ PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
 TOKENS_PER_MB = 600_000  # of text in a compressed table
 SAFETY = 3  # on computed durations
+CERTIFICATE_TOKENS = 40_000  # of the items of STEL
 CANARY_TOKENS = 64  # of a planted document
 SEQUENTIAL = 30  # cost of a generated token to one that is read
 
@@ -295,6 +296,10 @@ class Costs:
         """Return the work of embedding every training text of the clients."""
         tokens = TOKENS_PER_WORD * words_of(files.texts, self.training.clients(key.experiment), False)
         return 2 * ENCODER_PARAMETERS * tokens, 0
+
+    def certificate_work(self, key: OfEncoder, files: Any) -> tuple[float, float]:
+        """Return the work of embedding the items of STEL."""
+        return 2 * ENCODER_PARAMETERS * CERTIFICATE_TOKENS, 0
 
     def continuation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of encoding every continuation, and the authors' own."""

@@ -272,6 +272,14 @@ class Evaluation:
             )
         return parameter(seeds=self.project.experiment(key).seeds, runs=runs)
 
+    def certificates(self, key: InExperiment) -> list[str]:
+        """Return the certificates of an experiment's encoders."""
+        return [self.paths.certificate.of(encoder=encoder) for encoder in self.project.encoders_of(key.experiment)]
+
+    def certificate_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return whose certificates these are."""
+        return parameter(encoders=self.project.encoders_of(key.experiment))
+
     # Paired tests
 
     def _compared(self, key: OfLabel) -> dict[str, Any]:

@@ -41,7 +41,7 @@ JOBS = {
         "{corpus}",
     ),
     **dict.fromkeys(("train_tokenizer", "pretrain_base", "quantise_base"), "{model}"),
-    **dict.fromkeys(("train_asce", "fit_stylometry"), "{encoder}"),
+    **dict.fromkeys(("train_asce", "fit_stylometry", "certify_encoder"), "{encoder}"),
     **dict.fromkeys(("make_demo_assistant", "train_assistant"), "{assistant}"),
     **dict.fromkeys(("embed_sources", "embed_generations", "embed_transfer"), "{experiment}-{encoder}"),
     **dict.fromkeys(
@@ -56,6 +56,7 @@ JOBS = {
                 "measure_utility",
             ),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
+            "score_stel",
             "compare_all",
             *("distil_sheets", "score_transfer", "score_privacy", "prepare_2afc", "score_2afc"),
             *("prepare_judgements", "judge", "score_judges", "make_excerpts", "make_gallery"),
@@ -118,6 +119,7 @@ class Paths:
         self.encoder_folder = at("encoders/{encoder}")
         self.encoder_weights = at("encoders/{encoder}/encoder.safetensors")
         self.encoder_manifest = at("encoders/{encoder}/encoder.json")
+        self.certificate = at("encoders/{encoder}/certificate.parquet")
         self.assistant_texts = at("assistants/{assistant}/texts.csv")
         self.assistant_weights = at("assistants/{assistant}/encoder.safetensors")
         self.assistant_manifest = at("assistants/{assistant}/encoder.json")

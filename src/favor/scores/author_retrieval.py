@@ -1,0 +1,186 @@
+"""Author retrieval family: does an encoder find the author of a human text that nothing was learnt from?
+
+Every held-out text (test split) looks for its author among the clients' centroids, the normalised means of their
+training texts, and for a text by the same author among the other held-out ones. It looks at human texts only, so its
+rows belong to no run: their method is "source" and their seed 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.posts import UNKNOWN_TOPIC
+from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
+from favor.scores.metric import SOURCE, Metric, Score, scores_frame
+from favor.scores.prototypes import prototypes
+from favor.scores.verification import rows_at_once
+from favor.statistics.bootstrap import interval, mean_draws, observed, pair_auc_draws, resample_counts
+
+_CENTROIDS = "held-out human texts against the clients' centroids of training texts"
+METRICS = (
+    Metric("retrieval_accuracy", "Author found", 0.0, 1.0, "higher", f"{_CENTROIDS}; nearest is the author's own"),
+    Metric("retrieval_mrr", "MRR", 0.0, 1.0, "higher", f"{_CENTROIDS}; mean reciprocal rank of the author's own"),
+    Metric("retrieval_auc", "Human AUC", 0.0, 1.0, "higher", f"{_CENTROIDS}; own above other authors'"),
+    Metric("neighbour_accuracy", "Neighbour's author", 0.0, 1.0, "higher", "the nearest other held-out text is theirs"),
+    Metric("retrieval_chance", "Chance", 0.0, 1.0, "none", "accuracy of guessing an author"),
+    Metric("neighbour_chance", "Chance", 0.0, 1.0, "none", "accuracy of guessing another held-out text"),
+)  # fmt: skip
+DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 2000, "seed": 2026}
+SAME_TOPIC = "same_topic"
+
+
+@dataclass(frozen=True)
+class Search:
+    """Held-out texts against centroids: cosines [n, c], the place of each text's own author [n], and what it is
+    compared with: boolean [n, c], always with its own."""
+
+    cosines: np.ndarray
+    own: np.ndarray
+    candidates: np.ndarray
+
+    @property
+    def found(self) -> np.ndarray:
+        """Share of the first place that the own centroid has [n]: 1, 0, or a part where centroids tie."""
+        above, level = self._rivals()
+        shares: np.ndarray = np.where(above == 0, 1.0 / (1.0 + level), 0.0)
+        return shares
+
+    @property
+    def reciprocal_rank(self) -> np.ndarray:
+        """1 / rank of the own centroid [n], in the middle of those that tie with it."""
+        above, level = self._rivals()
+        inverse: np.ndarray = 1.0 / (1.0 + above + level / 2)
+        return inverse
+
+    def _rivals(self) -> tuple[np.ndarray, np.ndarray]:
+        own = self.cosines[np.arange(len(self.own)), self.own][:, None]
+        others = self.candidates.copy()
+        others[np.arange(len(self.own)), self.own] = False
+        return (others & (self.cosines > own)).sum(axis=1), (others & (self.cosines == own)).sum(axis=1)
+
+    def among(self, candidates: np.ndarray) -> Search:
+        """Return the search among fewer centroids, of the texts that have a rival left."""
+        kept = candidates.sum(axis=1) > 1
+        return Search(self.cosines[kept], self.own[kept], candidates[kept])
+
+
+def search(train: Sources, test: Sources) -> tuple[Search, np.ndarray]:
+    """Return the search among all authors, and which of its cells [n, c] stay among authors of one known topic.
+
+    Authors are those of ``train``; texts of others are left out. An author has the topics of the training texts.
+    """
+    authors = sorted(set(train.frame["client"]))
+    kept = test.frame["client"].isin(authors).to_numpy()
+    texts, vectors = test.frame[kept], test.vectors[kept]
+    own = np.searchsorted(authors, texts["client"].to_numpy(dtype=str))
+    cosines = np.zeros((len(texts), len(authors)))
+    if cosines.size:
+        cosines = vectors @ prototypes(train, authors).T
+    topics = [set(rows) - {UNKNOWN_TOPIC} for _, rows in train.frame.groupby("client")["topic"]]
+    shared = np.array([[topic in known for known in topics] for topic in texts["topic"]], dtype=bool)
+    shared = shared.reshape(cosines.shape)
+    shared[~shared[np.arange(len(own)), own]] = False  # a text of a topic that its author does not train on
+    return Search(cosines, own, np.ones(cosines.shape, dtype=bool)), shared
+
+
+def neighbours(test: Sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the author's place, whether the nearest other text is the author's, and the chance of that: three [n].
+
+    Of texts whose author has another one; of several nearest texts, the share that is the author's.
+    """
+    names, authors = np.unique(test.frame["client"].to_numpy(dtype=str), return_inverse=True)
+    sizes = np.bincount(authors, minlength=len(names))[authors]
+    found = np.zeros(len(authors))
+    for rows in rows_at_once(len(authors), len(authors)):
+        cosines = test.vectors[rows] @ test.vectors.T
+        places = np.arange(len(authors))[rows]
+        cosines[np.arange(len(places)), places] = -np.inf
+        nearest = cosines == cosines.max(axis=1, initial=-np.inf, keepdims=True)
+        found[rows] = (nearest & (authors[places][:, None] == authors)).sum(axis=1) / nearest.sum(axis=1).clip(min=1)
+    kept = sizes > 1
+    return authors[kept], found[kept], ((sizes - 1) / max(1, len(authors) - 1))[kept]
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every encoder; settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors.
+
+    Variants: ``low`` and ``high`` (95 % interval over authors), and ``same_topic``, among authors of one topic.
+    """
+    checked = read_settings("author_retrieval", settings, DEFAULTS)
+    kinds = {name: [inputs.sources(name, kind) for kind in ("train", "test")] for name in _chosen(inputs, checked)}
+    return scores_frame(
+        row
+        for name, (train, test) in kinds.items()
+        for row in retrieval_scores(name, train, test, checked["draws"], checked["seed"])
+    )
+
+
+def _chosen(inputs: ScoreInputs, checked: Mapping[str, Any]) -> list[str]:
+    return read_encoders(inputs, checked["encoders"])
+
+
+def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, seed: int) -> Iterator[Score]:
+    """Score one encoder by the human texts of an experiment in its space."""
+    everyone, shared = search(train, test)
+    for variant, found in (("", everyone.among(everyone.candidates)), (SAME_TOPIC, everyone.among(shared))):
+        note = "needs held-out texts of two authors" + (" of one topic" if variant else "")
+        yield from _centroid_scores(encoder, variant, found, draws, seed, note)
+    authors, right, chance = neighbours(test)
+    several = len(set(authors)) > 1
+    note = "needs two authors with two held-out texts each"
+    counts = _counts(authors.max(initial=-1) + 1, draws, seed)
+    yield from _rows(
+        encoder, "neighbour_accuracy", "", mean_draws(right, authors, counts) if several else None, len(right), note
+    )
+    yield _row(encoder, "neighbour_chance", "", float(chance.mean()) if several else np.nan, len(right), note)
+
+
+def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
+    n, several = len(found.own), len(set(found.own)) > 1
+    counts = _counts(found.cosines.shape[1], draws, seed)
+    means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
+    for metric, values in means.items():
+        yield from _rows(encoder, metric, variant, mean_draws(values, found.own, counts) if several else None, n, note)
+    text, author = np.nonzero(found.candidates)
+    area = pair_auc_draws(found.cosines[text, author], found.own[text], author, counts) if several else None
+    yield from _rows(encoder, "retrieval_auc", variant, area, n, note)
+    chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
+    yield _row(encoder, "retrieval_chance", variant, chance, n, note)
+
+
+def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
+    """Counts whose first row is the data itself."""
+    return np.concatenate([observed(authors), resample_counts(authors, seed, draws)]) if authors else observed(1)
+
+
+def _rows(encoder: str, metric: str, variant: str, draws: np.ndarray | None, n: int, note: str) -> Iterator[Score]:
+    known = draws is not None and bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
+    ends = (float(draws[0]), *interval(draws[1:])) if known and draws is not None else (np.nan,) * 3
+    for name, value in zip(("", "low", "high"), ends, strict=True):
+        yield _row(encoder, metric, "_".join(filter(None, (variant, name))), value, n, note)
+
+
+def _row(encoder: str, metric: str, variant: str, value: float, n: int, note: str) -> Score:
+    return Score(0, SOURCE, encoder, metric, variant, value, n, "" if value == value else note)
+
+
+def unproven(scores: pd.DataFrame) -> dict[str, str]:
+    """Return why an encoder cannot be said to separate the writers' own texts, by encoder; {} where all can.
+
+    It does where the 95 % interval of its AUC lies above the 0.5 of guessing.
+    """
+    found = {}
+    for encoder, own in scores[scores["metric"] == "retrieval_auc"].groupby("encoder"):
+        value = dict(zip(own["variant"], own["value"], strict=True))
+        if value[""] != value[""]:
+            note = own.loc[own["variant"] == "", "note"].iloc[0]
+            found[str(encoder)] = f"was not tested on the writers' own texts ({note})"
+        elif value["low"] <= 0.5:
+            ends = f"[{value['low']:.3f}, {value['high']:.3f}]"
+            found[str(encoder)] = f"does not separate the writers' own texts (AUC {value['']:.3f} {ends})"
+    return found
