@@ -34,6 +34,12 @@ def test_items_are_those_that_may_be_passed_on() -> None:
     assert all(item.anchors[0].endswith("\n") for item in items if item.dimension == "em-subj-pronoun")
 
 
+def test_fewer_items_are_the_first_of_each_dimension() -> None:
+    everything, few = read_items(), read_items(3)
+    assert Counter(item.dimension for item in few) == dict.fromkeys(Counter(item.dimension for item in everything), 3)
+    assert few[:3] == everything[:3]
+
+
 def test_order_by_hand() -> None:
     # s(A1,S1) .9, s(A2,S2) .5: .01 + .25 = .26; s(A1,S2) .6, s(A2,S1) .7: .16 + .09 = .25, so S2-S1.
     # The sums of similarities say the other order, 1.4 against 1.3: the squares decide.

@@ -146,7 +146,7 @@ def test_the_studies_of_volume_and_imbalance(plan) -> None:
     found = jobs(planner, *points)
     assert found["generate"] == 5 * 2 * 2
     assert found["train_shared"] == 5 * 2 * 6 * 2
-    assert all(len(planner.evaluation.families(name)) == 2 for name in points)
+    assert all(len(planner.evaluation.families(name)) == 3 for name in points)
     assert planner.sweeps.figures("svg") == [
         f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")
     ]

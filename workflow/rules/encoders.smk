@@ -201,7 +201,7 @@ rule certify_encoder:
     resources:
         **asks("certify_encoder", costs.encoder_gpus, costs.certificate_work),
     params:
-        cfg=preparation.encoder_settings,
+        cfg=preparation.certificate_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),
     script:
         "../scripts/certify_encoder.py"

@@ -8,6 +8,7 @@ rule make_table:
         scores=or_stop(tables.scores),
         comparisons=tables.comparisons,
         evidence=tables.evidence,
+        retrieval=tables.retrieval,
         paper=tables.paper_values,
         prompts=tables.prompts,
     output:

@@ -15,4 +15,4 @@ from favor.running.job import job
 with job(snakemake) as cfg:
     folder = cfg["encoder"]["folder"]
     encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
-    write_parquet(certify(encoder.encode, read_items()), snakemake.output.certificate, CERTIFICATE)
+    write_parquet(certify(encoder.encode, read_items(cfg["stel_items"])), snakemake.output.certificate, CERTIFICATE)

@@ -10,6 +10,7 @@ from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.report.build import build_table
+from favor.report.cautions import cautioned
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.context import Context
 from favor.report.every_metric import panels_of_scores
@@ -34,6 +35,8 @@ with job(snakemake) as cfg:
     prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]
     posts = EvaluationPosts.of(dict(zip(context.seeds, prompts, strict=True)), context.prompts)
     spec = with_remarks(spec, posts, context.remarks, context.clients)
+    for path in snakemake.input.retrieval:
+        spec = cautioned(spec, read_parquet(path, SCORES), context.encoders, context.encoder_titles)
     evidence = [read_parquet(path, EVIDENCE) for path in snakemake.input.evidence]
     cells = build_table(spec, scores, context, paper, next(iter(comparisons), None), next(iter(evidence), None))
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)

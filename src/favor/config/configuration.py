@@ -73,6 +73,9 @@ class Configuration(Section):
         "Forks jobs on this machine from one process that has their libraries imported, which saves each some seconds. "
         "Jobs that take a GPU, and those of conda environments and containers, start on their own.",
     )
+    stel_items: int | None = key(
+        None, "Certifies encoders with the first so many items of each style of STEL; null takes all 500.", ge=1
+    )
     corpora: dict[Name, Corpus] = key({}, "Raw corpora by name.")
     base_models: dict[Name, LanguageModel] = key({}, "Base language models by name.")
     encoders: dict[Name, Encoder] = key({}, "Text encoders by name.")

@@ -12,6 +12,7 @@ A2, which has A1's content, the one nearer to A1 is chosen. An encoder of conten
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,14 +38,21 @@ class Item:
     correct: int
 
 
-def read_items() -> list[Item]:
-    """Return the items that ship with the project (``stel_items/README.md``), in the order of their file."""
+def read_items(limit: int | None = None) -> list[Item]:
+    """Return the items that ship with the project (``stel_items/README.md``), in the order of their file.
+
+    ``limit``: of each dimension the first so many.
+    """
     # One line per item: the texts hold line separators of their own, which splitlines() would cut at.
     rows = [json.loads(line) for line in ITEMS.read_text(encoding="utf-8").split("\n") if line]
-    return [
-        Item(row["dimension"], row["item"], tuple(row["anchors"]), tuple(row["alternatives"]), row["correct"])
-        for row in rows
-    ]
+    seen: Counter[str] = Counter()
+    items = []
+    for row in rows:
+        if limit is None or seen[row["dimension"]] < limit:
+            seen[row["dimension"]] += 1
+            pairs = tuple(row["anchors"]), tuple(row["alternatives"])
+            items.append(Item(row["dimension"], row["item"], *pairs, row["correct"]))
+    return items
 
 
 def choices(similarity: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:

@@ -11,8 +11,9 @@ from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives, parameter, pick
-from favor.plan.tables import Tables
+from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
+from favor.report.cautions import prints_style
 from favor.report.figure_specs import asked
 
 _COMMON = "prompts.common"
@@ -36,6 +37,8 @@ class Evaluation:
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
         families.update(*(asked(figure)[1] for figure in self.figures(experiment)))
+        if any(prints_style(self.tables.specs[label]) for label in labels):
+            families.add(RETRIEVAL)
         if "all" in section.figures:
             families.update(BESIDE_FIGURES)
         return sorted(families)

@@ -203,6 +203,10 @@ class Preparation:
         """Return which encoder a job encodes texts with."""
         return parameter(encoder=self.project.encoder_settings(key))
 
+    def certificate_settings(self, key: OfEncoder) -> dict[str, Any]:
+        """Return which encoder is certified, and with how many items."""
+        return parameter(encoder=self.project.encoder_settings(key), **pick(self.config, "stel_items"))
+
     def demo_assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
         """Return how texts of an assistant are generated."""
         demo = self.config.assistants[key.assistant].demo

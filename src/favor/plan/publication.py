@@ -12,7 +12,7 @@ from favor.plan.keys import Run, SweepTable, Table
 from favor.plan.project import Project, parameter, plain, unique, without
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
-from favor.plan.tables import TABLE_KINDS, Tables
+from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
 from favor.plan.training import Training
 from favor.report.figure_specs import asked
 from favor.running.environment import latex_available
@@ -109,13 +109,15 @@ class Publication:
         ]
 
     def evidence(self, key: object = None) -> list[str]:
-        """Return what the first screen of every experiment shown rests on: all pairs of rows, and voices kept."""
+        """Return what the first screen of every experiment shown rests on: all pairs of rows, voices kept, cautions."""
         shown = self.evaluation.shown()
-        kept = [name for name in shown if "voice_kept" in self.evaluation.families(name)]
-        return [
-            *(self.paths.evidence.of(experiment=name) for name in shown),
-            *(self.paths.scores.of(experiment=name, family="voice_kept") for name in kept),
+        read = [
+            self.paths.scores.of(experiment=name, family=family)
+            for family in ("voice_kept", RETRIEVAL)
+            for name in shown
+            if family in self.evaluation.families(name)
         ]
+        return [*(self.paths.evidence.of(experiment=name) for name in shown), *read]
 
     def report_code(self) -> list[str]:
         """Return what declares the tables."""
@@ -148,6 +150,8 @@ class Publication:
             "never_sampled": self._never_sampled(name),
             "references": self.tables.context(name)["references"],
             "voice_kept": "voice_kept" in self.evaluation.families(name),
+            "retrieval": RETRIEVAL in self.evaluation.families(name),
+            **{key: self.tables.context(name)[key] for key in ("encoders", "encoder_titles")},
             "remarks": self.tables.remarks(name),
             "gallery": name in self.evaluation.galleries(),
             "corpus": without(self.project.config.corpora[experiment.corpus], "path"),

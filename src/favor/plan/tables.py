@@ -22,9 +22,11 @@ from favor.plan.keys import InExperiment, OfLabel, OfTable
 from favor.plan.project import Project, parameter
 from favor.plan.records import Records
 from favor.plan.studies import Studies
+from favor.report.cautions import prints_style
 from favor.report.specs import TableSpec, load_spec, spec_module
 
 TABLE_KINDS = ("parquet", "tex", "html")
+RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
 
 
 class Tables:
@@ -152,6 +154,10 @@ class Tables:
         scored = any(column.metric or column.direction for column in columns) or any(row.metric for row in spec.rows)
         marked = spec.comparisons is None and (spec.every_metric or bool(spec.sources and scored))
         return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
+
+    def retrieval(self, key: OfLabel) -> list[str]:
+        """Return whether encoders separate the writers' own texts, for a table that prints style scores."""
+        return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
 
     def prompts(self, key: OfLabel) -> list[str]:
         """Return the prompts of every seed, whose posts a table counts."""

@@ -21,6 +21,7 @@ from favor.corpora.tables import (
 )
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
+from favor.report.cautions import cautioned, prints_style, sentences
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.every_metric import panels_of_cells
@@ -110,11 +111,15 @@ def _experiment(
         },
         clients * experiment["prompts"]["per_client"],
     )
+    scores, titles = results / name / "scores", values["encoder_titles"]
+    retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values["retrieval"] else None
     tables = []
     for label in values["tables"]:
         spec = with_remarks(printed_spec(label), posts, values["remarks"], clients)
         if not spec.publishable:
             continue
+        if retrieval is not None and prints_style(spec):
+            spec = cautioned(spec, retrieval, values["encoders"], titles)
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         if spec.every_metric:
@@ -122,9 +127,11 @@ def _experiment(
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
     evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
-    kept = read_parquet(results / name / "scores" / "voice_kept.parquet", SCORES) if values["voice_kept"] else None
+    kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values["voice_kept"] else None
     style, rows, display = experiment["style_encoder"], values["rows"], values["display"]
+    measured = {style, *experiment["evaluation"]["encoders"]}
     return ExperimentReport(
+        cautions=[] if retrieval is None else sentences(retrieval, measured, titles),
         finding=finding(evidence, style, rows, values["references"], display),
         leaderboard=leaderboard(evidence, kept, style, rows, clients, display),
         name=name,

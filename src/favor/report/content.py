@@ -90,7 +90,8 @@ class ExperimentReport:
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
     numbers.json. ``finding`` and ``leaderboard``: the headline with its uncertainty, and all rows in one order
-    (:mod:`favor.report.leaderboard`). ``gallery``: the page beside the report that quotes texts, if there is one.
+    (:mod:`favor.report.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the page
+    beside the report that quotes texts, if there is one.
     """
 
     name: str
@@ -108,6 +109,7 @@ class ExperimentReport:
     kind: str = "Experiment"
     numbers: Sequence[Mapping[str, Any]] = ()
     finding: str = ""
+    cautions: Sequence[str] = ()
     leaderboard: pd.DataFrame | None = None
     gallery: str = ""
 

@@ -96,6 +96,7 @@ def _opening(experiment: ExperimentReport) -> list[str]:
             "opening",
         ),
     ]
+    parts += [f'<p class="caution">{html_text(caution)}</p>' for caution in experiment.cautions]
     if experiment.finding:
         parts.append(f'<p class="finding">{html_text(experiment.finding)}</p>')
     if experiment.gallery:

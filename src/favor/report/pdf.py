@@ -186,6 +186,7 @@ def _opening(experiment: ExperimentReport, files: dict[Path, str]) -> list[str]:
         rf"\section{{{escape(experiment.title)}}}",
         rf"\begin{{quote}}\itshape {escape(statement(experiment))}\end{{quote}}",
         rf"\begin{{description}}\setlength{{\itemsep}}{{0pt}}{items}\end{{description}}",
+        *(rf"\textbf{{{escape(caution)}}}\par" for caution in experiment.cautions),
         _finding(experiment),
     ]
     if experiment.figures:

@@ -37,7 +37,8 @@ nav ul { list-style: none; padding: 0; margin: 0; font-size: .92rem; }
 dl.opening { display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; max-width: none; }
 dl.opening div { display: flex; gap: .5rem; }
 h1 + h2 { margin-top: .5rem; border-top: 0; padding-top: 0; }
-p.statement, p.finding { max-width: none; }
+p.statement, p.finding, p.caution { max-width: none; }
+.caution { font-weight: 600; }
 .finding { font-size: 1.08rem; font-weight: 500; }
 .statement { background: var(--warn); border-left: 4px solid var(--warnline); padding: .6rem .9rem; max-width: 48rem; }
 .scroll { position: relative; overflow-x: auto; margin: .75rem 0 .25rem; }
