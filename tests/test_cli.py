@@ -29,6 +29,11 @@ def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
         (["check"], ["check"]),
         (["run", "--dry-run"], ["all"]),
         (["report", "--results", "elsewhere"], ["elsewhere/report.html"]),
+        (
+            ["certify", "asce_a", "minilm"],
+            [f"results/encoders/{name}/certificate.parquet" for name in ("asce_a", "minilm")]
+            + [f"results/demo/clients/embeddings/{name}.parquet" for name in ("asce_a", "minilm")],
+        ),
     ],
 )
 def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
@@ -48,6 +53,17 @@ def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
     assert command[command.index("--") + 1 :] == targets
     assert ("--dry-run" in command) == ("--dry-run" in arguments)
     assert stopped.value.code == 3
+
+
+def test_an_encoder_that_is_not_there_is_one_line_with_those_that_are(repository, monkeypatch) -> None:
+    for name, problem in (
+        ("asce_c", "there is no encoder 'asce_c'; the configuration has asce_a, minilm, stylometry, luar"),
+        ("luar", "encoder 'luar' cannot be certified: LUAR-MUD .* is not on this machine"),
+    ):
+        micro = str(repository / "tests" / "data" / "micro.yaml")
+        monkeypatch.setattr(sys, "argv", ["favor", "certify", "asce_a", name, "--configfile", micro])
+        with pytest.raises(SystemExit, match=rf"^error: {problem}$"):
+            cli.main()
 
 
 def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, tmp_path, capsys) -> None:

@@ -1,4 +1,4 @@
-"""The command ``favor``: what a configuration costs, whether its corpus suffices, the run, and the report.
+"""The command ``favor``: what a configuration costs, whether its corpus and encoders suffice, the run, and the report.
 
 It starts Snakemake with the options that everybody needs. For all the others, call ``snakemake`` itself.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from favor.plan.__main__ import CHECKOUT, add_arguments, print_estimate
 HELP = {
     "plan": "print jobs, GPU-hours, memory, disk and traffic before anything is started",
     "check": "read and divide the corpus, without a model, and say whether the experiments can be run",
+    "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
 }
@@ -36,16 +38,31 @@ def checkout() -> Path:
     raise UserError("no Snakefile here; change to your clone of FAVoR Workflow and start favor again")
 
 
+def planner_of(arguments: argparse.Namespace) -> Planner:
+    """Return the planner of the configuration that a command line names."""
+    return Planner(resolve({**read_files(_files(arguments)), **_values(arguments)}), checkout())
+
+
+def _files(arguments: argparse.Namespace) -> list[str]:
+    files = arguments.configfile or [str(checkout() / "config" / "config.yaml")]
+    check_files(files)  # Snakemake itself ends in a traceback where one is missing
+    return list(files)
+
+
+def _values(arguments: argparse.Namespace) -> dict[str, str]:
+    named = {"corpus_path": arguments.corpus_path, "results": arguments.results}
+    return {key: value for key, value in named.items() if value}
+
+
 def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow."""
     folder = checkout()
-    files = arguments.configfile or [str(folder / "config" / "config.yaml")]
-    check_files(files)  # Snakemake itself ends in a traceback where one is missing
-    named = {"corpus_path": arguments.corpus_path, "results": arguments.results}
-    values = {key: value for key, value in named.items() if value}
+    files, values = _files(arguments), _values(arguments)
     targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)
-    if targets is None:
-        targets = Planner(resolve({**read_files(files), **values}), folder).publication.report()
+    if arguments.command == "certify":
+        targets = certificate_targets(planner_of(arguments), arguments.encoders)
+    elif targets is None:
+        targets = planner_of(arguments).publication.report()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile"), "--cores", arguments.cores]
     command += ["--configfile", *files]
     if values:
@@ -53,15 +70,47 @@ def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     return [*command, *(["--dry-run"] if arguments.dry_run else []), "--", *targets]
 
 
+def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
+    """Return the files behind the certificates of encoders."""
+    found = planner.evaluation.certified(encoders)
+    files = [planner.paths.certificate.of(encoder=name) for name in encoders]
+    return [*files, *(file for texts in found.values() for file in texts.values() if file)]
+
+
+def print_certificates(arguments: argparse.Namespace) -> None:
+    """Print what the workflow made for ``favor certify``, a table per experiment whose texts were read."""
+    # Here, because the other commands need neither pandas nor torch's libraries.
+    from favor.report.certificates import certificate_lines
+    from favor.report.context import Context
+    from favor.scores.author_retrieval import DEFAULTS
+
+    planner = planner_of(arguments)
+    titles = {name: encoder.title for name, encoder in planner.config.encoders.items() if encoder.title}
+    for experiment, texts in planner.evaluation.certified(arguments.encoders).items():
+        certificates = {name: Path(planner.paths.certificate.of(encoder=name)) for name in texts}
+        own = {name: Path(path) for name, path in texts.items() if path}
+        context, settings = Context("", [], encoder_titles=titles), DEFAULTS
+        if experiment:
+            context = Context(**planner.tables.context(experiment))
+            scores = planner.config.experiments[experiment].evaluation.scores
+            settings = {**DEFAULTS, **scores.get("author_retrieval", {})}
+            print(f"Human texts: the clients' of experiment '{experiment}'.")
+        print(*certificate_lines(certificates, own, context, settings), sep="\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
-    commands = found.add_subparsers(dest="command", required=True, metavar="{plan,check,run,report}")
+    commands = found.add_subparsers(dest="command", required=True, metavar="{plan,check,certify,run,report}")
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
-    for name in ("check", "run", "report"):
+    for name in ("check", "certify", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
-        command.add_argument("configfile", nargs="*", help="configuration; later files go over earlier ones (the demo)")
+        configfile = "configfile"
+        if name == "certify":
+            command.add_argument("encoders", nargs="+", help="names of encoders of the configuration")
+            configfile = "--configfile"
+        command.add_argument(configfile, nargs="*", help="configuration; later files go over earlier ones (the demo)")
         command.add_argument("--corpus-path", help="the raw corpus")
         command.add_argument("--results", help="the results folder")
         command.add_argument("--cores", default="all", help="cores to use (all)")
@@ -76,10 +125,12 @@ def main() -> None:
         if arguments.command == "plan":
             print_estimate(arguments)
             return
-        command = snakemake_command(arguments)
+        status = subprocess.run(snakemake_command(arguments), check=False).returncode
+        if arguments.command == "certify" and not status and not arguments.dry_run:
+            print_certificates(arguments)
     except UserError as error:
         sys.exit(f"error: {error}")
-    sys.exit(subprocess.run(command, check=False).returncode)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

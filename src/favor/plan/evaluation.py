@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from favor.federation.factors import Factors
+from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
@@ -278,6 +280,22 @@ class Evaluation:
     def certificates(self, key: InExperiment) -> list[str]:
         """Return the certificates of an experiment's encoders."""
         return [self.paths.certificate.of(encoder=encoder) for encoder in self.project.encoders_of(key.experiment)]
+
+    def certified(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return encoders by the first experiment that measures with them, "" for none: its human texts by encoder.
+
+        Raises ``UserError`` for an encoder that the configuration or this machine does not have.
+        """
+        config, found = self.project.config, dict[str, dict[str, str]]()
+        for name in names:
+            if name not in config.encoders:
+                raise UserError(f"there is no encoder '{name}'; the configuration has {', '.join(config.encoders)}")
+            if name in self.project.absent:
+                raise UserError(f"encoder '{name}' cannot be certified: {self.project.absent[name]}")
+            using = [key for key in config.experiments if name in self.project.encoders_of(key)]
+            texts = self.project.sources(Table(using[0], ""), name) if using else ""
+            found.setdefault(using[0] if using else "", {})[name] = texts
+        return found
 
     def certificate_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return whose certificates these are."""
