@@ -16,6 +16,7 @@ from favor.report.html import html_table
 from favor.report.labels import printed_spec
 from favor.report.page import write_html_report
 from favor.report.pdf import latex_source
+from favor.report.sweeps import Point, cautioned_at_points
 from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources
 from favor.scores.metric import scores_frame
@@ -67,6 +68,20 @@ def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> N
     assert found.count("Caution: ") == len(named)
     assert all(f"Caution: {name} does not separate" in found for name in named)
     assert prints_style(spec) == (label != "communication-by-method")
+
+
+def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
+    spec, points = printed_spec("imbalance-sweep"), [Point("even", "one"), Point("steep", "two")]
+    named = {"one": {"style": "asce_a"}, "two": {"style": "minilm"}}
+    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), named, {}).caption
+    assert found.startswith("steep: Caution: MiniLM does not separate")
+    assert "even" not in found.removesuffix(spec.caption)
+    both = dict.fromkeys(named, named["two"])
+    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), both, {}).caption
+    assert found.startswith("Caution: MiniLM")
+    assert found.count("Caution") == 1
+    sound = dict.fromkeys(named, named["one"])
+    assert cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), sound, {}).caption == spec.caption
 
 
 def test_the_sentence_stands_before_the_scores(retrieval, scores) -> None:

@@ -26,6 +26,7 @@ rule make_sweep_table:
         scores=paths.sweep_scores,
         comparisons=sweeps.comparisons,
         evidence=sweeps.evidence,
+        retrieval=sweeps.retrieval,
         prompts=sweeps.prompts,
         paper=tables.paper_values,
     output:

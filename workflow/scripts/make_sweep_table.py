@@ -15,9 +15,9 @@ from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.report.remarks import EvaluationPosts
-from favor.report.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
+from favor.report.sweeps import at_points, build_sweep, cautioned_at_points, points_of, with_remarks_of_points
 from favor.running.job import job
-from favor.scores.tables import SWEEP_SCORES
+from favor.scores.tables import SCORES, SWEEP_SCORES
 
 with job(snakemake) as cfg:
     spec, points = printed_spec(snakemake.wildcards.label), points_of(cfg["points"])
@@ -34,6 +34,11 @@ with job(snakemake) as cfg:
         prompts[path.parts[-3]][int(path.parts[-2].removeprefix("seed"))] = read
     posts = {name: EvaluationPosts.of(read, contexts[name].prompts) for name, read in prompts.items()}
     spec = with_remarks_of_points(spec, points, contexts, posts)
+    # .../{experiment}/scores/author_retrieval.parquet
+    retrieval = {Path(path).parent.parent.name: read_parquet(path, SCORES) for path in snakemake.input.retrieval}
+    roles = {name: context.encoders for name, context in contexts.items()}
+    titles = next(iter(contexts.values())).encoder_titles
+    spec = cautioned_at_points(spec, points, retrieval, roles, titles)
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
     cells = build_sweep(spec, points, scores, contexts, paper, comparisons, evidence)

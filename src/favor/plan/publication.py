@@ -117,7 +117,10 @@ class Publication:
             for name in shown
             if family in self.evaluation.families(name)
         ]
-        return [*(self.paths.evidence.of(experiment=name) for name in shown), *read]
+        sweeps = self.project.config.sweeps.items()
+        labels = [SweepTable(name, label) for name, sweep in sweeps for label in sweep.tables]
+        read += [file for key in labels for file in self.sweeps.retrieval(key)]
+        return unique([*(self.paths.evidence.of(experiment=name) for name in shown), *read])
 
     def report_code(self) -> list[str]:
         """Return what declares the tables."""

@@ -77,6 +77,11 @@ class Sweeps:
         within = self.tables.specs[key.label].ranked_within == "point"
         return [file for name in experiments if within for file in self.tables.evidence(Table(name, key.label))]
 
+    def retrieval(self, key: SweepLabel) -> list[str]:
+        """Return whether encoders separate the writers' own texts, of every experiment, for a table of style scores."""
+        experiments = self.experiments(key.sweep)
+        return [file for name in experiments for file in self.tables.retrieval(Table(name, key.label))]
+
     def prompts(self, key: SweepLabel) -> list[str]:
         """Return the prompts of every experiment and seed, whose posts a table counts."""
         experiments = self.experiments(key.sweep)
@@ -126,6 +131,8 @@ class Sweeps:
             corpus = config.corpora[first.corpus]
             settings[name] = {
                 **pick(sweep, "title", "axis", "points", "tables", "figure"),
+                "encoders": {entry: self.tables.encoder_roles(entry) for entry in experiments},
+                "encoder_titles": self.tables.context(experiments[0])["encoder_titles"],
                 "methods": self._methods(name),
                 "display": self._titles(name, self.project.titles),
                 "seeds": sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),

@@ -29,7 +29,7 @@ from favor.report.figure_specs import figures_in_order, load_figure
 from favor.report.labels import printed_spec
 from favor.report.leaderboard import finding, leaderboard
 from favor.report.remarks import EvaluationPosts, with_remarks
-from favor.report.sweeps import at_points, points_of
+from favor.report.sweeps import at_points, cautioned_at_points, points_of
 from favor.running.changes import accepted_notes
 from favor.scores.tables import SCORES
 
@@ -163,9 +163,17 @@ def _experiment(
 
 def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
     folder, points = results / "sweeps" / name, points_of(values["points"])
+    retrieval = {
+        point.experiment: read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)
+        for point in points
+        if any(prints_style(printed_spec(label)) for label in values["tables"])
+    }
     tables = []
     for label in values["tables"]:
-        spec = at_points(printed_spec(label), points)
+        spec = printed_spec(label)
+        if prints_style(spec):
+            spec = cautioned_at_points(spec, points, retrieval, values["encoders"], values["encoder_titles"])
+        spec = at_points(spec, points)
         cells = read_parquet(folder / "tables" / f"{label}.parquet", TABLE_CELLS)
         own = sorted({f"{point.experiment}/statistics/{label}.parquet" for point in points} if spec.comparisons else ())
         tables.append(ReportTable(spec, cells, ", ".join([f"sweeps/{name}/scores.parquet", *own])))

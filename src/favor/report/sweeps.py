@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from favor.report.build import fill, rows_of
+from favor.report.cautions import cautioned
 from favor.report.context import Context
 from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.report.specs import POINT, Row, TableSpec
@@ -63,11 +64,35 @@ def with_remarks_of_points(
         for label, one in told.items():
             if text := one.remarks.get(name):
                 where.setdefault(text, []).append(label)
-        remarks[name] = " ".join(
-            text if len(labels) == len(points) else f"{', '.join(labels)}: {text}" for text, labels in where.items()
-        )
+        remarks[name] = " ".join(_of_points(where, points))
     panels = next((one.panels for one in told.values() if one.panels != spec.panels), spec.panels)
     return replace(spec, remarks=remarks, panels=panels)
+
+
+def cautioned_at_points(
+    spec: TableSpec,
+    points: Sequence[Point],
+    retrieval: Mapping[str, pd.DataFrame],
+    roles: Mapping[str, Mapping[str, str]],
+    titles: Mapping[str, str],
+) -> TableSpec:
+    """Return ``spec`` with the sentences on encoders of every point before its caption (:func:`cautioned`).
+
+    ``retrieval`` and ``roles``: by experiment, of those that have the former.
+    """
+    told: dict[str, list[str]] = {}
+    for point in points:
+        if point.experiment in retrieval:
+            own = cautioned(spec, retrieval[point.experiment], roles[point.experiment], titles)
+            told.setdefault(own.caption.removesuffix(spec.caption).strip(), []).append(point.label)
+    return replace(spec, caption=" ".join([*(_of_points(told, points)), spec.caption]))
+
+
+def _of_points(told: Mapping[str, list[str]], points: Sequence[Point]) -> list[str]:
+    """Return sentences, each after the labels of the points that it is about unless it is about all."""
+    return [
+        text if len(labels) == len(points) else f"{', '.join(labels)}: {text}" for text, labels in told.items() if text
+    ]
 
 
 def build_sweep(
