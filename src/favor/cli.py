@@ -51,6 +51,8 @@ def _files(arguments: argparse.Namespace) -> list[str]:
 
 def _values(arguments: argparse.Namespace) -> dict[str, str]:
     named = {"corpus_path": arguments.corpus_path, "results": arguments.results}
+    if getattr(arguments, "rerun_other_versions", False):
+        named["rerun_other_versions"] = "true"
     return {key: value for key, value in named.items() if value}
 
 
@@ -115,6 +117,9 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--results", help="the results folder")
         command.add_argument("--cores", default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
+        if name == "run":
+            other = "make results again that other versions of libraries have made"
+            command.add_argument("--rerun-other-versions", action="store_true", help=other)
     return found
 
 

@@ -68,7 +68,6 @@ def write_tables(folder) -> None:
 def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[..., tuple[list[str], list[bytes]]]:
     """Runs a job of a stage that aligns with the client's style; returns its clients and the bytes of its outputs."""
     # Its imports stay as they are: this process goes on.
-    monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
     write_tables(tmp_path)
 
     def run(script, per_job) -> tuple[list[str], list[bytes]]:

@@ -43,7 +43,6 @@ def write_prompts(folder, clients) -> None:
 @pytest.fixture
 def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[..., tuple[int, dict[str, bytes]]]:
     """Returns the bytes of what all jobs of a run generate, with so many clients per job."""
-    monkeypatch.setattr("favor.running.devices.put_off_unused", lambda: None)
 
     def run(per_job) -> tuple[int, dict[str, bytes]]:
         def change(config) -> None:

@@ -98,8 +98,9 @@ def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
 def test_records_are_written_once_per_fingerprint(project) -> None:
     changes, fingerprint = started(project)
     changes.write([fingerprint, "unknown"])
-    (path,) = (project.folder / "results" / ".code").iterdir()
-    assert path.stem == fingerprint
+    folder = project.folder / "results" / ".code"
+    assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", "files.json"}
+    path = folder / f"{fingerprint}.json"
     assert "favor.ground.add" in json.loads(path.read_text())["definitions"]
 
 

@@ -96,6 +96,15 @@ USES = {
     "shadowed inside": "from favor.ground import add\ndef f():\n    def g(add): return add\n    add(g, 1)\nf()",
     "printed": "import sys\nfrom favor.ground import add\nprint(f'{add(1, 2)} sums', file=sys.stderr)",
     "global": "from favor.ground import add\ndef f():\n    global add\n    add = add\nf()",
+    "imported or bound inside": "def f():\n    try:\n        from favor.ground import add\n    except ImportError:\n"
+    "        add = None\n    return add(1, 2)\nf()",
+    "bound again inside": "def f():\n    from favor.ground import add\n    x = add(1, 2)\n    for add in ():\n"
+    "        pass\n"
+    "    return x\nf()",
+    "run as a program": "from favor.ground import add\nif __name__ == '__main__':\n    add(1, 2)",
+    "a value nobody reads": "from favor.ground import add\ndone = add(1, 2)",
+    "in a closure": "from favor.ground import add\ndef f():\n    plus = add\n    def g():\n        return plus(1, 2)\n"
+    "    return g()\nf()",
 }
 
 
@@ -104,6 +113,112 @@ def test_every_way_to_use_a_definition_is_followed(project, use) -> None:
     project.write("script.py", USES[use] + "\n")
     before = project.taken()
     project.write("favor/ground.py", FILES["favor/ground.py"].replace("a + b", "a - b"))
+    assert project.taken() != before
+
+
+SAME = [
+    ("def f(x):\n    total = x + 1\n    return total", "def f(x):\n    result = x + 1\n    return result"),
+    ("def f(x):\n    y: int = x\n    return y", "def f(x):\n    y = x\n    return y"),
+    ("def f(x):\n    if x:\n        return 1", "def f(x):\n    if x:\n        return 1\n    else:\n        pass"),
+    ("def f(x): return x", "def f(x, unused=1): return x"),
+    ("def f(x, *, y=2): return x * y", "def f(x, *, unused=None, y=2): return x * y"),
+    ("def _a(x): return x + 1\ndef f(x): return _a(x)", "def _b(x): return x + 1\ndef f(x): return _b(x)"),
+    ("_A = 3\ndef f(x): return x + _A", "_B = 3\ndef f(x): return x + _B"),
+    ("def f(x): return [y + 1 for y in x]", "def f(x): return [z + 1 for z in x]"),
+    (
+        "def f(x):\n    words = 'fix it'\n    raise UserError(f'{x}: {words}')",
+        "def f(x):\n    words = 'correct it'\n    raise UserError(f'{x}: {words}')",
+    ),
+    (
+        "def f(x):\n    words = f'{x}: bad'\n    raise UserError(words)",
+        "def f(x):\n    w = f'{x} is bad'\n    raise UserError(w)",
+    ),
+]
+OTHER = [
+    ("def f(x):\n    a = 1\n    b = 2\n    return a", "def f(x):\n    a = 1\n    b = 2\n    return b"),
+    ("def f(x, y): return x - y", "def f(y, x): return x - y"),
+    ("def f(x, y=1): return x - y", "def f(x, y=2): return x - y"),
+    ("def f(x, unused=1, y=2): return x - y", "def f(x, y=2): return x - y"),  # a place before another one
+    ("def f(x, **rest): return rest", "def f(x, y=1, **rest): return rest"),  # y would have been in rest
+    ("def f(x, y=1): return locals()", "def f(x): return locals()"),
+    ("def f(x):\n    a = x\n    return locals()", "def f(x):\n    b = x\n    return locals()"),
+    ("def f(x):\n    a = 1\n    return f'{a=}'", "def f(x):\n    b = 1\n    return f'{b=}'"),
+    (
+        "def f(x):\n    def g(): return 1\n    def h(): return 2\n    return g()",
+        "def f(x):\n    def g(): return 1\n    def h(): return 2\n    return h()",
+    ),
+    (
+        "def f(x):\n    a = b = 0\n    def g():\n        nonlocal a\n        a = 1\n    g()\n    return a",
+        "def f(x):\n    a = b = 0\n    def g():\n        nonlocal b\n        a = 1\n    g()\n    return a",
+    ),
+    ("def f(x):\n    class A:\n        y = 1\n    return A", "def f(x):\n    class A:\n        z = 1\n    return A"),
+    (
+        "def _a(x): return x + 1\ndef _b(x): return x + 2\ndef f(x): return _a(x) - _b(x)",
+        "def _a(x): return x + 1\ndef _b(x): return x + 2\ndef f(x): return _b(x) - _a(x)",
+    ),
+    ("_A = 3\n_B = 4\ndef f(x): return x + _A", "_A = 3\n_B = 4\ndef f(x): return x + _B"),
+    (
+        "def f(x):\n    words = 'a'\n    print(words)\n    raise UserError(words)",
+        "def f(x):\n    words = 'b'\n    print(words)\n    raise UserError(words)",
+    ),
+    ("@custom_op('a')\ndef f(x: int): return x", "@custom_op('a')\ndef f(x: float): return x"),
+    ("def f(x): return [y + z for y in x for z in y]", "def f(x): return [z + y for y in x for z in y]"),
+    (
+        "def f(x):\n    a, b = x\n    g = lambda: a\n    return b, g",
+        "def f(x):\n    a, b = x\n    g = lambda: b\n    return a, g",
+    ),
+]
+
+
+@pytest.mark.parametrize(("pair", "same"), [*((pair, True) for pair in SAME), *((pair, False) for pair in OTHER)])
+def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair, same) -> None:
+    found = []
+    for text in pair:
+        project.write("favor/made.py", f"from favor.foundation.errors import UserError\n{text}\n")
+        project.write("script.py", "from favor.made import f\nf(1)\n")
+        found.append(project.taken())
+    assert (found[0] == found[1]) == same
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "def f():\n    return globals()['add'](1, 2)",
+        "def f():\n    return eval('add(1, 2)')",
+        "def f():\n    return __import__('favor.ground')",
+        "class A:\n    pass\ndef f():\n    return A.__subclasses__()",
+        "class A:\n    def __init_subclass__(cls):\n        pass\ndef f():\n    return A()",
+        "import pkgutil\ndef f():\n    return pkgutil.resolve_name('favor.ground:add')",
+        "import runpy\ndef f():\n    return runpy.run_path('x.py')",
+    ],
+)
+def test_code_that_cannot_be_followed_is_refused_where_a_job_reaches_it(project, way) -> None:
+    project.write("favor/made.py", f"from favor.ground import add\n{way}\n")
+    assert project.taken()  # nobody reaches it
+    project.write("script.py", "from favor.made import f\nf()\n")
+    with pytest.raises(UserError, match="finds code that no fingerprint can follow"):
+        project.taken()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "from pathlib import Path\ndef f():\n    return (Path(__file__).parent / 'd.csv').read_text()",
+        "from pathlib import Path\ndef f():\n    return Path(__file__).with_name('d.csv').read_text()",
+        "from importlib import resources\ndef f():\n    return resources.files('favor').joinpath('d.csv').read_text()",
+        "from pathlib import Path\ndef f():\n    return [p for p in (Path(__file__).parent / 'data').iterdir()]",
+    ],
+)
+def test_a_file_beside_the_code_that_it_reads_counts(project, way) -> None:
+    project.write("favor/made.py", way + "\n")
+    project.write("favor/d.csv", "1\n")
+    project.write("favor/data/e.csv", "1\n")
+    project.write("favor/unread.csv", "1\n")
+    project.write("script.py", "from favor.made import f\nf()\n")
+    before = project.taken()
+    project.write("favor/unread.csv", "2\n")
+    assert project.taken() == before
+    project.write("favor/d.csv" if "d.csv" in way else "favor/data/e.csv", "2\n")
     assert project.taken() != before
 
 

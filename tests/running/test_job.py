@@ -8,12 +8,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import threadpoolctl
+import torch
 
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet
 from favor.running.job import job
-from favor.running.losses import LOSSES
-from favor.running.progress import Progress
 
 
 @pytest.fixture
@@ -55,32 +54,16 @@ def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line) -> N
     assert snakemake.log[0].read_text().endswith(line)
 
 
-class Logs(list):
-    """Snakemake's list of a rule's logs, of which one has a name."""
-
-    losses = ""
-
-
-def test_a_rule_with_a_log_for_losses_keeps_every_step(snakemake, tmp_path) -> None:
-    snakemake.log = Logs(snakemake.log)
-    snakemake.log.losses = tmp_path / "logs" / "a.parquet"
-    with job(snakemake):
-        progress = Progress("pretraining", 300, "tokens")
-        for loss in (3.0, 2.5, 2.25):
-            progress.update(100, loss=loss)
-        progress.update(1)  # says no loss
-    kept = read_parquet(snakemake.log.losses, LOSSES)
-    assert kept.to_numpy().tolist() == [[100, 3.0], [200, 2.5], [300, 2.25]]
-    assert Progress.losses is None
-
-
-def test_a_job_that_fails_keeps_no_losses(snakemake, tmp_path) -> None:
-    snakemake.log = Logs(snakemake.log)
-    snakemake.log.losses = tmp_path / "logs" / "a.parquet"
-    with pytest.raises(SystemExit), job(snakemake):
-        raise UserError("broken")
-    assert not snakemake.log.losses.exists()
-    assert Progress.losses is None
+def test_a_job_computes_with_the_threads_of_its_rule(snakemake) -> None:
+    snakemake.resources = {"compute_threads": 2}
+    before = torch.get_num_threads()
+    try:
+        with job(snakemake):
+            assert torch.get_num_threads() == 2
+            assert {pool["num_threads"] for pool in threadpoolctl.threadpool_info()} == {2}
+    finally:
+        torch.set_num_threads(before)
+        threadpoolctl.threadpool_limits(before)
 
 
 def test_half_a_surrogate_pair_in_a_message_ends_no_job_with_a_traceback(snakemake) -> None:

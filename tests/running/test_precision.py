@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from collections.abc import Callable
 
@@ -14,6 +15,12 @@ from favor.paper.names import METHODS
 from favor.running.definitions import TEXT_ERRORS
 from favor.running.fingerprint import EXEMPT, NAMING, SourceCode
 from favor.running.source_index import modules_below
+
+# Exempt modules that scripts, or what they reach, import. (The others run where Snakemake does.)
+HANDED_TO_JOBS = {
+    *("favor.running.code_check", "favor.running.job_log", "favor.running.occupancy", "favor.running.progress"),
+    "favor.foundation.names",
+}
 
 # Scripts that load a plug-in by its name, and what they read of it.
 LOADED = {
@@ -71,6 +78,24 @@ def scripts_of(found) -> set[str]:
 
 
 @pytest.mark.parametrize(
+    ("file", "name", "other"),
+    [
+        ("src/favor/lm/training.py", "_alike", "_equal_in_kind"),  # a private helper
+        ("src/favor/lm/batches.py", "first_response", "begin"),  # a local variable
+        ("src/favor/statistics/bootstrap.py", "wins", "won"),
+    ],
+)
+def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before, tmp_path, file, name, other) -> None:
+    for part in ("src/favor", "workflow/scripts"):
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
+    path = tmp_path / file
+    text, count = re.subn(rf"\b{name}\b", other, path.read_text())
+    assert count > 1
+    path.write_text(text)
+    assert all_fingerprints(tmp_path) == before
+
+
+@pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         ("src/favor/foundation/files.py", "free space or fix", "free disk space or fix"),
@@ -80,12 +105,22 @@ def scripts_of(found) -> set[str]:
             "def write_text(",
             "def new(path: Path) -> int:\n    return 1\n\n\ndef write_text(",
         ),
-        ("src/favor/running/job.py", "the job goes on without its log", "the job goes on"),
+        ("src/favor/running/job_log.py", "the job goes on without its log", "the job goes on"),
         ("src/favor/running/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
         ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
         ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
         ("src/favor/federation/methods/pfedme.py", "lambda_pfedme: float = 0.01", "lambda_pfedme: float = 0.02"),
         ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
+        # Names that nobody else sees, and what is written otherwise and means the same.
+        ("src/favor/foundation/registry.py", "fix it (docs/extending.md)", "correct it (docs/extending.md)"),
+        ("src/favor/foundation/registry.py", "; add it (docs/extending.md)", "; write it (docs/extending.md)"),
+        ("src/favor/lm/batches.py", "    total = stage_steps(", "    total: int = stage_steps("),
+        (
+            "src/favor/lm/batches.py",
+            "        return []\n    first",
+            "        return []\n    else:\n        pass\n    first",
+        ),
+        ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
     ],
 )
 def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new) -> None:
@@ -142,6 +177,24 @@ def test_the_constant_whose_strings_name_methods_is_declared(repository) -> None
     assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
 
 
+# Exempt functions whose words go into messages alone, and those that run where Snakemake does, before any job.
+SAYING = {"nearest", "number_hint", "printable", "shared_value", "code_files", "occupy"}
+
+
+def test_what_is_exempt_hands_nothing_to_a_job(repository) -> None:
+    """A function that no fingerprint holds returns nothing, so that no result can be made of what it says."""
+    for module in EXEMPT:
+        path = repository / "src" / f"{module.replace('.', '/')}.py"
+        if not path.is_file() or module not in HANDED_TO_JOBS:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            functions = node.body if isinstance(node, ast.ClassDef) and node.name[0] != "_" else [node]
+            for function in functions:
+                if isinstance(function, ast.FunctionDef) and function.name[0] != "_" and function.name not in SAYING:
+                    returns = ast.unparse(function.returns) if function.returns else "None"
+                    assert returns in ("None", "Iterator[None]", "NoReturn"), f"{module}.{function.name}: {returns}"
+
+
 def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:
     """Whoever catches such an error by a name raises another one with its words; nothing else is done with them."""
     kept = set()
@@ -153,8 +206,9 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
                     kept.add(f"{path.stem}:{ast.unparse(node.type)}")
     # These print the words and end the job, or a command, or fill the page of 'check', which nothing reads; the last
     # refuses a configuration with them.
-    printing = {"job", "devices", "__main__", "readiness", "cli", "announcing"}
-    assert kept <= {*(f"{name}:UserError" for name in printing), "job:Exception", "corpora:(LookupError, ValueError)"}
+    printing = {"job_log", "devices", "__main__", "readiness", "cli", "announcing"}
+    others = {"job_log:Exception", "corpora:(LookupError, ValueError)"}
+    assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 
 
 def test_every_script_is_traced_in_some_run(repository) -> None:

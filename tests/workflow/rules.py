@@ -28,6 +28,7 @@ def _print() -> None:
                 "name": rule.name,
                 "conda": str(rule.conda_env or ""),
                 "script": str(rule.script or ""),
+                "shell": str(rule.shellcmd or ""),
                 "log": len(rule.log),
                 "benchmark": str(rule.benchmark or ""),
                 "params": [name for name, _ in rule.params._get_names()],

@@ -90,3 +90,22 @@ def test_the_demo_is_found_from_another_folder(project, tmp_path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert project.planned("--directory", str(elsewhere))["pretrain_base"] == 1
+
+
+def test_code_that_changes_while_a_run_is_on_ends_the_job_and_keeps_nothing_of_it(project) -> None:
+    """The job itself edits what it reaches, as a hand would do while it runs."""
+    edit = (
+        "    from pathlib import Path\n\n"
+        "    code = Path('src/favor/foundation/files.py')\n"
+        "    code.write_text(code.read_text().replace('prefix=f\".{', 'prefix=f\"..{'))\n"
+    )
+    script = "workflow/scripts/make_demo_corpus.py"
+    project.edit(script, "with job(snakemake) as cfg:\n", f"with job(snakemake) as cfg:\n{edit}")
+    target = "results/corpora/micro/raw.csv"
+    output = refused(project, "--cores", "1", "--", target)
+    assert "error in make_demo_corpus: its code changed after the run had started" in output
+    assert not (project.folder / target).exists()
+    # The edit is there to stay: the next run plans it, and goes on.
+    project.edit(script, edit, "")
+    project.snakemake("--configfile", "micro.yaml", "--cores", "1", "--", target)
+    assert (project.folder / target).is_file()

@@ -154,6 +154,39 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
     assert planned["generate"] == 2
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "rule"),
+    [
+        # A planner that reverses a list: embeddings under the names of other encoders.
+        (
+            "src/favor/plan/evaluation.py",
+            "return [kind.of(key, encoder=encoder) for encoder in encoders]",
+            "return [kind.of(key, encoder=encoder) for encoder in reversed(encoders)]",
+            "score",
+        ),
+        # Rules that swap two inputs, and two outputs.
+        (
+            "workflow/rules/generation.smk",
+            "        generations=evaluation.generations,\n        common_generations=evaluation.common_generations,\n",
+            "        generations=evaluation.common_generations,\n        common_generations=evaluation.generations,\n",
+            "embed_generations",
+        ),
+        (
+            "workflow/rules/generation.smk",
+            "        golds=paths.gold_embeddings,\n        common=paths.common_embeddings,\n",
+            "        golds=paths.common_embeddings,\n        common=paths.gold_embeddings,\n",
+            "embed_generations",
+        ),
+    ],
+)
+def test_files_that_are_handed_over_otherwise_rerun_the_job(project, file, old, new, rule) -> None:
+    project.edit(file, old, new)
+    planned = project.planned()
+    assert planned[rule] > 0
+    assert planned["make_table"] > 0
+    assert not EVERYTHING_PER_METHOD & planned.keys()
+
+
 def test_swapped_values_of_two_keys_are_seen(project) -> None:
     project.edit("config/config.yaml", "lora: { rank: 8, alpha: 16 }", "lora: { rank: 16, alpha: 8 }")
     assert project.planned().keys() >= {"initialise_server", "train_shared", "generate"}
@@ -173,7 +206,7 @@ def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
         ("src/favor/foundation/files.py", "def write_text(", "def new() -> int:\n    return 1\n\n\ndef write_text("),
         ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
         ("src/favor/foundation/columns.py", '"training seed"', '"seed of the training"'),
-        ("src/favor/running/job.py", "the job goes on without its log", "the job goes on"),
+        ("src/favor/running/job_log.py", "the job goes on without its log", "the job goes on"),
         ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),
         ("workflow/scripts/make_demo_corpus.py", "if False:", "# a comment\nif False:"),
         ("workflow/rules/scores.smk", "# Scores: cheap,", "# Scores: very cheap,"),

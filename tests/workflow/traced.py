@@ -73,6 +73,7 @@ TRACED = {
         "generate_prompted",
         "join_generations",
         "judge",
+        "keep_upload",
         "measure_privacy",
         "prepare_judgements",
         "score_efficiency",

@@ -1,11 +1,13 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
+from favor.running.code_check import CODE
 from favor.running.devices import WIDTHS, limit_gpu_jobs
 from favor.running import announcing, forked, job_lines, provenance, repairs
 from favor.running.slurm_plugin import repair
 
-# Widths change no result, so what fitted a job's GPU is told to the next one beside the rules.
+# Told to jobs beside the rules: what fitted a GPU, which changes no result, and the code that was planned.
 os.environ[WIDTHS] = str(results.absolute() / ".widths")
+os.environ[CODE] = str(results.absolute() / FOLDER)
 
 
 def or_stop(function):

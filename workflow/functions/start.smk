@@ -19,8 +19,8 @@ from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.running.announcement import announce
 from favor.running.environment import export_source, latex_available, only_planning
-from favor.running.changes import Changes, check_accept
-from favor.running.fingerprint import fingerprint, source_code
+from favor.running.changes import FOLDER, Changes, check_accept
+from favor.running.fingerprint import PRELOADED, fingerprint, source_code
 from favor.running.occupancy import name_results
 from favor.running.results_folder import open_results
 
@@ -40,7 +40,7 @@ try:
     results, accepted = Path(planner.config.results), planner.config.accept
     scripts = ROOT / "workflow" / "scripts"
     check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
-    changes = Changes(results, source_code(SOURCE), accepted)
+    changes = Changes(results, source_code(SOURCE), accepted, planner.config.rerun_other_versions)
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
@@ -64,8 +64,8 @@ wildcard_constraints:
 
 
 def code(script, *modules):
-    """Fingerprint of a rule's script and of what it can reach; ``modules`` are loaded by name at run time."""
+    """Fingerprint of a rule's script and what it can reach; ``modules`` are loaded by name at run time."""
     try:
-        return fingerprint(scripts / f"{script}.py", SOURCE, modules)
+        return fingerprint(scripts / f"{script}.py", SOURCE, (*modules, PRELOADED))
     except UserError as error:
         raise WorkflowError(str(error)) from None

@@ -5,9 +5,9 @@
 # Uploads go once they are aggregated; the audit's copies stay, so that a changed audit trains nothing again.
 rule keep_upload:
     input:
-        paths.upload,
+        upload=paths.upload,
     output:
-        paths.audited_upload,
+        kept=paths.audited_upload,
     log:
         paths.log("keep_upload"),
     benchmark:
@@ -16,8 +16,10 @@ rule keep_upload:
         "../../envs/models.yaml"
     resources:
         **asks("keep_upload"),
-    shell:
-        "cp {input:q} {output:q} 2> {log:q}"
+    params:
+        code=code("keep_upload"),
+    script:
+        "../scripts/keep_upload.py"
 
 
 rule measure_privacy:

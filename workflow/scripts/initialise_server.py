@@ -1,9 +1,5 @@
 """Write an adapter that training starts from: PEFT's default initialisation, seeded."""
 
-from favor.running.imports import put_off_unused
-
-put_off_unused()
-
 from favor.federation.local import lora_settings
 from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors

@@ -3,15 +3,12 @@
 import sys
 from pathlib import Path
 
-from favor.running.imports import put_off_unused
-
-put_off_unused()
-
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
 from favor.lm.pretrain import PretrainSettings, pretrain
 from favor.running.job import job
+from favor.running.losses import write_losses
 from favor.running.progress import Progress
 
 with job(snakemake) as cfg:
@@ -24,4 +21,5 @@ with job(snakemake) as cfg:
     tokenizer = Path(snakemake.input.tokenizer).parent
     report = pretrain(texts, tokenizer, PretrainSettings(**settings), cfg["seed"], folder, progress)
     progress.close()
+    write_losses(report.losses, report.tokens // report.steps, snakemake.log.losses)
     print(f"{report.parameters:,} parameters, held-out loss {report.held_out_loss:.3f} nats per token", file=sys.stderr)

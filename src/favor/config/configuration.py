@@ -88,6 +88,9 @@ class Configuration(Section):
         [],
         "Stages (names of rules) whose results are kept although their code or configuration changed; one or a list.",
     )
+    rerun_other_versions: bool = key(
+        False, "Makes results again that other versions of torch, transformers, peft, numpy and the like have made."
+    )
     report: Report = section(Report, "What tables and the report show.")
     release: Release = section(Release, "The publication bundle (`snakemake release`).")
     threads: Threads = section(Threads, "CPU threads per job, by kind of work.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
@@ -46,7 +47,7 @@ class Registry:
         """Return the dotted module of plug-in ``name``. Raises ``UserError`` naming the nearest one, or what to add."""
         found = _modules(self).get(name)
         if found is None:
-            raise UserError(self._missing(name))
+            self._refuse(name)
         return found
 
     def entry(self, name: str) -> str:
@@ -71,11 +72,11 @@ class Registry:
         found = re.search(rf'^{constant} = "(.*)"', self.path(name).read_text(encoding="utf-8"), re.MULTILINE)
         return found[1] if found else ""
 
-    def _missing(self, name: str) -> str:
+    def _refuse(self, name: str) -> NoReturn:
         for folder in _folders(self):
             if name.isidentifier() and name[0] != "_" and (folder / f"{name}.py").is_file():
-                return f"{folder / name}.py declares no '{self.declares}'; add it (docs/extending.md)"
-        return f"{self.kind} '{name}' is unknown; {nearest(name, self.names())}"
+                raise UserError(f"{folder / name}.py declares no '{self.declares}'; add it (docs/extending.md)")
+        raise UserError(f"{self.kind} '{name}' is unknown; {nearest(name, self.names())}")
 
 
 def _folders(registry: Registry) -> list[Path]:

@@ -19,8 +19,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from favor.running.imports import absent
-
 Rotation = tuple[torch.Tensor, torch.Tensor]
 
 # Architectures of transformers whose layers compute Llama's formulas: w * (x / rms(x)); x cos + rotate_half(x) sin;
@@ -50,8 +48,7 @@ def kernels(device: torch.device) -> Kernels:
         return Kernels(_Norm.apply, _rotate)
     if device.type != "cuda" or any(importlib.util.find_spec(name) is None for name in ("liger_kernel", "triton")):
         return Kernels(_torch_norm, _rotate, _Gated.apply)
-    with absent("peft"):  # Liger looks whether it is there by importing it, which takes two seconds
-        from liger_kernel.ops import LigerRopeFunction, LigerSiLUMulFunction
+    from liger_kernel.ops import LigerRopeFunction, LigerSiLUMulFunction
 
     return Kernels(_torch_norm, LigerRopeFunction.apply, LigerSiLUMulFunction.apply)
 

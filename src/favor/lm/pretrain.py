@@ -27,11 +27,15 @@ _ENCODE_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class PretrainReport:
-    """What pretraining reached: optimiser steps, tokens seen, parameters, mean losses in nats a token."""
+    """What pretraining reached: optimiser steps, tokens seen, parameters, losses in nats per token.
+
+    ``losses``: of every step; ``training_loss``: their mean over the last tenth.
+    """
 
     steps: int
     tokens: int
     parameters: int
+    losses: list[float]
     training_loss: float
     held_out_loss: float
 
@@ -48,7 +52,7 @@ def pretrain(
 
     Texts are joined by the end-of-text token. The model and tokenizer are written as transformers reads them
     (safetensors), to a temporary folder first; ``config.json`` arrives last. The same arguments give the same bytes
-    on the same machine with the same number of threads. ``training_loss`` is the mean over the last tenth of the steps.
+    on the same machine with the same number of threads.
 
     Raises ``UserError`` where there is too little text, the settings cannot be a model, or the loss is not finite.
     """
@@ -75,6 +79,7 @@ def pretrain(
         steps=steps,
         tokens=steps * tokens_a_step,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
+        losses=losses,
         training_loss=float(np.mean(losses[-max(1, steps // 10) :])),
         held_out_loss=held_out_loss,
     )

@@ -1,7 +1,8 @@
 """Where Snakemake is told which changes the user accepts, and where the others are said before the first job.
 
-``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules. ``onstart`` is not called
-in a dry run, so the log entry that lists the planned jobs is waited for.
+``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules, and ``_params``, since
+parameters that depend on inputs are not recorded. ``onstart`` is not called in a dry run, so the log entry that lists
+the planned jobs is waited for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import atexit
 import logging
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from snakemake.logging import logger
@@ -19,6 +21,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from favor.foundation.errors import UserError
 from favor.running.changes import Changes, Difference
+from favor.running.given import handed_over, installed
 
 
 def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
@@ -26,11 +29,21 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
 
     Unless ``planning``, what was accepted and what is behind the fingerprints of the jobs is written down.
     """
-    params_changed = PersistenceBase.params_changed
+    params_changed, given = PersistenceBase.params_changed, PersistenceBase._params
+    here = repr(installed())
+
+    @lru_cache
+    def with_files(self: PersistenceBase, job: Any) -> list[Any]:
+        return sorted([*given(self, job), repr(handed_over(job.input, job.output)), here])
 
     def unless_accepted(self: PersistenceBase, job: Any, file: Any = None) -> bool | ParamsChange:
         change = params_changed(self, job, file)
-        return NO_PARAMS_CHANGE if change and changes.accepts(_difference(job, change)) else change
+        if not change:
+            return change
+        difference = _difference(job, change)
+        changes.libraries.see(str(job.rule.name), tuple(job.output), difference)
+        same = not changes.libraries.rerun and not difference.beside_libraries
+        return NO_PARAMS_CHANGE if same or changes.accepts(difference) else change
 
     def say(record: logging.LogRecord) -> bool:
         if getattr(record, "event", None) == LogEvent.RUN_INFO:
@@ -38,7 +51,7 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
             _say(workflow, changes)
         return True
 
-    PersistenceBase.params_changed = unless_accepted
+    PersistenceBase._params, PersistenceBase.params_changed = with_files, unless_accepted
     logger.addFilter(say)
     if not planning:
         atexit.register(changes.write_accepted)  # Snakemake lists no jobs where there are none
@@ -80,11 +93,13 @@ def _say(workflow: Any, changes: Changes) -> None:
     if RerunTrigger.PARAMS in workflow.rerun_triggers:
         found = ((job, workflow.persistence.params_changed(job)) for job in jobs)
         lines = changes.lines((job.rule.name, _difference(job, change) if change else None) for job, change in found)
+        lines += changes.libraries.lines()
         for line in ("", *lines, "") if lines else ():
             print(line, file=sys.stderr)
     if not workflow.dryrun:
         changes.write(job.params.get("code") for job in jobs)
+        changes.libraries.write(tuple(job.output) for job in jobs)
 
 
 def _difference(job: Any, change: ParamsChange) -> Difference:
-    return Difference(job.rule.name, frozenset(change.only_old), frozenset(change.only_new))
+    return Difference(str(job.rule.name), frozenset(change.only_old), frozenset(change.only_new))

@@ -18,7 +18,9 @@ from typing import Any
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
+from favor.running.code_check import code_files, write_code_files
 from favor.running.fingerprint import SourceCode
+from favor.running.given import FILES, LIBRARIES, Libraries
 
 FOLDER = ".code"
 ACCEPTED = "accepted.json"
@@ -36,22 +38,32 @@ class Difference:
     @property
     def key(self) -> str:
         """Digits that stand for this difference."""
-        return hashlib.sha256(repr((self.stage, sorted(self.old), sorted(self.new))).encode()).hexdigest()[:16]
+        old, new = (sorted(filter(_is_ours, part)) for part in (self.old, self.new))
+        return hashlib.sha256(repr((self.stage, old, new)).encode()).hexdigest()[:16]
+
+    @property
+    def beside_libraries(self) -> bool:
+        """Whether anything differs beside the versions of libraries."""
+        return any(map(_is_ours, self.old | self.new))
 
 
 class Changes:
     """The changes since results under ``results`` were made, by the code as it is.
 
     ``accept`` names the stages whose results are kept as they are. A difference that was accepted once is on record
-    and stays accepted.
+    and stays accepted. ``other_versions``: whether results that other versions of libraries made are made again.
     """
 
-    def __init__(self, results: Path, source: SourceCode, accept: Collection[str]) -> None:
+    def __init__(
+        self, results: Path, source: SourceCode, accept: Collection[str], other_versions: bool = False
+    ) -> None:
+        self.libraries = Libraries(results, FOLDER, other_versions)
         self._folder = results / FOLDER
         self._source = source
         self._accept = frozenset(accept)
         self._accepted = accepted_changes(results)
         self._kept_now: set[str] = set()
+        self._files = code_files(source.root.parent)
         self._unwritten = False
 
     @property
@@ -79,6 +91,10 @@ class Changes:
         old, new = _read(difference.old), _read(difference.new)
         found = list(self._definitions(old.get("code"), new.get("code")))
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
+        if old.get(FILES) != new.get(FILES):
+            found.append("which file it is given as what")
+        if old.get(LIBRARIES) != new.get(LIBRARIES):
+            found.append("versions of libraries")
         return found or ["its parameters changed"]
 
     def _definitions(self, old: str | None, new: str | None) -> Iterator[str]:
@@ -126,6 +142,7 @@ class Changes:
             path = self._folder / f"{fingerprint}.json"
             if not path.is_file():
                 write_json(self._recorded(fingerprint), path)
+        write_code_files(self._source.root.parent, self._files, self._folder)
         self.write_accepted()
 
     def _recorded(self, fingerprint: str) -> dict[str, Any]:
@@ -165,12 +182,19 @@ def check_accept(accept: Iterable[str], stages: Collection[str]) -> None:
 
 
 def _read(parameters: Iterable[str]) -> dict[str, Any]:
-    """Tell the fingerprint (``code``) from the configuration (``cfg``) among parameters as Snakemake writes them."""
+    """Tell parameters as Snakemake writes them: ``cfg``, the fingerprint ``code``, and what each job is given."""
     found: dict[str, Any] = {}
     for text in parameters:
         value = ast.literal_eval(text)
-        found["cfg" if isinstance(value, Mapping) else "code"] = value
+        if isinstance(value, tuple):
+            found[value[0]] = value[1]
+        else:
+            found["cfg" if isinstance(value, Mapping) else "code"] = value
     return found
+
+
+def _is_ours(parameter: str) -> bool:
+    return not parameter.startswith(f"('{LIBRARIES}'")
 
 
 def _keys(old: Any, new: Any, prefix: str = "") -> Iterator[str]:

@@ -1,14 +1,15 @@
 """One Python file as definitions: the text that can change a result, and the names each definition uses.
 
 A definition is what a top-level statement binds: a function, a class, a constant. Its text is the syntax tree without
-what no result depends on: docstrings, comments, annotations, the words of errors and messages, and the units and
-meanings of declared columns, which are kept apart for the code that prints them.
+what no result depends on: docstrings, comments, annotations, the words of errors and messages, the names of local
+variables and of private helpers, and the units and meanings of declared columns, which are kept apart for the code that
+prints them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 
 PACKAGE = "favor"
+SCRIPT = "script"  # a script is known as "script NAME"
 # Errors whose words only the user reads. Those of other errors may be kept as a result, such as a judge's bad answer.
 TEXT_ERRORS = {"UserError", "ValueError"}
 # Calls whose words go to the terminal and the log.
@@ -24,8 +26,30 @@ MESSAGES = {"Progress", "warnings.warn"}
 DESCRIPTIONS = {2: "unit", 3: "meaning"}
 COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
 _INTERPRETED = ("ClassVar", "InitVar", "KW_ONLY")
+# Decorators that read no annotation and call a function with what it is given. Others may read its signature.
+_PLAIN = {
+    *("property", "staticmethod", "classmethod", "abstractmethod", "override", "overload", "setter"),
+    *("contextmanager", "cache", "cached_property", "lru_cache", "wraps", "no_grad", "inference_mode"),
+}
+# Ways to find code or names that no text says.
+_UNFOLLOWED = {"globals", "eval", "exec", "__import__"}
+_UNFOLLOWED_PATHS = {("pkgutil", "resolve_name"), ("runpy", "run_path"), ("runpy", "run_module")}
+# Functions that see a local variable by its name.
+_BY_NAME = {"locals", "vars", "dir", *_UNFOLLOWED}
+_OWN = "#own"
 
 Name = tuple[str, ...]
+
+
+class Local:
+    """A local variable: what it is written as, a number by order of appearance."""
+
+    def __init__(self) -> None:
+        self.label = ""
+
+
+# Names bound inside a definition: local variables, and None for what keeps its name.
+Scope = Mapping[str, "Local | None"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +67,8 @@ class Definition:
     ``imported`` are the modules that these imports may run, ``loaded`` those that it loads by a literal name.
     ``described`` holds the texts of the units and of the meanings of the columns that it declares; ``describes`` says
     which of the two it reads of columns. ``strings`` are the texts of a constant that can name a
-    module.
+    module. ``labels`` are what private names of the module are written as. ``data``: whether it looks for files beside
+    the module, which ``literals`` may name. ``unfollowed`` are ways to find code that the text does not name.
     """
 
     text: str = ""
@@ -54,6 +79,10 @@ class Definition:
     described: dict[str, list[str]] = field(default_factory=dict)
     describes: set[str] = field(default_factory=set)
     strings: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+    data: bool = False
+    literals: set[str] = field(default_factory=set)
+    unfollowed: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -84,6 +113,7 @@ class _Index:
 
     def __init__(self, name: str, path: Path) -> None:
         self._name = name
+        self._is_script = name.startswith(f"{SCRIPT} ")
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except SyntaxError as error:
@@ -106,16 +136,23 @@ class _Index:
         elif isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) and _names_only(statement):
             if not isinstance(statement, ast.AnnAssign) or statement.value is not None:
                 self._bind(statement, _stored([statement]))
-        elif isinstance(statement, ast.If) and _root(statement.test) == "TYPE_CHECKING":
+            changes_import = isinstance(statement, ast.AugAssign) and _stored([statement]) & self.imports.keys()
+            if self._is_script or changes_import:
+                self.effects.append(statement)
+        elif isinstance(statement, ast.If) and self._never_runs(statement.test):
             for other in statement.orelse:
                 self._index(other)
-        elif not (isinstance(statement, ast.If) and _is_main(statement.test)):
+        else:
             self.effects.append(statement)
             for name in _stored([statement]):
                 self.bound.setdefault(name, [])  # part of the effects
             for inner in ast.walk(statement):
                 if isinstance(inner, ast.Import | ast.ImportFrom):
                     self._index_import(inner)
+
+    def _never_runs(self, test: ast.expr) -> bool:
+        """Whether a block is for type checkers, or for a module that is run: scripts are, other modules are not."""
+        return _root(test) == "TYPE_CHECKING" or (_is_main(test) and not self._is_script)
 
     def _is_own(self, name: str) -> bool:
         return name in self.bound or any(
@@ -138,9 +175,9 @@ class _Index:
 
     def definition(self, name: str) -> Definition:
         """Return the definition that ``name`` is bound to; "" is what importing the module does."""
-        reader, statements = _Reader(self), self.bound[name] if name else self.effects
+        reader, statements = _Reader(self, name), self.bound[name] if name else self.effects
         for statement in statements:
-            reader.read(statement, frozenset())
+            reader.read(statement, {})
         found = reader.finished()
         constants = [
             statement for statement in statements if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
@@ -174,16 +211,22 @@ def imports_of(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Im
 class _Reader:
     """Collects a definition's text and names. Names bound inside a function are its own and not looked up outside."""
 
-    def __init__(self, module: _Index) -> None:
+    def __init__(self, module: _Index, name: str) -> None:
         self._module = module
         self._parts: list[str] = []
         self._found = Definition()
+        self._locals = 0
+        self._words: frozenset[str] = frozenset()  # local variables that hold the words of errors and messages alone
+        if _is_private(name):
+            self._found.labels[name] = _OWN
 
     def finished(self) -> Definition:
         self._found.text = "".join(self._parts)
+        if not self._found.data:
+            self._found.literals.clear()
         return self._found
 
-    def read(self, node: object, bound: frozenset[str], silent: bool = False) -> None:
+    def read(self, node: object, bound: Scope, silent: bool = False) -> None:
         """Read ``node`` where ``bound`` names are local; ``silent`` leaves out texts."""
         if isinstance(node, ast.AST):
             special = getattr(self, f"_{type(node).__name__}", None)
@@ -193,46 +236,72 @@ class _Reader:
                 self._fields(node, bound, silent)
         elif isinstance(node, list):
             for item in node:
-                self.read(item, bound, silent)
-                self._parts.append(",")
+                if not isinstance(item, ast.Pass):
+                    self.read(item, bound, silent)
+                    self._parts.append(",")
         elif node is not None:
             self._parts.append(repr(node))
 
-    def _fields(self, node: ast.AST, bound: frozenset[str], silent: bool, without: Iterable[str] = ()) -> None:
+    def _fields(self, node: ast.AST, bound: Scope, silent: bool, without: Iterable[str] = ()) -> None:
         # ast.dump differs between Python versions; empty fields are left out so that new ones change nothing.
         self._parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
+            if isinstance(value, list):
+                value = [item for item in value if not isinstance(item, ast.Pass)]
             if value is None or value == [] or name == "ctx" or name in without:
                 continue
             self._parts.append(f"{name}=")
             self.read(value, bound, silent)
         self._parts.append(")")
 
-    def _Constant(self, node: ast.Constant, bound: frozenset[str], silent: bool) -> None:
+    def _Constant(self, node: ast.Constant, bound: Scope, silent: bool) -> None:
+        if isinstance(node.value, str) and node.value.isprintable():
+            self._found.literals.add(node.value)
         self._parts.append("" if silent and isinstance(node.value, str) else f"{node.value!r};")
 
-    def _Name(self, node: ast.Name, bound: frozenset[str], silent: bool) -> None:
-        self._parts.append(f"{node.id};")
+    def _Name(self, node: ast.Name, bound: Scope, silent: bool) -> None:
+        self._parts.append(f"{self._written(node.id, bound)};")
         if isinstance(node.ctx, ast.Load) and node.id not in bound:
             self._found.names.add((node.id,))
+            self._found.data |= node.id == "__file__"
+            if node.id in _UNFOLLOWED and node.id not in self._module.bound:
+                self._found.unfollowed.add(node.id)
 
-    def _Attribute(self, node: ast.Attribute, bound: frozenset[str], silent: bool) -> None:
+    def _written(self, name: str, bound: Scope) -> str:
+        """What a name is written as: a number for a local variable, and for a private name of the module."""
+        if name in bound:
+            local = bound[name]
+            if local is None:
+                return name
+            if not local.label:
+                local.label = f"#local{self._locals}"
+                self._locals += 1
+            return local.label
+        labels = self._found.labels
+        if _is_private(name) and name in self._module.bound and name not in labels:
+            labels[name] = f"#{len(labels)}"
+        return labels.get(name, name)
+
+    def _Attribute(self, node: ast.Attribute, bound: Scope, silent: bool) -> None:
         if node.attr in DESCRIPTIONS.values():
             self._found.describes.add(node.attr)
         path = _dotted(node)
         if not path:
             self._fields(node, bound, silent)
             return
-        self._parts.append(".".join(path) + ";")
+        self._parts.append(".".join((self._written(path[0], bound), *path[1:])) + ";")
+        if path[-1] == "__subclasses__" or path in _UNFOLLOWED_PATHS:
+            self._found.unfollowed.add(".".join(path))
         if path[0] not in bound:
             self._found.names.add(path)
+            self._found.data |= path[0] == "__file__" or path[-2:] == ("resources", "files")
 
-    def _Global(self, node: ast.Global, bound: frozenset[str], silent: bool) -> None:
+    def _Global(self, node: ast.Global, bound: Scope, silent: bool) -> None:
         self._fields(node, bound, silent)
         self._found.names |= {(name,) for name in node.names}
 
-    def _Import(self, node: ast.Import | ast.ImportFrom, bound: frozenset[str], silent: bool) -> None:
+    def _Import(self, node: ast.Import | ast.ImportFrom, bound: Scope, silent: bool) -> None:
         self._fields(node, bound, silent)
         for local, target in imports_of(node):
             self._found.imports.setdefault(local, []).append(target)
@@ -240,58 +309,87 @@ class _Reader:
 
     _ImportFrom = _Import
 
-    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, bound: frozenset[str], silent: bool) -> None:
-        self._parts.append(f"{type(node).__name__}({node.name},")
-        for outside in (node.decorator_list, node.args.defaults, node.args.kw_defaults):
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, bound: Scope, silent: bool) -> None:
+        name = node.name if node.name in bound else self._found.labels.get(node.name, node.name)
+        self._parts.append(f"{type(node).__name__}({name},")
+        self.read(node.decorator_list, bound)
+        if node.name == "__init_subclass__":
+            self._found.unfollowed.add(node.name)
+        plain = all(_last(decorator) in _PLAIN for decorator in node.decorator_list)
+        if not plain:
+            annotations = [node.returns, *(one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg))]
+            self._parts += [ast.unparse(one) for one in annotations if one is not None]
+        arguments = _read_arguments(node) if plain else node.args
+        for outside in (arguments.defaults, arguments.kw_defaults):
             self.read(outside, bound)
-        inside = self._parameters(node.args, bound) | _stored(node.body)
-        self._body(node.body, inside, silent)
+        words, self._words = self._words, self._words | _words(node)
+        self._body(node.body, self._inside(node, self._parameters(arguments, bound)), silent)
+        self._words = words
 
     _AsyncFunctionDef = _FunctionDef
 
-    def _Lambda(self, node: ast.Lambda, bound: frozenset[str], silent: bool) -> None:
+    def _inside(self, node: ast.FunctionDef | ast.AsyncFunctionDef, bound: Scope) -> Scope:
+        """The names inside a function: its own variables by number, unless something sees them by name."""
+        own = _stored(node.body) - _imported_in(node.body)
+        kept = _kept_names(node)
+        parameters = {name for name, local in bound.items() if local is None}
+        found = {name: None if name in kept or name in parameters else Local() for name in own}
+        # A name that is imported inside is looked up, also where it is bound otherwise too.
+        outer = {name: local for name, local in bound.items() if name not in _imported_in(node.body)}
+        return {**outer, **found}
+
+    def _Lambda(self, node: ast.Lambda, bound: Scope, silent: bool) -> None:
         self.read([node.args.defaults, node.args.kw_defaults], bound)
         self.read(node.body, self._parameters(node.args, bound), silent)
 
-    def _parameters(self, arguments: ast.arguments, bound: frozenset[str]) -> frozenset[str]:
+    def _parameters(self, arguments: ast.arguments, bound: Scope) -> Scope:
         listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         marks = [len(arguments.posonlyargs), len(arguments.args), arguments.vararg, arguments.kwarg]
         shape = [mark.arg if isinstance(mark, ast.arg) else mark for mark in marks]
         self._parts.append(f"({','.join(one.arg for one in listed)};{shape})")
-        extra = [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
-        return bound | {one.arg for one in listed} | set(extra)
+        extra = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+        return {**bound, **{one.arg: None for one in (*listed, *extra)}}
 
-    def _ClassDef(self, node: ast.ClassDef, bound: frozenset[str], silent: bool) -> None:
-        self._parts.append(f"ClassDef({node.name},")
+    def _ClassDef(self, node: ast.ClassDef, bound: Scope, silent: bool) -> None:
+        name = node.name if node.name in bound else self._found.labels.get(node.name, node.name)
+        self._parts.append(f"ClassDef({name},")
         for outside in (node.decorator_list, node.bases, node.keywords):
             self.read(outside, bound)
         plain = any(_root(decorator) in ("dataclass", "dataclasses") for decorator in node.decorator_list)
         fields = [_without_annotation(item, plain) if isinstance(item, ast.AnnAssign) else item for item in node.body]
-        self._body(fields, bound, silent)
+        # What a class binds is an attribute, whatever a function around it binds.
+        self._body(fields, {**bound, **{name: None for name in _stored(node.body) if name in bound}}, silent)
 
-    def _body(self, body: list[ast.stmt], bound: frozenset[str], silent: bool) -> None:
+    def _body(self, body: list[ast.stmt], bound: Scope, silent: bool) -> None:
         self.read(body[1:] if _is_text(body[0]) else body, bound, silent)
         self._parts.append(")")
 
-    def _AnnAssign(self, node: ast.AnnAssign, bound: frozenset[str], silent: bool) -> None:
-        self._fields(node, bound, silent, without=("annotation",))
+    def _AnnAssign(self, node: ast.AnnAssign, bound: Scope, silent: bool) -> None:
+        if node.value is not None:
+            self.read(ast.copy_location(ast.Assign([node.target], node.value), node), bound, silent)
 
-    def _ListComp(self, node: ast.AST, bound: frozenset[str], silent: bool) -> None:
+    def _Assign(self, node: ast.Assign, bound: Scope, silent: bool) -> None:
+        target = node.targets[0]
+        if not (isinstance(target, ast.Name) and target.id in self._words and target.id in bound):
+            self._fields(node, bound, silent)
+
+    def _ListComp(self, node: ast.AST, bound: Scope, silent: bool) -> None:
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-        inside = bound | _stored([generator.target for generator in generators])
+        targets = _stored([generator.target for generator in generators])
+        inside = {**bound, **{name: Local() for name in targets}}
         # The first iterable is evaluated outside.
         self.read(generators[0].iter, bound, silent)
         self._fields(node, inside, silent)
 
     _SetComp = _GeneratorExp = _DictComp = _ListComp
 
-    def _Assert(self, node: ast.Assert, bound: frozenset[str], silent: bool) -> None:
+    def _Assert(self, node: ast.Assert, bound: Scope, silent: bool) -> None:
         self._fields(node, bound, silent, without=("msg",))
 
-    def _Call(self, node: ast.Call, bound: frozenset[str], silent: bool) -> None:
+    def _Call(self, node: ast.Call, bound: Scope, silent: bool) -> None:
         called = ".".join(_dotted(node.func))
         if called in TEXT_ERRORS:
-            kept = [argument for argument in node.args if not _is_wording(argument)]
+            kept = [argument for argument in node.args if not (_is_wording(argument) or self._holds_words(argument))]
             self._call(node, kept, node.keywords, bound, silent)
         elif called in MESSAGES or (called == "print" and any(_to_stderr(keyword) for keyword in node.keywords)):
             self._call(node, node.args, node.keywords, bound, silent=True)
@@ -310,12 +408,15 @@ class _Reader:
         else:
             self._call(node, node.args, node.keywords, bound, silent)
 
+    def _holds_words(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._words
+
     def _call(
         self,
         node: ast.Call,
         arguments: list[ast.expr],
         keywords: list[ast.keyword],
-        bound: frozenset[str],
+        bound: Scope,
         silent: bool,
     ) -> None:
         self._parts.append("Call(")
@@ -335,6 +436,85 @@ def _is_wording(node: ast.expr) -> bool:
     if isinstance(node, ast.IfExp):
         return _is_wording(node.body) and _is_wording(node.orelse)
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _last(node: ast.expr) -> str:
+    """The last part of the name of a decorator, "" for one that is no name."""
+    return (_dotted(node.func if isinstance(node, ast.Call) else node) or ("",))[-1]
+
+
+def _read_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.arguments:
+    """The parameters of a function without optional ones that it never reads: the last by position, any by keyword.
+
+    Their defaults are constants, so that nothing is computed for them either.
+    """
+    names = {one.id for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.Name)}
+    given = node.args
+    if names & _BY_NAME or given.kwarg or given.vararg:
+        return given
+    arguments, defaults = list(given.args), list(given.defaults)
+    while defaults and isinstance(defaults[-1], ast.Constant) and arguments and arguments[-1].arg not in names:
+        arguments.pop()
+        defaults.pop()
+    keywords = [
+        (one, default)
+        for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        if one.arg in names or not isinstance(default, ast.Constant)
+    ]
+    return ast.arguments(
+        posonlyargs=given.posonlyargs,
+        args=arguments,
+        vararg=given.vararg,
+        kwonlyargs=[one for one, _ in keywords],
+        kw_defaults=[default for _, default in keywords],
+        kwarg=given.kwarg,
+        defaults=defaults,
+    )
+
+
+def _imported_in(body: Iterable[ast.stmt]) -> set[str]:
+    """The names that imports inside a function bind."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    found = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {alias.asname or alias.name.split(".")[0] for node in found for alias in node.names}
+
+
+def _kept_names(node: ast.AST) -> set[str]:
+    """The names inside a function that are written as they are: some statements and functions say them as texts."""
+    kept: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and one.id in _BY_NAME:
+            return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            kept.add(one.name)
+        elif isinstance(one, ast.Global | ast.Nonlocal):
+            kept.update(one.names)
+        elif isinstance(one, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and one.name:
+            kept.add(one.name)
+        elif isinstance(one, ast.MatchMapping) and one.rest:
+            kept.add(one.rest)
+    return kept
+
+
+def _words(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """Variables of a function that are only assigned words and only handed to errors and messages."""
+    worded: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and len(one.targets) == 1:
+            worded |= {one.targets[0].id} if _is_wording(one.value) else set()
+    said: set[int] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Call) and ".".join(_dotted(one.func)) in TEXT_ERRORS:
+            said |= {id(each) for each in one.args if isinstance(each, ast.Name)}
+            said |= {id(part) for each in one.args if _is_wording(each) for part in ast.walk(each)}
+        elif isinstance(one, ast.Assign) and _is_wording(one.value):
+            said |= {id(each) for each in one.targets}
+    others = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and id(one) not in said}
+    return frozenset(worded - others)
 
 
 def _to_stderr(keyword: ast.keyword) -> bool:

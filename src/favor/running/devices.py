@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.running.imports import put_off_unused
 
 VISIBLE, COUNT, SHARE = "CUDA_VISIBLE_DEVICES", "FAVOR_GPUS", "FAVOR_JOBS_PER_GPU"
 # Names the folder where jobs note how much a device holds at once (favor.lm.widths).
@@ -74,10 +73,8 @@ def lease(snakemake: Any) -> str | None:
 
     Waits until one is free. Call it before torch is imported. Returns the device's name, or None where the rule asks
     for no GPU or there is none (the job then runs as it would without this function). Ends the script with one line
-    where a variable or the folder of locks is at fault, as :func:`favor.running.job.job` does. Every job that takes a
-    GPU loads a model, so its imports are shortened too (:func:`favor.running.imports.put_off_unused`).
+    where a variable or the folder of locks is at fault, as :func:`favor.running.job.job` does.
     """
-    put_off_unused()
     if not snakemake.resources.get("gpu", 0):
         return None
     try:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.definitions import PACKAGE, Definition, Import, Module, Name
+from favor.running.definitions import PACKAGE, SCRIPT, Definition, Import, Module, Name
 from favor.running.source_index import modules_below
 
 # Modules that cannot change a result, each with its reason.
@@ -24,12 +24,11 @@ EXEMPT = {
     "favor.foundation.names": "hints in the words of errors",
     "favor.running": "an empty package",
     "favor.running.clock": "times of files, put right before any job starts",
+    "favor.running.code_check": "ends a job whose code is not what was planned",
     "favor.running.devices": "which GPU a job uses, not what it computes there",
     "favor.running.environment": "variables of the processes, set before any job starts",
-    "favor.running.imports": "imports that no job uses, put off",
-    "favor.running.job": "log and last words of a job; hands over the rule's own parameters as they are",
+    "favor.running.job_log": "log and last words of a job",
     "favor.running.leftovers": "what killed jobs left, removed before any job starts",
-    "favor.running.losses": "the columns of a log, which a figure of the run's course alone reads",
     "favor.running.occupancy": "locks of the results folder",
     "favor.running.output_record": "which files in the results folder are the workflow's",
     "favor.running.progress": "lines on the terminal and in the log",
@@ -37,9 +36,12 @@ EXEMPT = {
     "favor.running.slurm_jobs": "which jobs are queued",
     "favor.running.slurm_plugin": "how jobs are sent to Slurm",
 }
+# Definitions whose files beside the module are inputs of the jobs that read them.
+HANDED_OVER = {"favor.paper.values.FOLDER"}
 # Constants whose strings name modules that are loaded by name: the package, and what is read of each.
 NAMING = {"favor.paper.names.METHODS": ("favor.federation.methods", "METHOD")}
-_SCRIPT = "script"
+# What forked jobs find loaded: part of every job's code.
+PRELOADED = f"{PACKAGE}.running.preloaded:LIBRARIES"
 _WHOLE = "*"
 _IMPORTED = ""
 
@@ -54,13 +56,13 @@ _STEPS = 3
 class SourceCode:
     """The first-party code under ``root``, as it was when each file was first looked at.
 
-    ``modules`` are those that were read before. ``taken`` says what each fingerprint was taken of: the script, and the
-    modules that it loads by name.
+    ``root`` is the folder that holds the package, ``modules`` are those that were read before. ``taken`` says what each
+    fingerprint was taken of: the script, and the modules that it loads by name.
     """
 
     def __init__(self, root: Path, modules: Mapping[str, Module] | None = None) -> None:
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
-        self._root = root
+        self.root = root
         self._modules: dict[str, Module | None] = {
             name: module for name, module in (modules or {}).items() if name not in EXEMPT
         }
@@ -69,7 +71,7 @@ class SourceCode:
 
     def replaced(self, module: str, path: Path) -> SourceCode:
         """Return the same code with the file at ``path`` in the place of ``module``."""
-        other = SourceCode(self._root)
+        other = SourceCode(self.root)
         other._modules = {**self._modules, module: Module.read(module, path)}
         return other
 
@@ -79,7 +81,7 @@ class SourceCode:
         A definition that moves to another module unchanged is the same one. Raises as :meth:`reached`.
         """
         nodes, describes = self._reached(script, modules)
-        found = _hash(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
+        found = digest(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
         self.taken[found] = (script, tuple(modules))
         return found
 
@@ -96,7 +98,7 @@ class SourceCode:
 
         Raises as :meth:`reached`.
         """
-        own = f"{_SCRIPT} {script.stem}"
+        own = f"{SCRIPT} {script.stem}"
         if own not in self._modules:
             self._modules[own] = Module.read(own, script)
         found: set[Node] = set()
@@ -112,19 +114,26 @@ class SourceCode:
         """The definitions that say something, and which descriptions of columns are read among them."""
         found = self.reachable(script, modules)
         nodes = [node for node in found if node[1] != _WHOLE and self._definition(node).text]
+        for node in sorted(nodes):
+            for way in sorted(self._definition(node).unfollowed):
+                raise UserError(
+                    f"{_title(node)}: '{way}' finds code that no fingerprint can follow, so that a change of it would "
+                    "rerun nothing; import what you need by its name, or let a registry find the file "
+                    "(docs/extending.md)"
+                )
         return nodes, frozenset().union(*(self._definition(node).describes for node in nodes))
 
     def _entry(self, entry: str) -> Node:
         name, _, attribute = entry.partition(":")
         module = self._module(name)
         if module is None:
-            raise UserError(f"no module '{name}' under {self._root}; check the name or add the file")
+            raise UserError(f"no module '{name}' under {self.root}; check the name or add the file")
         # What lacks the name is refused by the job that asks for it.
         return next(self._resolved(name, (attribute,) if attribute else ()))
 
     def _module(self, name: str) -> Module | None:
         if name not in self._modules:
-            base = self._root.joinpath(*name.split("."))
+            base = self.root.joinpath(*name.split("."))
             candidates = [base.with_suffix(".py"), base / "__init__.py"] if name.split(".")[0] == PACKAGE else []
             path = next((path for path in candidates if path.is_file()), None)
             self._modules[name] = None if path is None or name in EXEMPT else Module.read(name, path)
@@ -143,12 +152,15 @@ class SourceCode:
         key = (node, steps, describes)
         if key not in self._digests:
             if steps:
+                labels = self._definition(node).labels if node[1] != _WHOLE else {}
                 means = {
-                    (name, self._digest(target, steps - 1, describes)) for name, target in self._uses(node) if name
+                    f"{_labelled(name, labels)}={self._digest(target, steps - 1, describes)}"
+                    for name, target in self._uses(node)
+                    if name
                 }
-                self._digests[key] = _hash(self._digest(node, 0, describes), *sorted(f"{n}={d}" for n, d in means))
+                self._digests[key] = digest(self._digest(node, 0, describes), *sorted(means))
             else:
-                self._digests[key] = _hash(*self._said(node, describes)) if node[1] != _WHOLE else ""
+                self._digests[key] = digest(*self._said(node, describes)) if node[1] != _WHOLE else ""
         return self._digests[key]
 
     def _said(self, node: Node, describes: frozenset[str]) -> Iterator[str]:
@@ -161,6 +173,19 @@ class SourceCode:
                     yield f"{root}={target.module}.{target.name}"
         for kind in sorted(describes & definition.described.keys()):
             yield f"{kind}={definition.described[kind]}"
+        if definition.data and _title(node) not in HANDED_OVER:
+            yield from self._data(node[0], definition.literals)
+
+    def _data(self, name: str, literals: set[str]) -> Iterator[str]:
+        """The files beside a module that its texts name, or that a folder of that name holds."""
+        folder = self.root.joinpath(*name.split(".")).parent
+        for literal in sorted(literals):
+            path = folder / literal
+            if literal.strip("./") and "\0" not in literal and path.exists() and path.suffix != ".py":
+                files = sorted(path.rglob("*")) if path.is_dir() else [path]
+                for file in files:
+                    if file.is_file() and file.suffix not in (".py", ".pyc"):
+                        yield f"{file.relative_to(folder)}={hashlib.sha256(file.read_bytes()).hexdigest()}"
 
     def _uses(self, node: Node) -> frozenset[Use]:
         if node not in self._uses_of:
@@ -223,14 +248,21 @@ class SourceCode:
             yield name, _IMPORTED if first in ("__path__", "__name__") else _WHOLE
 
 
-def _hash(*parts: str) -> str:
+def _labelled(name: str, labels: Mapping[str, str]) -> str:
+    """What a dotted name is written as, where its first part is private to the module."""
+    first, dot, rest = name.partition(".")
+    return f"{labels.get(first, first)}{dot}{rest}"
+
+
+def digest(*parts: str) -> str:
+    """Return 16 hexadecimal digits that stand for ``parts``."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _title(node: Node) -> str:
     if node[1]:
         return ".".join(node)
-    return node[0] if node[0].startswith(_SCRIPT) else f"{node[0]} (on import)"
+    return node[0] if node[0].startswith(SCRIPT) else f"{node[0]} (on import)"
 
 
 @cache

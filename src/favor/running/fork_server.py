@@ -32,14 +32,6 @@ from typing import Any, NoReturn
 
 import threadpoolctl
 
-# What jobs import beside the package; models pretrained here are of Qwen2's kind, encoders of RoBERTa's and BERT's.
-LIBRARIES = (
-    *("pandas", "pyarrow.dataset", "pyarrow.parquet", "scipy.stats", "sklearn.metrics", "regex"),
-    *("matplotlib.pyplot", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"),
-    *("torch", "torch._dynamo", "safetensors.torch", "tokenizers", "accelerate", "snakemake.script"),
-    *("transformers.models.auto.tokenization_auto", "transformers.models.qwen2.modeling_qwen2"),
-    *("transformers.models.roberta.modeling_roberta", "transformers.models.bert.modeling_bert"),
-)
 HEADER = 8  # bytes of a request's length
 
 
@@ -141,7 +133,7 @@ def end_with(run: Callable[[], object]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    for library in LIBRARIES:
+    for library in runpy.run_path(str(Path(__file__).with_name("preloaded.py")))["LIBRARIES"]:
         importlib.import_module(library)
     # The names that weights of all architectures had: built once per process, for 0.3 s.
     importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("")

@@ -1,9 +1,12 @@
-"""The loss of every step of a job that keeps it, beside the job's log.
+"""The loss of every step of a pretraining, beside the job's log.
 
 The file is a log to Snakemake: a results folder made before losses were kept stays as it is and trains nothing again.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
 
 from favor.foundation.tables import FLOAT, INT64, Column, Table
 
@@ -15,3 +18,12 @@ LOSSES = Table(
     ),
     ("done",),
 )
+
+
+def write_losses(losses: Sequence[float], step: int, path: str | Path) -> None:
+    """Write the losses of all steps, each of ``step`` units of work."""
+    import pandas as pd
+
+    from favor.foundation.parquet import write_parquet
+
+    write_parquet(pd.DataFrame({"done": range(step, step * len(losses) + 1, step), "loss": losses}), path, LOSSES)

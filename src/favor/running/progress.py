@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import ClassVar
 
 
 class Progress:
     """Reports how far a piece of work is, its rate and the time it still needs (``total`` 0: length unknown).
 
     Lines go to standard error, at most one every ``every`` seconds and one at the end; a job's log receives the
-    same lines (:mod:`favor.running.job`). ``figures`` given to :meth:`update` (such as the loss) are shown.
+    same lines (:mod:`favor.running.job_log`). ``figures`` given to :meth:`update` (such as the loss) are shown.
     """
-
-    # (units done, loss) of every update that says a loss, while a job keeps them (favor.running.job).
-    losses: ClassVar[list[tuple[int, float]] | None] = None
 
     def __init__(self, label: str, total: int, unit: str = "steps", every: float = 5.0) -> None:
         self.label, self.total, self.unit, self.every = label, total, unit, every
@@ -28,8 +24,6 @@ class Progress:
         self.done += amount
         self.tokens += tokens
         self._figures.update(figures)
-        if Progress.losses is not None and "loss" in figures:
-            Progress.losses.append((self.done, figures["loss"]))
         now = time.monotonic()
         if now - self._last >= self.every:
             self._last = now

@@ -88,9 +88,9 @@ def parse_answer(kind: str, content: str) -> dict[str, Any]:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise MalformedAnswer("a key stands twice")
     return dict(pairs)
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise MalformedAnswer(f"{name} is no JSON")

@@ -1,0 +1,111 @@
+"""What every job is given beside its configuration and code: files under names and in places, and libraries.
+
+Snakemake compares which files a job reads, not as what: two inputs that change places, or a list that is reversed, are
+the same set of files. Both are recorded as parameters of each job, told from others by being tuples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.files import read_json, write_json
+
+FILES, LIBRARIES = "files", "libraries"
+# Those whose versions can change numbers.
+_COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "transformers")
+_KEPT = "libraries.json"
+
+
+def handed_over(inputs: Any, outputs: Any) -> tuple[str, str]:
+    """Return (FILES, digits) of what files a job reads and writes under which names and in which order.
+
+    ``inputs``, ``outputs``: Snakemake's lists, whose items may have names.
+    """
+    parts = [[_named(files), list(map(str, files))] for files in (inputs, outputs)]
+    return FILES, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _named(files: Any) -> dict[str, str | list[str]]:
+    return {name: value if isinstance(value, str) else list(map(str, value)) for name, value in sorted(files.items())}
+
+
+@cache
+def installed() -> tuple[str, str]:
+    """Return (LIBRARIES, versions): the libraries of this environment that compute, as "name version, ..."."""
+    found = []
+    for name in _COMPUTE:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:  # an environment that plans need not hold them
+            found.append(f"{name} -")
+    return LIBRARIES, ", ".join(found)
+
+
+class Libraries:
+    """Which results other versions of libraries made; with ``rerun`` they are made again, else they are only named."""
+
+    def __init__(self, results: Path, folder: str, rerun: bool) -> None:
+        self.rerun = rerun
+        self._path = results / folder / _KEPT
+        self._made: dict[tuple[str, ...], tuple[str, str]] = {}  # outputs of a job -> its stage, versions
+
+    def see(self, stage: str, outputs: tuple[str, ...], difference: Any) -> None:
+        """Note by which versions a job's results were made, if by others."""
+        versions = [value for kind, value in _tuples(difference.old) if kind == LIBRARIES]
+        if versions:
+            self._made[outputs] = (stage, versions[0])
+
+    def lines(self) -> list[str]:
+        """Return what to say of results that others made, a line per version."""
+        here, jobs = dict(_pairs(installed()[1])), dict[str, int]()
+        for _, versions in self._made.values():
+            other = ", ".join(f"{name} {one}" for name, one in _pairs(versions) if here.get(name) != one)
+            jobs[other] = jobs.get(other, 0) + 1
+        verdict = "they are made again" if self.rerun else "they are kept (favor run --rerun-other-versions)"
+        said = []
+        for other, count in sorted(jobs.items()):
+            names = [pair.split()[0] for pair in other.split(", ")]
+            yours = ", ".join(f"{name} {here.get(name, '-')}" for name in names)
+            said.append(f"Made by {other}: {count} {'job' if count == 1 else 'jobs'}; you have {yours}: {verdict}.")
+        return said
+
+    def write(self, planned: Iterable[tuple[str, ...]]) -> None:
+        """Write down for the report, by stage, the other versions that made what is kept."""
+        again = set(planned)
+        kept: dict[str, dict[str, int]] = {}
+        for outputs, (stage, versions) in self._made.items():
+            if outputs not in again:
+                counts = kept.setdefault(versions, {})
+                counts[stage] = counts.get(stage, 0) + 1
+        if kept or self._path.is_file():
+            write_json(kept, self._path)
+
+
+def library_notes(results: Path, folder: str) -> list[str]:
+    """Return a line for the report on each set of other versions that made some of the results."""
+    path = results / folder / _KEPT
+    found: Mapping[str, Mapping[str, int]] = read_json(path) if path.is_file() else {}
+    return [
+        f"Results of {', '.join(sorted(stages))} ({sum(stages.values())} jobs) were made with {versions}; the others "
+        f"with {installed()[1]}."
+        for versions, stages in sorted(found.items())
+    ]
+
+
+def _tuples(parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text in parameters:
+        kind, _, rest = text.removeprefix("('").partition("', '")
+        if text.startswith("('") and rest:
+            yield kind, rest.removesuffix("')")
+
+
+def _pairs(versions: str) -> Iterator[tuple[str, str]]:
+    for pair in versions.split(", "):
+        name, _, one = pair.partition(" ")
+        yield name, one
