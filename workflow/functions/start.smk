@@ -54,7 +54,7 @@ except UserError as error:
 paths, project, threads = planner.paths, planner.project, planner.config.threads
 preparation, training, records = planner.preparation, planner.training, planner.records
 studies, tables, evaluation = planner.studies, planner.tables, planner.evaluation
-exports, privacy = planner.exports, planner.privacy
+exports, privacy, likelihood = planner.exports, planner.privacy, planner.likelihood
 sweeps, figures, publication = planner.sweeps, planner.figures, planner.publication
 costs, targets, asks = planner.costs, planner.targets, planner.costs.asks
 

@@ -26,7 +26,7 @@ rule score:
     benchmark:
         paths.benchmark("score")
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges|privacy|stel|transfer)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|likelihood|privacy|stel|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.config.section import DISTINCT, OR_NULL, Filled, Section, Seed, key, required, section
+from favor.config.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, required, section
 
 
 class Prompting(Section):
@@ -46,6 +46,26 @@ class Bootstrap(Section):
     seed: Seed = key(2026, "Random seed of the resamples.")
 
 
+class Likelihood(Section):
+    """Every client's final model reads every client's held-out texts; nothing is generated."""
+
+    texts_per_client: Count = key(6, "Most held-out texts per client; none is the source of a prompt.")
+    maximum_tokens: int | None = key(
+        None,
+        "Most supervised tokens of a text, which follow a prefix as long as a prompt; null takes those of a "
+        "continuation, and at most 128.",
+        ge=1,
+    )
+    minimum_tokens: Count = key(16, "Texts with fewer tokens behind the prefix are passed over.")
+    neutral: str | None = key(
+        "english",
+        "Neutral sentences, in which forgetting shows: `english` takes those that come with the project, a path those "
+        "of your text file, null none.",
+    )
+    neutral_texts: Count = key(16, "Most windows of the neutral sentences.")
+    seed: Seed = key(2026, "Random seed of the choice of texts.")
+
+
 class Evaluation(Section):
     """What outputs are measured with."""
 
@@ -63,4 +83,7 @@ class Evaluation(Section):
         "under `DEFAULTS`.",
     )
     bertscore: BertScore = section(BertScore, "The model behind BERTScore.")
+    likelihood: Likelihood | None = section(
+        Likelihood, "What every client's model knows of every client's held-out texts; null reads none."
+    )
     bootstrap: Bootstrap = section(Bootstrap, "Cluster bootstrap of the paired tests.")

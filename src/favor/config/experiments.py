@@ -174,6 +174,13 @@ class Experiment(Section):
         common = self.prompts.common
         if common is not None and common.path is not None and not Path(common.path).is_file():
             refuse(f"{where}.prompts.common.path", f"{printable(common.path)} is not a file; correct the path")
+        likelihood = self.evaluation.likelihood
+        neutral = "english" if likelihood is None or likelihood.neutral is None else likelihood.neutral
+        if neutral != "english" and not Path(neutral).is_file():
+            refuse(
+                f"{where}.evaluation.likelihood.neutral",
+                f"{printable(neutral)} is not a file; correct the path, or set it to english or null",
+            )
         if self.alignment.minimum_tokens > longest:
             refuse(
                 f"{where}.alignment.minimum_tokens",

@@ -19,6 +19,9 @@ def input_paths(config: Configuration) -> list[tuple[str, Path]]:
         named |= {f"assistants.{name}.path": assistant.path, f"assistants.{name}.source": assistant.source}
     for name, experiment in config.experiments.items():
         named[f"experiments.{name}.evaluation.bertscore.model"] = experiment.evaluation.bertscore.model
+        likelihood = experiment.evaluation.likelihood
+        if likelihood is not None and likelihood.neutral != "english":
+            named[f"experiments.{name}.evaluation.likelihood.neutral"] = likelihood.neutral
         if (common := experiment.prompts.common) is not None:
             named[f"experiments.{name}.prompts.common.path"] = common.path
         if (audit := experiment.studies.human_2afc) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SAMPLE, SEED, TEXT
-from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, Column, Table
+from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, TOKENS, Column, Table
 
 SCHEDULE = Table(
     "schedule",
@@ -122,4 +122,47 @@ GENERATIONS = Table(
         Column("passed", BOOLEAN, "", "whether the text passes the quality filter"),
     ),
     ("seed", "method", "client", "prompt_id", "sample"),
+)
+
+_READ_TEXT = (
+    Column("kind", STRING, "", "client (a held-out text of one) or neutral (a passage that no client wrote)"),
+    Column("writer", STRING, "", "client whose author wrote the text; empty for a neutral passage"),
+    Column("topic", STRING, "", "metadata topic of the writer; empty for a neutral passage"),
+    Column("text", INT32, "", "number of the text among those of its writer, from 0"),
+)
+_READ_SIZES = (
+    Column("characters", INT32, "characters", "of the supervised part"),
+    Column("function_tokens", INT32, "tokens", "supervised tokens without a letter or figure of a content word"),
+)
+
+READ_TEXTS = Table(
+    "read_texts",
+    (
+        *_READ_TEXT,
+        Column("tokens", TOKENS, "tokens", "token ids under the base model's tokenizer; private to the client"),
+        Column("start", INT32, "tokens", "length of the context, after which tokens are supervised"),
+        Column("function", TOKENS, "tokens", "places in ``tokens`` of the supervised tokens of no content word"),
+        *_READ_SIZES,
+        Column("base", FLOAT, "nats", "sum of ln p of the supervised tokens under the base model"),
+        Column("function_base", FLOAT, "nats", "the same of those of no content word"),
+    ),
+    ("kind", "writer", "text"),
+)
+
+LIKELIHOOD = Table(
+    "likelihood",
+    (
+        SEED,
+        METHOD,
+        CLIENT,
+        Column("client_topic", STRING, "", "metadata topic of the client, whose model reads"),
+        *_READ_TEXT,
+        Column("tokens", INT32, "tokens", "supervised tokens"),
+        *_READ_SIZES,
+        Column("log_likelihood", FLOAT, "nats", "sum of ln p of the supervised tokens under the client's model"),
+        Column("base", FLOAT, "nats", "the same under the base model"),
+        Column("function_log_likelihood", FLOAT, "nats", "sum of ln p of the tokens of no content word"),
+        Column("function_base", FLOAT, "nats", "the same under the base model"),
+    ),
+    ("seed", "method", "client", "kind", "writer", "text"),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from favor.lm.batches import Piece
 from favor.lm.generation import stacked_factors
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
+from favor.lm.mixture import GateLayout
 from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, LoraStack
@@ -28,10 +30,22 @@ _RUN_MULTIPLE = 16  # a run is filled up to it, so that few shapes occur
 
 
 class Question(NamedTuple):
-    """One piece under one adapter (None: the base alone). Questions with the same state object share a copy of it."""
+    """One piece under one adapter (None: the base alone). Questions with the same state objects share a copy of them.
+
+    ``companion``, ``gate`` and ``token_gate``: as a mixture generates
+    (:class:`favor.lm.generation.GenerationRequest`).
+    """
 
     state: LoraState | None
     piece: Piece
+    companion: LoraState | None = None
+    gate: float = 0.0
+    token_gate: LoraState | None = None
+
+    @property
+    def adapter(self) -> tuple[int, int, int]:
+        """What tells its adapter, or pair of them, from another."""
+        return id(self.state), id(self.companion), id(self.token_gate)
 
 
 class Answers(NamedTuple):
@@ -56,78 +70,133 @@ def answer(
     ``UserError`` where it does not hold one piece, and ``ValueError`` for a piece whose first token is supervised:
     nothing in it predicts that.
     """
-    if any(piece.response_start < 1 for _, piece in questions):
-        raise ValueError("a piece's first token cannot be supervised")
-    adapters = {id(state): place for place, state in reversed(list(enumerate(state for state, _ in questions)))}
-    order = sorted(
-        range(len(questions)), key=lambda row: (adapters[id(questions[row].state)], -len(questions[row].piece))
-    )
     found = np.full((2, len(questions)), np.nan)
+    for row, tokens, surprise in _tokens(base, lora, questions, True, progress):
+        found[:, row] = -tokens.mean(), np.sort(surprise)[: max(1, round(share * len(surprise)))].mean()
+    return Answers(*found)
+
+
+def log_likelihoods(
+    base: BaseModel, lora: LoraSettings, questions: Sequence[Question], progress: Progress | None = None
+) -> list[np.ndarray]:
+    """Return ln p of every supervised token of each question, float64 [tokens] each; see :func:`answer`."""
+    found = {row: tokens for row, tokens, _ in _tokens(base, lora, questions, False, progress)}
+    return [found[row] for row in range(len(questions))]
+
+
+def _tokens(
+    base: BaseModel, lora: LoraSettings, questions: Sequence[Question], surprise: bool, progress: Progress | None
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield of every question its place, ln p of its supervised tokens, and their surprise where it is asked for."""
+    if any(question.piece.response_start < 1 for question in questions):
+        raise ValueError("a piece's first token cannot be supervised")
+    adapters = {question.adapter: place for place, question in reversed(list(enumerate(questions)))}
+    order = sorted(
+        range(len(questions)), key=lambda row: (adapters[questions[row].adapter], -len(questions[row].piece))
+    )
     if not order:
-        return Answers(*found)
+        return
     kind = "cpu" if base.device.type == "cpu" else "cuda"
     rows = max(1, _TOKENS_PER_PASS[kind] // max(len(question.piece) for question in questions))
     stack = LoraStack(base.model, lora)
     with stack.attached(), packed_attention(base.model), torch.inference_mode():
-        for done, values in fitting_batches(
-            order, rows, lambda part: _read(base, stack, [questions[row] for row in part], share), "text"
-        ):
-            found[:, list(done)] = values
+        read = partial(_read, base, stack, surprise=surprise)
+        for done, values in fitting_batches(order, rows, lambda part: read([questions[row] for row in part]), "text"):
+            for row, (tokens, surprises) in zip(done, values, strict=True):
+                yield row, tokens, surprises
             if progress is not None:
                 progress.update(len(done))
-    return Answers(*found)
 
 
-def _read(base: BaseModel, stack: LoraStack, questions: Sequence[Question], share: float) -> np.ndarray:
-    """Return loss and Min-K%++ [2, n] of questions in the order of their adapters, in one pass."""
-    runs = [list(own) for _, own in groupby(questions, key=lambda question: id(question.state))]
+def _read(
+    base: BaseModel, stack: LoraStack, questions: Sequence[Question], surprise: bool
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return ln p and surprise of the tokens of questions in the order of their adapters, read in one pass."""
+    runs = [list(own) for _, own in groupby(questions, key=lambda question: question.adapter)]
     tokens: list[np.ndarray] = []
     lengths: list[int] = []
     predicting: list[np.ndarray] = []
+    gates: list[float] = []
     places: list[int] = []
     place = 0
     for own in runs:
         first = place
-        for _, piece in own:
+        for question in own:
+            piece = question.piece
             tokens.append(piece.tokens)
             lengths.append(len(piece))
+            gates.append(question.gate)
             predicting.append(np.arange(piece.response_start - 1, len(piece) - 1) + place)
             place += len(piece)
         if padding := -(place - first) % _RUN_MULTIPLE:
             tokens.append(np.zeros(padding, dtype=np.int32))
             lengths.append(padding)
+            gates.append(0.0)
             place += padding
         places.append(place - first)
     packing, device = Packing(tuple(lengths), base.device), base.device
     row = torch.from_numpy(np.concatenate(tokens).astype(np.int64)).unsqueeze(0).to(device)
-    labels = np.concatenate([piece.tokens[piece.response_start :] for _, piece in questions]).astype(np.int64)
+    labels = [question.piece.tokens[question.piece.response_start :].astype(np.int64) for question in questions]
     with stack.released():
-        factors = stacked_factors(base, stack, [own[0].state for own in runs])
-        stack.set([Component(factors)], runs=Runs(places, device))
+        weight = torch.from_numpy(np.repeat(np.asarray(gates, dtype=np.float32), lengths)).to(device)
+        stack.set(_components(base, stack, [own[0] for own in runs], weight), runs=Runs(places, device))
         states = base.final_states(row, position_ids=packing.positions, packing=packing)[0]
         states = states[torch.from_numpy(np.concatenate(predicting)).to(device)]
-        likelihood, surprise = _token_values(base, states, torch.from_numpy(labels).to(device))
-    ends = np.cumsum([len(piece) - piece.response_start for _, piece in questions])[:-1]
-    losses = [-own.mean() for own in np.split(likelihood, ends)]
-    least = [np.sort(own)[: max(1, round(share * len(own)))].mean() for own in np.split(surprise, ends)]
-    return np.array([losses, least])
+        values = _token_values(base, states, torch.from_numpy(np.concatenate(labels)).to(device), surprise)
+    ends = np.cumsum([len(own) for own in labels])[:-1]
+    return list(zip(*(np.split(side, ends) for side in values), strict=True))
 
 
-def _token_values(base: BaseModel, states: torch.Tensor, labels: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return ln p of every label, and by how many standard deviations it is above its mean, float64 [tokens] each."""
+def _components(
+    base: BaseModel, stack: LoraStack, adapters: Sequence[Question], gates: torch.Tensor
+) -> list[Component]:
+    """Return what a pass adds: the adapters of its runs, and with mixtures those of their companions.
+
+    ``gates`` [tokens]: the companion's weight, 0 where there is none. An adapter without a gate per token is mixed with
+    itself.
+    """
+    states = [question.state for question in adapters]
+    companions = [question.companion for question in adapters]
+    if any(question.token_gate is not None for question in adapters):
+        if any(question.companion is not None and question.token_gate is None for question in adapters):
+            raise ValueError("a gate per token and one per text cannot be read together")
+        layout = GateLayout(stack.layers)
+        flat = torch.stack([layout.flatten(question.token_gate or {}, base.device) for question in adapters])
+        others = [question.state if question.companion is None else question.companion for question in adapters]
+        return [
+            Component(stacked_factors(base, stack, members), gates=layout.vectors((sign * flat).to(base.dtype)))
+            for members, sign in ((states, 1), (others, -1))
+        ]
+    if all(companion is None for companion in companions):
+        return [Component(stacked_factors(base, stack, states))]
+    return [
+        Component(stacked_factors(base, stack, companions), gates),
+        Component(stacked_factors(base, stack, states), 1.0 - gates),
+    ]
+
+
+def _token_values(
+    base: BaseModel, states: torch.Tensor, labels: torch.Tensor, surprise: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ln p of every label, and by how many standard deviations it is above its mean, float64 [tokens] each.
+
+    Without ``surprise`` the second is not computed, and 0.
+    """
     head = base.head
     chunk = max(1, _CHUNK_ELEMENTS["cpu" if states.device.type == "cpu" else "cuda"] // head.weight.shape[0])
-    values = torch.empty(2, len(labels), dtype=torch.float64)
+    values = torch.zeros(2, len(labels), dtype=torch.float64)
     for start in range(0, len(labels), chunk):
         part = slice(start, start + chunk)
         with fast_products():
             logits = head(states[part]).float()
         logs = torch.log_softmax(logits, dim=-1)
-        probabilities = logs.exp()
         chosen = logs.gather(1, labels[part, None]).squeeze(1)
+        values[0, part] = chosen.double().cpu()
+        if not surprise:
+            continue
+        probabilities = logs.exp()
         mean = (probabilities * logs).sum(dim=-1)
         variance = (probabilities * (logs - mean.unsqueeze(1)).square()).sum(dim=-1)
-        values[0, part] = chosen.double().cpu()
         # Without spread, where the model is certain or knows nothing, rounding alone would decide.
         values[1, part] = ((chosen - mean) / variance.clamp_min(1e-8).sqrt()).double().cpu()
     return values[0].numpy(), values[1].numpy()

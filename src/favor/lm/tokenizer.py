@@ -57,6 +57,12 @@ def encode_in_two(tokenizer: TextTokenizer, text: str, boundary: int) -> tuple[l
     return encoding.ids, next((at for at, (_, end) in enumerate(encoding.offsets) if end > boundary), len(encoding))
 
 
+def offsets(tokenizer: TextTokenizer, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return the token ids of ``text`` and the characters (start, end) of each."""
+    encoding = tokenizer._tokenizer.encode(text, add_special_tokens=False)
+    return encoding.ids, encoding.offsets
+
+
 def opening(tokenizer: TextTokenizer) -> tuple[int, ...]:
     """Return the special tokens that a tokenizer puts before a text: Gemma's ``<bos>``; none for Qwen."""
     encode = tokenizer._tokenizer.encode

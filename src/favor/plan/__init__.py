@@ -9,6 +9,7 @@ from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
 from favor.plan.exports import Exports
 from favor.plan.figures import Figures
+from favor.plan.likelihood import LikelihoodAttribution
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
 from favor.plan.project import Project
@@ -34,6 +35,9 @@ class Planner:
         self.studies = studies = Studies(project, training)
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
+        self.likelihood = likelihood = LikelihoodAttribution(project, training)
+        for name in config.experiments:
+            likelihood.check(name, evaluation.families(name))
         self.privacy = PrivacyAudit(project, training, evaluation)
         self.exports = Exports(project, training, evaluation)
         self.sweeps = sweeps = Sweeps(project, tables)

@@ -15,6 +15,7 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.keys import GenerationPart, InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
+from favor.plan.likelihood import read_length
 from favor.plan.project import Project
 from favor.plan.studies import Studies
 from favor.plan.training import Training
@@ -227,6 +228,25 @@ class Costs:
         stacked = min(clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked
+
+    def _read_tokens(self, key: InExperiment) -> float:
+        """Return the tokens of the texts that every client's model reads."""
+        experiment = self.project.experiment(key)
+        section = experiment.evaluation.likelihood
+        if section is None:
+            return 0
+        texts = experiment.clients * section.texts_per_client + section.neutral_texts
+        return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
+
+    def base_reading_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of reading the clients' held-out texts under the base model."""
+        return 2 * self.parameters(self.base_model(key)) * self._read_tokens(key), 0
+
+    def reading_work(self, key: InRun, files: Any) -> tuple[float, float]:
+        """Return the work of reading them under every client's model; the adapters of a pass are read at once."""
+        operations, _ = self.base_reading_work(key, files)
+        clients = self.project.experiment(key).clients
+        return operations * clients, 3 * self.adapter_mb(key) * clients
 
     def privacy_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""

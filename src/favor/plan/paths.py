@@ -54,6 +54,8 @@ JOBS = {
                 "measure_assistant",
                 "measure_bertscore",
                 "measure_utility",
+                "read_base_likelihoods",
+                "score_likelihood",
             ),
             *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
             "score_stel",
@@ -74,6 +76,7 @@ JOBS = {
     "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
     "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
     **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters", "measure_privacy"), _RUN),
+    "read_likelihoods": _RUN,
     "generate_part": f"{_RUN}-part{{part}}",
     "join_generations": _RUN,
     "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
@@ -132,6 +135,7 @@ class Paths:
         self.remaining_table = at("{experiment}/clients/remaining/{table}.parquet")
         self.prompt_list = at("{experiment}/clients/prompts.jsonl")
         self.sheets = at("{experiment}/clients/sheets.parquet")
+        self.read_texts = at("{experiment}/clients/read_texts.parquet")
         self.judge_requests = at("{experiment}/clients/judge_requests.parquet")
         self.source_embeddings = at("{experiment}/clients/embeddings/{encoder}.parquet")
         self.transfer_embeddings = at("{experiment}/clients/transfer/{encoder}.parquet")
@@ -160,6 +164,7 @@ class Paths:
         self.generations = at(f"{run}/generations.parquet")
         self.common_generations = at(f"{run}/common_generations.parquet")
         self.gates = at(f"{run}/gates.parquet")
+        self.likelihood = at(f"{run}/likelihood.parquet")
         self.part_generations = at(f"{run}/generations/part{{part}}.parquet")
         self.part_common_generations = at(f"{run}/generations/part{{part}}.common.parquet")
         self.part_gates = at(f"{run}/generations/part{{part}}.gates.parquet")

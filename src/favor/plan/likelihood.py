@@ -1,0 +1,124 @@
+"""Likelihood attribution: which texts are read, under which adapters, and what its scores depend on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.config.evaluation import Likelihood
+from favor.config.experiments import Experiment
+from favor.federation.method import plan_values
+from favor.foundation.errors import UserError
+from favor.plan.keys import InExperiment, InRun, Run
+from favor.plan.project import Project, alternatives, parameter, pick
+from favor.plan.training import Training
+
+FAMILY = "likelihood"
+LONGEST = 128  # supervised tokens of a text, where the configuration names no number
+# Why a row has no likelihood, by what it generates with.
+WITHOUT = {
+    "prompted": "the base model is prompted: the row has no adapter",
+    "outputs": "the row's texts were made elsewhere: there is no adapter to ask",
+}
+
+
+def read_length(experiment: Experiment) -> int:
+    """Return the most supervised tokens of a text that is read."""
+    section = experiment.evaluation.likelihood
+    if section is not None and section.maximum_tokens is not None:
+        return section.maximum_tokens
+    return min(LONGEST, experiment.generation.max_new_tokens)
+
+
+class LikelihoodAttribution:
+    """The readings of a project's adapters. Raises ``UserError`` for scores of what an experiment does not read."""
+
+    def __init__(self, project: Project, training: Training) -> None:
+        self.project = project
+        self.training = training
+        self.paths = project.paths
+
+    def check(self, experiment: str, families: list[str]) -> None:
+        """Refuse tables or figures of likelihoods that are not read. Raises ``UserError``."""
+        if FAMILY in families and self.project.config.experiments[experiment].evaluation.likelihood is None:
+            raise UserError(
+                f"config key 'experiments.{experiment}.evaluation.likelihood': its tables need the likelihoods; set it "
+                "to {}, or leave them out"
+            )
+
+    def _section(self, key: InExperiment) -> Likelihood:
+        section = self.project.experiment(key).evaluation.likelihood
+        assert section is not None
+        return section
+
+    def reader(self, key: InRun) -> Run:
+        """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""
+        run = Run(key.experiment, key.seed, key.method)
+        home = self.training.home(run)
+        return run if self.project.experiment(home).evaluation.likelihood is None else home
+
+    def rows(self) -> str:
+        """Return an expression for the rows that have adapters, or the base alone."""
+        rows = {row for name, row in self.project.rows if self._reads(name, row)}
+        return alternatives(sorted(rows))
+
+    def _reads(self, experiment: str, row: str) -> bool:
+        return self.project.rows[experiment, row].plan.inference not in WITHOUT
+
+    # What is read
+
+    def prompts(self, key: InExperiment) -> list[str]:
+        """Return the prompts of every seed: posts that gave one are not read."""
+        return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
+
+    def neutral(self, key: InExperiment) -> list[str]:
+        """Return the user's own neutral sentences, where the configuration names them."""
+        given = self._section(key).neutral
+        return [] if given in (None, "english") else [str(given)]
+
+    def near_duplicates(self, key: InExperiment) -> list[str]:
+        """Return the near duplicates of the corpus, where they are looked for: they are not read."""
+        return self.project.near_duplicates(self.project.experiment(key).corpus)
+
+    def text_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return which texts are read, and the model that reads them first."""
+        experiment, section = self.project.experiment(key), self._section(key)
+        longest = read_length(experiment)
+        return parameter(
+            model=self.project.model_settings(experiment.base_model),
+            **pick(experiment, "lora"),
+            prefix_tokens=experiment.prompts.prefix_tokens,
+            maximum_tokens=longest,
+            minimum_tokens=min(section.minimum_tokens, longest),
+            neutral=section.neutral is not None,
+            **pick(section, "texts_per_client", "neutral_texts", "seed"),
+        )
+
+    def reading_settings(self, key: InRun) -> dict[str, Any]:
+        """Return what the job that reads with a run's adapters reads of the configuration."""
+        experiment = self.project.experiment(key)
+        return parameter(
+            model=self.project.model_settings(experiment.base_model),
+            **plan_values(self.project.plan(key).generates),
+            **pick(experiment, "lora"),
+            clients=self.training.clients(key.experiment),
+            context=experiment.prompts.prefix_tokens + read_length(experiment),
+        )
+
+    # Scores
+
+    def readings(self, key: InExperiment) -> list[str]:
+        """Return the likelihoods of every run of an experiment that has some."""
+        if self.project.experiment(key).evaluation.likelihood is None:
+            return []
+        runs = self.training.runs(key.experiment)
+        return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
+
+    def score_settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scores depend on. ``without``: why a row has none."""
+        experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
+        return parameter(
+            methods=list(plans),
+            clients=self.training.clients(key.experiment),
+            without={row: WITHOUT[plan.inference] for row, plan in plans.items() if plan.inference in WITHOUT},
+            bootstrap=experiment.evaluation.bootstrap,
+        )

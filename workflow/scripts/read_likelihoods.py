@@ -1,0 +1,30 @@
+"""Read every client's held-out texts, and neutral sentences, under what every client of one run generates with."""
+
+from favor.running.devices import lease
+
+lease(snakemake)  # before torch is imported
+
+from favor.federation.inference import client_adapters, foreign_adapters
+from favor.federation.likelihoods import read_adapters
+from favor.federation.local import lora_settings
+from favor.federation.method import Inference
+from favor.federation.tables import LIKELIHOOD, READ_TEXTS
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.lm.base import load_base
+from favor.lm.peft_import import check_shapes
+from favor.running.job import job
+
+with job(snakemake) as cfg:
+    how, lora, clients = Inference.of(cfg), lora_settings(cfg), cfg["clients"]
+    foreign = how.inference == "adapters"
+    if foreign:
+        adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
+    else:
+        adapters = client_adapters(snakemake.input.adapters, clients, how)
+    base = load_base(**cfg["model"], lora=lora, context_needed=cfg["context"])
+    if foreign:
+        check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
+    seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
+    texts = read_parquet(snakemake.input.texts, READ_TEXTS)
+    found = read_adapters(base, lora, texts, adapters, f"{method}, likelihoods")
+    write_parquet(found.assign(seed=seed, method=method), snakemake.output.likelihood, LIKELIHOOD)
