@@ -64,8 +64,18 @@ METRICS = (
         "likelihood_neutral_gain", "Neutral gain", -_INFINITE, _INFINITE, "higher",
         "log-likelihood of neutral sentences under an adapter minus under the base; below 0 it has forgotten", _NATS,
     ),
+    Metric(
+        "likelihood_gain", "Gain by adapter and author", -_INFINITE, _INFINITE, "none",
+        "log-likelihood of an author's texts minus that under the base; the variant is the adapter's client~the author",
+        _NATS, per_client=True,
+    ),
+    Metric(
+        "likelihood_topic", "Topic", 0.0, _INFINITE, "none",
+        "number of the topic of an author among the clients' topics; the variant is the client", per_client=True,
+    ),
 )  # fmt: skip
 _DECLARED = {metric.name: metric for metric in METRICS}
+_SCORED = tuple(metric for metric in METRICS if not metric.per_client)
 _GAINS = ("likelihood_own_gain", "likelihood_others_gain", "likelihood_voice_gain")
 
 
@@ -224,7 +234,7 @@ def likelihood_scores(
         runs = [own for _, own in readings[readings["method"] == method].groupby("seed")]
         if not runs:
             note = without.get(method, "no likelihoods were read")
-            scores += [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in METRICS]
+            scores += [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in _SCORED]
             continue
         rows, own = _method_scores(method, runs, clients, counts)
         scores += rows
@@ -240,7 +250,7 @@ def _method_scores(
     plain = [reading(run, clients) for run in runs]
     if not any(len(one.writers) for one in plain):
         note = "no client has a held-out text that is long enough and gave no prompt"
-        return [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in METRICS[:-1]] + list(
+        return [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in _SCORED[:-1]] + list(
             _neutral(method, runs, clients, counts)
         ), {}
     shared = all(one.shared for one in plain)
@@ -266,7 +276,7 @@ def _method_scores(
         if variant == "function_words" and note:
             values = {name: np.full_like(own, np.nan) for name, own in values.items()}
         why = note or "no author has both texts and a model of its own, with others to compare it with"
-        for metric in METRICS[:5]:
+        for metric in _SCORED[:5]:
             if variant == "bits_per_character" and metric.name not in _GAINS:
                 continue
             if variant == "same_topic" and metric.name == "likelihood_own_gain":
@@ -287,7 +297,21 @@ def _method_scores(
             of_authors = {name: own for name, own in values.items() if ":" not in name}
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
     scores += _neutral(method, runs, clients, counts)
+    scores += _map(method, plain)
     return scores, of_authors
+
+
+def _map(method: str, found: Sequence[Reading]) -> Iterator[Score]:
+    """Yield the gain of every adapter on every author's texts, means over seeds, and the authors' topics."""
+    clients, topics = found[0].clients, sorted(set(found[0].topics))
+    matrix = _seed_means([{"": one.matrix()} for one in found])[""]
+    texts = np.bincount(np.concatenate([one.writers for one in found]), minlength=len(clients))
+    for (reader, writer), value in np.ndenumerate(matrix):
+        name = f"{clients[reader]}~{clients[writer]}"
+        yield _score(method, "likelihood_gain", name, float(value), int(texts[writer]), "no model, or no text")
+    for place, client in enumerate(clients):
+        topic = float(topics.index(found[0].topics[place]))
+        yield Score(ALL_SEEDS, method, "", "likelihood_topic", client, topic, int(texts[place]))
 
 
 def _in_bits(found: Reading) -> Reading:
@@ -327,7 +351,7 @@ def _seed_means(runs: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarra
         stacked = np.stack([run[name] for run in runs])
         known = np.isfinite(stacked)
         total, number = np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0)
-        found[name] = np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
+        found[name] = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     return found
 
 

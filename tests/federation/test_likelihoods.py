@@ -1,0 +1,175 @@
+"""Likelihoods of texts under adapters: an independent loop of transformers and PEFT agrees, gated pairs too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.corpora.neutral import PASSAGES, neutral_passages
+from favor.federation.inference import ClientAdapter, exported, prompt_gates
+from favor.federation.likelihoods import content_characters, read_adapters, read_base, texts_to_read
+from favor.foundation.errors import UserError
+from favor.lm.generation import last_token_states
+from favor.lm.lora import export_peft, gate_name, target_layers
+from favor.lm.mixture import GateLayout
+from favor.lm.settings import LoraSettings
+
+LORA = LoraSettings(rank=4, alpha=8, dropout=0.0)
+CFG = {
+    "prefix_tokens": 6, "maximum_tokens": 20, "minimum_tokens": 4, "texts_per_client": 2, "neutral_texts": 3, "seed": 1,
+}  # fmt: skip
+TEXTS = {
+    "client_001": "so i went to the store today, and guess what!! they were closed again",
+    "client_002": "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
+    "client_003": "the quick brown fox jumps over the lazy dog and then it sleeps in the warm sun",
+}
+
+
+def client_texts(number=4) -> pd.DataFrame:
+    rows = [
+        (client, f"{client}-{place}", "test" if place else "train", "arts", "", f"{text} {text[5 * place :]}")
+        for client, text in TEXTS.items()
+        for place in range(number)
+    ]
+    return pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
+
+
+@pytest.fixture
+def texts(base) -> pd.DataFrame:
+    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CFG)
+    return read_base(base, LORA, made)
+
+
+def by_peft(model_folder, tmp_path, adapter, texts) -> list[float]:
+    """Sums of ln p of the supervised tokens, one text and one plain forward pass at a time, of a PeftModel."""
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
+    if adapter is not None:
+        export_peft(*exported(adapter, LORA), str(model_folder), tmp_path)
+        model = PeftModel.from_pretrained(model, tmp_path).eval()
+    found = []
+    for tokens, start in zip(texts["tokens"], texts["start"], strict=True):
+        row = torch.tensor([list(tokens)])
+        with torch.no_grad():
+            logs = torch.log_softmax(model(row).logits[0].double(), dim=-1)
+        found.append(float(sum(logs[place - 1, row[0, place]] for place in range(start, row.shape[1]))))
+    return found
+
+
+def adapters_of(base, random_state, texts) -> dict[str, ClientAdapter]:
+    """An adapter alone, a pair with one weight, and one beside another whose gate follows the prompt."""
+    states = [random_state(seed, LORA) for seed in range(5)]
+    prompts = [list(tokens[:6]) for tokens in texts["tokens"]]
+    references = last_token_states(base, LORA, states[4], prompts)
+    return {
+        "client_001": ClientAdapter(states[0]),
+        "client_002": ClientAdapter(states[1], states[2], 0.3),
+        "client_003": ClientAdapter(states[3], states[4], 0.5, references, 0.8),
+    }
+
+
+def test_an_independent_loop_of_peft_agrees(base, model_folder, random_state, texts, tmp_path) -> None:
+    adapters = adapters_of(base, random_state, texts)
+    found = read_adapters(base, LORA, texts, adapters, "test")
+    assert len(found) == 3 * len(texts)
+    np.testing.assert_allclose(texts["base"], by_peft(model_folder, tmp_path, None, texts), atol=1e-4)
+    for client, adapter in adapters.items():
+        own = found[found["client"] == client]
+        for place in range(len(texts)):
+            one, text = own.iloc[place], texts.iloc[[place]]
+            used = adapter
+            if adapter.references is not None:
+                prompt = list(text["tokens"].iloc[0][: text["start"].iloc[0]])
+                gate = prompt_gates(base, LORA, [("p", client, prompt)], {client: adapter})["p"]
+                assert 0 < gate < 1
+                used = ClientAdapter(adapter.state, adapter.companion, gate)
+            expected = by_peft(model_folder, tmp_path / f"{client}-{place}", used, text)[0]
+            assert one["log_likelihood"] / one["tokens"] == pytest.approx(expected / one["tokens"], abs=1e-4)
+            assert one["base"] == text["base"].iloc[0]
+
+
+def test_a_gate_per_token_reads_as_by_hand(base, random_state, texts) -> None:
+    """h = W x + scaling (a B A + (1 - a) B' A') x with a = sigmoid(u x), by hooks on the plain model."""
+    own, other = random_state(1, LORA), random_state(2, LORA)
+    layers = target_layers(base.model, LORA)
+    gate = GateLayout(layers).unflatten(torch.linspace(-1, 1, GateLayout(layers).size))
+    adapters = {"client_001": ClientAdapter(own, other, token_gate=gate), "client_002": ClientAdapter(other)}
+    found = read_adapters(base, LORA, texts, adapters, "test")
+
+    def hook(path) -> Callable[..., torch.Tensor]:
+        names = [f"base_model.model.{path}.lora_{factor}.weight" for factor in "AB"]
+        vector = gate[gate_name(path)]
+
+        def add(module, inputs, output) -> torch.Tensor:
+            (x,) = inputs
+            weight = torch.sigmoid(x @ vector).unsqueeze(-1)
+            terms = [x @ state[names[0]].T @ state[names[1]].T for state in (own, other)]
+            return output + LORA.scaling * (weight * terms[0] + (1 - weight) * terms[1])
+
+        return add
+
+    handles = [layer.register_forward_hook(hook(path)) for path, layer in layers.items()]
+    try:
+        for place, (tokens, start) in enumerate(zip(texts["tokens"], texts["start"], strict=True)):
+            row = torch.tensor([list(tokens)])
+            with torch.no_grad():
+                logs = torch.log_softmax(base.model(row).logits[0].double(), dim=-1)
+            expected = sum(logs[at - 1, row[0, at]].item() for at in range(start, row.shape[1]))
+            assert found[found["client"] == "client_001"].iloc[place]["log_likelihood"] == pytest.approx(
+                expected, abs=1e-3
+            )
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def test_what_clients_share_is_read_once_and_alike(base, random_state, texts, monkeypatch) -> None:
+    from favor.federation import likelihoods
+
+    asked = []
+    read = likelihoods.log_likelihoods
+    monkeypatch.setattr(likelihoods, "log_likelihoods", lambda *given: asked.append(len(given[2])) or read(*given))
+    shared = ClientAdapter(random_state(1, LORA))
+    found = read_adapters(base, LORA, texts, dict.fromkeys(TEXTS, shared), "test")
+    assert asked == [len(texts)]
+    assert (found.groupby(["kind", "writer", "text"])["log_likelihood"].nunique() == 1).all()
+    alone = read_adapters(base, LORA, texts, dict.fromkeys(TEXTS), "test")
+    assert asked == [len(texts), 0]
+    assert (alone["log_likelihood"] == alone["base"]).all()
+
+
+def test_texts_that_are_read(base) -> None:
+    """Test posts alone, none that is left out; all tokens behind the prefix are supervised, up to the longest."""
+    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CFG)
+    assert made.groupby("writer").size().to_dict() == {"": 3, **dict.fromkeys(TEXTS, 2)}
+    for row in made[made["kind"] == "client"].itertuples():
+        decoded = base.tokenizer.decode(list(row.tokens))
+        assert any(text.startswith(decoded) for text in client_texts().query("split == 'test'")["text"])
+        assert len(row.tokens) == 26
+        assert row.characters == len(decoded) - len(base.tokenizer.decode(list(row.tokens)[:6]))
+        words = [base.tokenizer.decode([row.tokens[place]]).strip() for place in row.function]
+        assert row.function_tokens == len(words) > 0
+    neutral = made[made["kind"] == "neutral"]["tokens"].tolist()
+    assert neutral[0][20:26] == neutral[1][:6]
+
+
+def test_content_words_are_masked() -> None:
+    text = "I don't like 3 cats, and the dog"
+    kept = "".join(letter for letter, content in zip(text, content_characters(text), strict=True) if not content)
+    assert kept == "I don't like  , and the "
+
+
+def test_neutral_sentences(tmp_path) -> None:
+    assert neutral_passages(None) == list(PASSAGES)
+    (tmp_path / "own.txt").write_text("One line.\nAnother.\n\nA second passage.\n")
+    assert neutral_passages(tmp_path / "own.txt") == ["One line. Another.", "A second passage."]
+    (tmp_path / "own.txt").write_text(" \n\n")
+    with pytest.raises(UserError, match="holds no sentence"):
+        neutral_passages(tmp_path / "own.txt")
