@@ -148,7 +148,7 @@ def test_what_clients_share_is_read_once_and_alike(base, random_state, texts, mo
 def test_texts_that_are_read(base) -> None:
     """Test posts alone, none that is left out; all tokens behind the prefix are supervised, up to the longest."""
     made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CFG)
-    assert made.groupby("writer").size().to_dict() == {"": 3, **dict.fromkeys(TEXTS, 2)}
+    assert made.groupby("client").size().to_dict() == {"": 3, **dict.fromkeys(TEXTS, 2)}
     for row in made[made["kind"] == "client"].itertuples():
         decoded = base.tokenizer.decode(list(row.tokens))
         assert any(text.startswith(decoded) for text in client_texts().query("split == 'test'")["text"])

@@ -119,7 +119,7 @@ def read_adapters(
     (:func:`favor.federation.inference.client_adapters`). What clients share is read once; the base, which was read
     before, is not read again.
     """
-    texts = texts.reset_index(drop=True)
+    texts = texts.reset_index(drop=True).rename(columns={"client": "writer"})
     asked = pd.DataFrame({"client": list(adapters)}).merge(texts.reset_index(names="place"), how="cross")
     prompts = asked.assign(
         prompt_id=asked["place"].astype(str),

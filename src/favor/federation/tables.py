@@ -124,12 +124,8 @@ GENERATIONS = Table(
     ("seed", "method", "client", "prompt_id", "sample"),
 )
 
-_READ_TEXT = (
-    Column("kind", STRING, "", "client (a held-out text of one) or neutral (a passage that no client wrote)"),
-    Column("writer", STRING, "", "client whose author wrote the text; empty for a neutral passage"),
-    Column("topic", STRING, "", "metadata topic of the writer; empty for a neutral passage"),
-    Column("text", INT32, "", "number of the text among those of its writer, from 0"),
-)
+_KIND = Column("kind", STRING, "", "client (a held-out text of one) or neutral (a passage that no client wrote)")
+_NUMBER = Column("text", INT32, "", "number of the text among those of its writer, from 0")
 _READ_SIZES = (
     Column("characters", INT32, "characters", "of the supervised part"),
     Column("function_tokens", INT32, "tokens", "supervised tokens without a letter or figure of a content word"),
@@ -138,7 +134,10 @@ _READ_SIZES = (
 READ_TEXTS = Table(
     "read_texts",
     (
-        *_READ_TEXT,
+        _KIND,
+        Column("client", STRING, "", "client whose author wrote the text; empty for a neutral passage"),
+        Column("topic", STRING, "", "metadata topic of the client; empty for a neutral passage"),
+        _NUMBER,
         Column("tokens", TOKENS, "tokens", "token ids under the base model's tokenizer; private to the client"),
         Column("start", INT32, "tokens", "length of the context, after which tokens are supervised"),
         Column("function", TOKENS, "tokens", "places in ``tokens`` of the supervised tokens of no content word"),
@@ -146,7 +145,7 @@ READ_TEXTS = Table(
         Column("base", FLOAT, "nats", "sum of ln p of the supervised tokens under the base model"),
         Column("function_base", FLOAT, "nats", "the same of those of no content word"),
     ),
-    ("kind", "writer", "text"),
+    ("kind", "client", "text"),
 )
 
 LIKELIHOOD = Table(
@@ -156,7 +155,10 @@ LIKELIHOOD = Table(
         METHOD,
         CLIENT,
         Column("client_topic", STRING, "", "metadata topic of the client, whose model reads"),
-        *_READ_TEXT,
+        _KIND,
+        Column("writer", STRING, "", "client whose author wrote the text; empty for a neutral passage"),
+        Column("topic", STRING, "", "metadata topic of the writer; empty for a neutral passage"),
+        _NUMBER,
         Column("tokens", INT32, "tokens", "supervised tokens"),
         *_READ_SIZES,
         Column("log_likelihood", FLOAT, "nats", "sum of ln p of the supervised tokens under the client's model"),
