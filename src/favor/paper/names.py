@@ -38,6 +38,7 @@ ENCODERS: dict[str, str] = {
     "styledistance": "StyleDistance",
     "minilm": "MiniLM",
     "stylometry": "Stylometry",
+    "lambdag": "LambdaG",
     "roberta": "RoBERTa",
     "luar": "LUAR-MUD",
     "star": "STAR",

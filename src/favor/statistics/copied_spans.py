@@ -49,16 +49,7 @@ class KnownTexts:
 
     def overlap(self, author: str, text: Sequence[str]) -> Overlap:
         """Return what ``text`` shares with the texts of ``author`` and with those of the others."""
-        tokens = np.array([self._words.get(word, UNKNOWN) for word in text], dtype=np.int64)
-        codes, whole = self._codes(tokens)
-        low, high = (np.searchsorted(self._sorted, codes[whole], side) for side in ("left", "right"))
-        repeats = high - low
-        first = np.repeat(whole, repeats)  # start in the text
-        within = np.arange(len(first)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        place = self._starts[np.repeat(low, repeats) + within]  # start in the known texts
-        step = np.arange(self.length)
-        same = (tokens[first[:, None] + step] == self._tokens[place[:, None] + step]).all(axis=1)  # codes can collide
-        first, place = first[same], place[same]
+        first, place = self._matches(text)
         own = self._owner[place] == self.authors[author]
         held = np.unique(first[own])
         return Overlap(
@@ -68,6 +59,26 @@ class KnownTexts:
             longest_own=self._longest(first[own], place[own]),
             longest_others=self._longest(first[~own], place[~own]),
         )
+
+    def copied(self, author: str, text: Sequence[str]) -> np.ndarray:
+        """Return which words of ``text`` stand in an n-gram that the texts of ``author`` hold: bool [words]."""
+        first, place = self._matches(text)
+        held = np.zeros(len(text), dtype=bool)
+        held[np.unique(first[self._owner[place] == self.authors[author]])[:, None] + np.arange(self.length)] = True
+        return held
+
+    def _matches(self, text: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return where n-grams of ``text`` start in it, and in the known texts: every pair of equal ones."""
+        tokens = np.array([self._words.get(word, UNKNOWN) for word in text], dtype=np.int64)
+        codes, whole = self._codes(tokens)
+        low, high = (np.searchsorted(self._sorted, codes[whole], side) for side in ("left", "right"))
+        repeats = high - low
+        first = np.repeat(whole, repeats)  # start in the text
+        within = np.arange(len(first)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        place = self._starts[np.repeat(low, repeats) + within]  # start in the known texts
+        step = np.arange(self.length)
+        same = (tokens[first[:, None] + step] == self._tokens[place[:, None] + step]).all(axis=1)  # codes can collide
+        return first[same], place[same]
 
     def _codes(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a code per n-gram of ``tokens``, and the starts of those without an unknown word."""

@@ -1,0 +1,263 @@
+"""Profile family: which author's profile an output fits best, by verifiers that read human text of that author alone.
+
+A verifier is LambdaG, whose name stands for the encoder, or an encoder's space. Beside the measures of the paper, whose
+prototypes are made of training text: profiles are made of text that no adapter was trained on, as far as there is
+enough, copied spans count nothing, and human texts of the same length calibrate the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from favor.scores.author_profiles import Excerpts, Profiles, make_profiles
+from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
+from favor.scores.prototypes import NOBODY, correct, macro_f1
+from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
+from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.statistics.calibration import Calibration, ratio_cost
+
+USES = "prompts.common"  # key of an experiment with which there is more to score
+_INFINITE = float("inf")
+_PROFILE = "against profiles of all authors"
+METRICS = (
+    Metric(
+        "profile_accuracy", "Profile acc.", 0.0, 1.0, "higher",
+        f"outputs that fit their author's profile best, {_PROFILE}; LambdaG: Nini et al. 2025", per_output="binary",
+    ),
+    Metric("profile_macro_f1", "Profile macro-F1", 0.0, 1.0, "higher", f"macro-F1 of the same, {_PROFILE}"),
+    Metric(
+        "profile_auc", "Profile AUC", 0.0, 1.0, "higher",
+        "pairs of an output and a profile: the own author's against the others'",
+    ),
+    Metric(
+        "profile_ratio", "Profile ratio", -_INFINITE, _INFINITE, "higher",
+        "log10 likelihood ratio of own against other author, calibrated on human text (Morrison 2013)", "log10",
+        per_output="real",
+    ),
+    Metric(
+        "profile_cost", "Cllr", 0.0, _INFINITE, "lower",
+        "cost of the ratios of all pairs (Brümmer and du Preez 2006); 1 where they say nothing", "bits",
+    ),
+    Metric("profile_words", "Profile words", 0.0, _INFINITE, "none", "mean words of a profile", "words"),
+    Metric(
+        "profile_trained", "Profile trained on", 0.0, 1.0, "none",
+        "share of the profiles' words that stand in posts the authors' clients trained on",
+    ),
+)  # fmt: skip
+FAILURES_WRONG, COMMON = "failures_wrong", "common"
+_MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_ratio", "profile_cost")
+_FOLDS = 10  # of authors, to calibrate
+# words: of a profile at most; minimum_words: what text trained on fills up to; order, references: LambdaG's n-grams and
+# draws of reference sentences; copied_share: of an output's words, above which encoders do not read it.
+DEFAULTS: dict[str, Any] = {
+    "encoders": None, "words": 6000, "minimum_words": 2000, "order": 10, "references": 10, "copied_share": 0.25,
+    "draws": 2000, "seed": 2026,
+}  # fmt: skip
+_FAILED, _COPIED = "no output passed the filter", "every output is copied"
+_FEW = "needs human continuations of two authors that are not copied"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a verifier scores the surviving outputs of a run. ``common``: the run continues the common prompts.
+
+    ``clients``: all authors, in the order of the places; ``kept`` [survivors]: those that it reads; ``scores`` [kept,
+    authors]; ``own`` [kept]: place of the output's author; ``ratios`` [kept, authors]: calibrated log10 ratios, NaN
+    without human texts to calibrate on. ``reason``: why the verifier reads no text at all, else "".
+    """
+
+    clients: list[str]
+    verifier: str
+    run: Run
+    common: bool
+    kept: np.ndarray
+    scores: np.ndarray
+    own: np.ndarray
+    ratios: np.ndarray
+    reason: str = ""
+
+    @property
+    def right(self) -> np.ndarray:
+        """Whether each output that is read fits its author best; the first author in roster order on a tie."""
+        return correct(self.own, self.scores.argmax(axis=1)) if len(self.own) else np.zeros(0, dtype=bool)
+
+    @property
+    def right_of_all(self) -> np.ndarray:
+        """The same of every output of the run: what failed the filter or is not read is wrong."""
+        found = np.zeros(len(self.run.items), dtype=bool)
+        found[np.flatnonzero(self.run.items["passed"])[self.kept]] = self.right
+        return found
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Which of the pairs [kept, authors] are of the output's own author."""
+        pairs: np.ndarray = self.own[:, None] == np.arange(self.scores.shape[1])
+        return pairs
+
+    @property
+    def own_ratios(self) -> np.ndarray:
+        """The ratio of each output for its own author, [kept]."""
+        found: np.ndarray = self.ratios[np.arange(len(self.own)), self.own]
+        return found
+
+    @property
+    def why_none(self) -> str:
+        """Why nothing is read; "" where something is."""
+        if len(self.own):
+            return ""
+        return self.reason or (_COPIED if len(self.kept) else _FAILED)
+
+
+def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Score every run and control by every verifier; ``common`` in a variant stands for the common prompts.
+
+    The variant ``failures_wrong`` counts outputs that failed the filter as wrong, and those that a verifier cannot read
+    because they are copied; elsewhere they are left out. ``low`` and ``high`` (``failures_wrong_low``, ``common_low``
+    and so on) are the 95 % interval of a bootstrap over authors, of the mean over seeds. ``gold`` is the ceiling and
+    ``shuffled`` the floor. LambdaG has no value where under a quarter of the words are on its English list.
+
+    Settings: ``encoders`` (None: all), ``words`` and ``minimum_words`` of a profile, ``order`` and ``references`` of
+    LambdaG, ``copied_share``, ``draws`` and ``seed``.
+    """
+    checked = read_settings("profiles", settings, DEFAULTS)
+    counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
+    counts = np.concatenate([observed(len(inputs.clients)), counts])
+    profiles = make_profiles(inputs, checked["words"], checked["minimum_words"], checked["seed"])
+    authors, words = len(inputs.clients), profiles.words
+    scores = [
+        Score(ALL_SEEDS, SOURCE, "", "profile_words", "", float(words.mean()), authors),
+        Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
+    ]
+    drawn: dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]] = {}
+    for fit in fits(inputs, profiles, checked):
+        own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
+        for key, values in own.items():
+            drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
+        scores += _rows(fit, own)
+    for (method, verifier, metric, variant), seeds in drawn.items():
+        mean = np.mean([draws for draws, _ in seeds], axis=0)
+        known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
+        ends = interval(mean[1:]) if known else (np.nan, np.nan)
+        for name, value in zip(("low", "high"), ends, strict=True):
+            note = "" if known else "no value in some seed"
+            n = sum(size for _, size in seeds)
+            scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
+    return scores_frame(scores)
+
+
+def fits(inputs: ScoreInputs, profiles: Profiles, checked: Mapping[str, Any]) -> Iterator[Fit]:
+    """Yield how every verifier scores every run of own prompts, the controls among them, then those of common ones.
+
+    ``checked``: the settings of :func:`score`.
+    """
+    cutter = Excerpts(inputs)
+    runs = [(run, False, cutter.of(run, inputs.texts(run))) for run in inputs.runs]
+    runs += [(run, True, cutter.of(run, inputs.common_texts(run))) for run in inputs.common_runs]
+    grammar = LambdaG(profiles, checked["order"], checked["references"], checked["seed"])
+    for verifier in (LAMBDAG, *read_encoders(inputs, checked["encoders"])):
+        found: list[Fit] = []
+        if verifier == LAMBDAG:
+            reason = _unread(grammar, len(inputs.clients))
+            for run, common, own in runs:
+                scores = np.full((len(own), len(inputs.clients)), np.nan) if reason else grammar.scores(own)
+                found.append(_fit(inputs, verifier, run, common, scores, reason))
+        else:
+            centres = centroids(inputs, verifier, profiles)
+            for run, common, own in runs:
+                vectors = inputs.common_vectors(verifier, run) if common else inputs.vectors(verifier, run)
+                scores = vectors @ centres.T if len(vectors) else np.zeros((0, len(centres)))
+                scores[[each.copied_share > checked["copied_share"] for each in own]] = np.nan
+                found.append(_fit(inputs, verifier, run, common, scores, ""))
+        yield from _calibrated(inputs, found)
+
+
+def _unread(grammar: LambdaG, authors: int) -> str:
+    if grammar.function_words < SMALLEST_SHARE:
+        share = f"{100 * grammar.function_words:.0f} % of the profiles' words are on LambdaG's list of function words"
+        return f"{share}, which is English"
+    return "LambdaG needs other authors to compare with" if authors < 2 else ""
+
+
+def _fit(inputs: ScoreInputs, verifier: str, run: Run, common: bool, scores: np.ndarray, reason: str) -> Fit:
+    kept = np.isfinite(scores).all(axis=1)
+    own = np.searchsorted(inputs.clients, run.survivors["client"].astype(str))[kept]
+    return Fit(
+        inputs.clients, verifier, run, common, kept, scores[kept], own, np.full(scores[kept].shape, np.nan), reason
+    )
+
+
+def _calibrated(inputs: ScoreInputs, found: Sequence[Fit]) -> Iterator[Fit]:
+    """Yield the fits of one verifier with ratios: those of an author come from human texts of the authors beside."""
+    human = [fit for fit in found if fit.run.method == "gold"]
+    posts = np.concatenate([inputs.posts(fit.run.survivors)[fit.kept] for fit in human])
+    first = np.unique(posts.astype(str), return_index=True)[1]  # several seeds can have drawn a post
+    scores, own, positive = (
+        np.concatenate([getattr(fit, name) for fit in human])[first] for name in ("scores", "own", "positive")
+    )
+    folds = min(len(inputs.clients), _FOLDS)
+    models: list[Calibration | None] = []
+    for fold in range(folds):
+        others = own % folds != fold
+        enough = len(np.unique(own[others])) > 0 and scores.shape[1] > 1
+        models.append(Calibration(scores[others].ravel(), positive[others].ravel()) if enough else None)
+    for fit in found:
+        ratios = fit.ratios.copy()
+        for fold, model in enumerate(models):
+            if model is not None:
+                ratios[fit.own % folds == fold] = model.ratios(fit.scores[fit.own % folds == fold])
+        yield replace(fit, ratios=ratios)
+
+
+def fit_draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[str, str, np.ndarray, int]]:
+    """Yield (metric, variant, values [draws], outputs or pairs) of what has an interval; the first is the value.
+
+    ``counts`` [draws, authors] says how often each author was drawn; its first row is of ones.
+    """
+    common = COMMON if fit.common else ""
+    clients = fit.run.items["client"].astype(str).to_numpy()
+    if len(clients) and not fit.reason:
+        author = np.searchsorted(fit.clients, clients)
+        values = fit.right_of_all.astype(np.float64)
+        yield (
+            "profile_accuracy",
+            f"{common}_{FAILURES_WRONG}".lstrip("_"),
+            mean_draws(values, author, counts),
+            len(clients),
+        )
+    if not len(fit.own):
+        return
+    yield "profile_accuracy", common, mean_draws(fit.right.astype(np.float64), fit.own, counts), len(fit.own)
+    cluster = np.repeat(fit.own, fit.scores.shape[1])
+    areas = auc_draws(fit.scores.ravel(), fit.positive.ravel(), cluster, counts)
+    yield "profile_auc", common, areas, fit.scores.size
+    yield "profile_ratio", common, mean_draws(fit.own_ratios, fit.own, counts), len(fit.own)
+
+
+def _rows(fit: Fit, draws: Mapping[tuple[str, str], tuple[np.ndarray, int]]) -> Iterator[Score]:
+    """Yield the scores of one run by one verifier; ``draws``: those of :func:`fit_draws`, by metric and variant."""
+    common = COMMON if fit.common else ""
+    wrong = f"{common}_{FAILURES_WRONG}".lstrip("_")
+    found = {key: (float(values[0]), n) for key, (values, n) in draws.items()}
+    if len(fit.own):
+        names = np.array(fit.clients, dtype=object)
+        guesses, own = names[fit.scores.argmax(axis=1)], names[fit.own]
+        found["profile_macro_f1", common] = macro_f1(own, guesses, sorted(set(own))), len(own)
+        cost = ratio_cost(fit.ratios.ravel(), fit.positive.ravel())
+        found["profile_cost", common] = cost, fit.scores.size
+    if ("profile_accuracy", wrong) in found:
+        everyone = fit.run.items["client"].astype(str).to_numpy(dtype=object)
+        every_guess = np.full(len(everyone), NOBODY, dtype=object)
+        if len(fit.own):
+            every_guess[np.flatnonzero(fit.run.items["passed"])[fit.kept]] = guesses
+        score = macro_f1(everyone, every_guess, sorted(set(everyone)))
+        found["profile_macro_f1", wrong] = score, len(everyone)
+    for metric, variant in (*((name, common) for name in _MEASURES), *((name, wrong) for name in _MEASURES[:2])):
+        value, n = found.get((metric, variant), (float("nan"), 0))
+        note = "" if value == value else fit.why_none or _FEW
+        yield Score(fit.run.seed, fit.run.method, fit.verifier, metric, variant, value, n, note)

@@ -1,0 +1,159 @@
+"""Author profiles: truths of planted voices, copies, and what stands for a text that cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pandas as pd
+import pytest
+from tests.scores.copied_voices import CLIENTS, by_method, copied_voices, written
+
+from favor.foundation.errors import UserError
+from favor.scores.author_profiles import make_profiles
+from favor.scores.inputs import ScoreInputs
+from favor.scores.profiles import score
+
+SETTINGS = {"words": 800, "minimum_words": 200, "draws": 50, "order": 4}
+
+
+def with_posts(inputs) -> pd.DataFrame:
+    """Client texts with 8 posts of every author that nothing was trained on."""
+    fresh = [
+        {
+            "client": client,
+            "document_id": f"{client}-fresh-{n}",
+            "kind": "validation",
+            "text": text,
+            "training_text": "",
+        }
+        for author, client in enumerate(CLIENTS)
+        for n, text in enumerate(written(author, "fresh", n) for n in range(8))
+    ]
+    return pd.concat([inputs.client_texts, pd.DataFrame(fresh).assign(topic="Student")], ignore_index=True)
+
+
+@cache
+def voices() -> ScoreInputs:
+    """Ten authors; a method writes in the author's voice by chance. Fresh posts have vectors of training texts."""
+    inputs = copied_voices()
+    human = inputs.source_embeddings["e"]
+    train = human[human["kind"] == "train"]
+    number = train["item"].str[-2:].astype(int)
+    fresh = train[number < 8].assign(kind="validation", item=train["client"] + "-fresh-" + number.astype(str))
+    embeddings = {"e": pd.concat([human, fresh], ignore_index=True)}
+    return replace(inputs, client_texts=with_posts(inputs), source_embeddings=embeddings, _cache={})
+
+
+@cache
+def scored() -> pd.DataFrame:
+    return score(voices(), SETTINGS)
+
+
+def of(rows, metric, verifier, variant="") -> dict[str, float]:
+    return by_method(rows[rows["encoder"] == verifier], metric, variant)
+
+
+@pytest.mark.parametrize("verifier", ["lambdag", "e"])
+@pytest.mark.parametrize("metric", ["profile_accuracy", "profile_macro_f1", "profile_auc", "profile_ratio"])
+def test_measures_rise_with_the_chance_of_the_own_voice(verifier, metric) -> None:
+    found = of(scored(), metric, verifier)
+    assert found["0.0"] < found["0.5"] < found["1.0"]
+    assert found["shuffled"] < found["gold"]
+
+
+def test_own_text_is_near_the_top_and_anothers_at_the_floor() -> None:
+    accuracy, area = (of(scored(), metric, "lambdag") for metric in ("profile_accuracy", "profile_auc"))
+    assert accuracy["gold"] > 0.4
+    assert accuracy["shuffled"] < 0.1  # what guessing gives
+    assert area["gold"] > 0.85
+    assert area["shuffled"] < 0.5
+    ratio, cost = (of(scored(), metric, "lambdag") for metric in ("profile_ratio", "profile_cost"))
+    assert ratio["gold"] > 0 > ratio["0.0"]
+    assert cost["gold"] < 1 < cost["0.0"]
+
+
+def test_permuted_authors_permute_the_scores() -> None:
+    inputs = voices()
+    turned = dict(zip(CLIENTS, (*CLIENTS[2:], *CLIENTS[:2]), strict=True))  # 0.0 writes in the next author's but one
+    made = inputs.generations.assign(client=inputs.generations["client"].map(turned))
+    prompts = inputs.prompts.assign(client=inputs.prompts["client"].map(turned))
+    embedded = inputs.generation_embeddings["e"]
+    human = inputs.source_embeddings["e"]
+    gold = human["kind"] == "gold"
+    moved = replace(
+        inputs,
+        generations=made,
+        prompts=prompts,
+        generation_embeddings={"e": embedded.assign(client=embedded["client"].map(turned))},
+        source_embeddings={"e": human.assign(client=human["client"].where(~gold, human["client"].map(turned)))},
+        _cache={},
+    )
+    found = of(score(moved, SETTINGS), "profile_accuracy", "lambdag")
+    assert found["0.0"] == pytest.approx(of(scored(), "profile_accuracy", "lambdag")["1.0"], abs=0.15)
+    assert found["1.0"] < 0.15
+
+
+def test_a_copy_of_what_was_trained_on_gains_nothing() -> None:
+    inputs = voices()
+    posts = inputs.client_texts[inputs.client_texts["training_text"] != ""].groupby("client")["training_text"].first()
+    copied = inputs.generations["method"] == "1.0"
+    texts = inputs.generations["text"].where(~copied, inputs.generations["client"].map(posts))
+    found = score(replace(inputs, generations=inputs.generations.assign(text=texts), _cache={}), SETTINGS)
+    for verifier in ("lambdag", "e"):
+        assert of(found, "profile_accuracy", verifier, "failures_wrong")["1.0"] == 0.0
+        assert pd.isna(of(found, "profile_auc", verifier)["1.0"])
+    note = found[(found["method"] == "1.0") & (found["metric"] == "profile_auc") & (found["variant"] == "")]["note"]
+    assert set(note) == {"every output is copied"}
+
+
+def test_one_text_for_all_authors_is_at_chance() -> None:
+    found = score(copied_voices(one_voice=True), SETTINGS)
+    assert of(found, "profile_accuracy", "lambdag")["same"] == pytest.approx(0.1, abs=0.05)
+    assert of(found, "profile_auc", "lambdag")["same"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_failures_count_as_wrong() -> None:
+    inputs = voices()
+    failed = inputs.generations["method"].eq("1.0") & inputs.generations["prompt_id"].str.endswith(("p0", "p1", "p2"))
+    found = score(replace(inputs, generations=inputs.generations.assign(passed=~failed), _cache={}), SETTINGS)
+    left, whole = (of(found, "profile_accuracy", "lambdag", variant)["1.0"] for variant in ("", "failures_wrong"))
+    assert whole == pytest.approx(left / 2)
+
+
+def test_profiles_are_of_text_that_was_not_trained_on() -> None:
+    inputs = voices()
+    profiles = make_profiles(inputs, 400, 200, seed=1)
+    assert all("fresh" in document for own in profiles.documents for document in own)
+    assert profiles.trained.sum() == 0
+    assert set(profiles.words) == {400}
+    assert of(scored(), "profile_trained", "")["source"] == 0.0
+
+
+def test_text_trained_on_fills_up_and_is_said() -> None:
+    inputs = replace(copied_voices(), _cache={})
+    profiles = make_profiles(inputs, 400, 200, seed=1)
+    assert set(profiles.words) == set(profiles.trained) == {200}
+    assert of(score(inputs, SETTINGS), "profile_trained", "")["source"] == 1.0
+
+
+def test_posts_of_prompts_are_in_no_profile() -> None:
+    inputs = voices()
+    held = inputs.prompts.assign(document_id=[f"{client}-fresh-0" for client in inputs.prompts["client"]])
+    profiles = make_profiles(replace(inputs, prompts=held, _cache={}), 10_000, 200, seed=1)
+    assert not any(document.endswith("fresh-0") for own in profiles.documents for document in own)
+    assert len(set(profiles.words)) == 1
+
+
+def test_another_language_has_a_note_and_no_value() -> None:
+    inputs = voices()
+    foreign = inputs.client_texts.assign(text="der Hund und die Katze laufen durch den Garten. " * 20)
+    rows = score(replace(inputs, client_texts=foreign, _cache={}), SETTINGS)
+    rows = rows[(rows["encoder"] == "lambdag") & (rows["metric"] != "profile_words")]
+    assert rows["value"].isna().all()
+    assert rows["note"].str.contains("English").any()
+
+
+def test_it_needs_the_clients_texts() -> None:
+    with pytest.raises(UserError, match="clients' texts"):
+        score(replace(voices(), client_texts=None, _cache={}), {})
