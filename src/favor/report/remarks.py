@@ -54,7 +54,7 @@ def chance(spec: TableSpec, clients: int) -> str:
     """Return the sentence on what guessing scores in the columns of ``spec``; "" where no column has such a score."""
     metrics = {column.metric for panel in spec.panels for column in panel.columns}
     parts = []
-    if clients and metrics & {"author_accuracy", "author_macro_f1"}:
+    if clients and metrics & {"author_accuracy", "author_macro_f1", "profile_accuracy"}:
         parts.append(f"accuracy 1/{clients} = {1 / clients:.3f}")
     if any(metric.endswith(("_auc", "_eer")) and not metric.startswith("kept_") for metric in metrics):
         parts.append("AUC and EER 0.5")

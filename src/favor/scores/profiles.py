@@ -16,7 +16,7 @@ import pandas as pd
 
 from favor.scores.author_profiles import Excerpts, Profiles, make_profiles
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
-from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
+from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
 from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
@@ -60,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "draws": 2000, "seed": 2026,
 }  # fmt: skip
 _FAILED, _COPIED = "no output passed the filter", "every output is copied"
+_NOBODY = "people wrote no continuations of the common prompts"
 _FEW = "needs human continuations of two authors that are not copied"
 
 
@@ -140,6 +141,9 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
         scores += _rows(fit, own)
+        if fit.run.method in CONTROLS and inputs.common_runs:
+            silent = Score(fit.run.seed, fit.run.method, fit.verifier, "", COMMON, float("nan"), 0, _NOBODY)
+            scores += [replace(silent, metric=metric) for metric in _MEASURES]
     for (method, verifier, metric, variant), seeds in drawn.items():
         mean = np.mean([draws for draws, _ in seeds], axis=0)
         known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
