@@ -22,7 +22,6 @@ import pandas as pd
 
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.bootstrap import auc_draws, compare, interval, mean_draws, observed, resample_counts
-from favor.statistics.paired import holm
 
 NEEDS = "evaluation.likelihood"  # key of an experiment without which nothing is scored
 # Gains nearer than this, in nats per token, are equal: equal adapters read a text alike but for rounding.
@@ -223,7 +222,7 @@ def likelihood_scores(
     clients: of the experiment. without: why a row has no likelihoods. All seeds stand together (``ALL_SEEDS``): an
     author's values are averaged over seeds first, and authors are the clusters of every interval and test. Variants:
     "" and "bits_per_character", "same_topic", "function_words"; each with "_low" and "_high"; "chance"; and
-    "minus:{method}" of the metrics ``TESTED``, with "_low", "_high", "_p" and "_holm" (over all pairs of a metric).
+    "minus:{method}" of the metrics ``TESTED``, with "_low", "_high" and "_p": a table corrects those that it prints.
     ``seed`` and ``draws``: of the bootstrap.
     """
     clients = sorted(clients)
@@ -379,18 +378,15 @@ def _with_interval(
 
 
 def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.ndarray) -> Iterator[Score]:
-    """Yield the difference of every two rows, over authors that both have; Holm's correction over a metric's pairs."""
+    """Yield the difference of every two rows, over authors that both have."""
     for metric in TESTED:
-        found = []
+        higher = _DECLARED[metric].direction != "lower"
         for left, right in combinations([method for method in authors if authors[method]], 2):
             sides = authors[left][metric], authors[right][metric]
             both = np.isfinite(sides[0]) & np.isfinite(sides[1])
             first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
-            higher = _DECLARED[metric].direction != "lower"
             result = compare(float(first[0]), float(second[0]), first[1:], second[1:], higher)
-            found.append((left, right, result, int(both.sum())))
-        adjusted = holm([result.p for _, _, result, _ in found])
-        for (left, right, result, n), p in zip(found, adjusted, strict=True):
-            numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p, "_holm": float(p)}
+            numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
-                yield _score(left, metric, f"minus:{right}{end}", value, n, "no author has a value in both rows")
+                note = "no author has a value in both rows"
+                yield _score(left, metric, f"minus:{right}{end}", value, int(both.sum()), note)

@@ -9,6 +9,7 @@ from favor.paper.names import METHODS
 from favor.report.cells import printed
 from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec, method_rows
+from favor.statistics.paired import holm
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -19,6 +20,17 @@ BY_CONSTRUCTION = "one model for all"  # what the note of an interval begins wit
 
 def _number(value: float, decimals: int) -> str:
     return printed(value, decimals).replace("-", "−")
+
+
+def _adjusted(found: Mapping[tuple[str, str], tuple[float, str]], rival: str) -> dict[str, float]:
+    """Return Holm's p of every row against ``rival``: over the tests that the column prints."""
+    tests = {}
+    for (method, variant), (value, _) in found.items():
+        if variant.startswith("minus:") and variant.endswith("_p"):
+            other = variant.removeprefix("minus:").removesuffix("_p")
+            if rival in (method, other):
+                tests[other if method == rival else method] = value
+    return dict(zip(tests, map(float, holm(list(tests.values()))), strict=True))
 
 
 def _cell(
@@ -54,7 +66,7 @@ def _cell(
         elif chance and fixed.startswith(BY_CONSTRUCTION):
             text += " (chance)"
         if minus:
-            p = found[method, f"{name}_holm"][0]
+            p = _adjusted(found, minus)[row.method]
             text += f", p {'< .001' if p < 0.001 else f'= {p:.3f}'.replace('0.', '.', 1)}"
         if forgetting and value < 0:
             text += " ▼"
@@ -84,7 +96,7 @@ TABLE = TableSpec(
     "reciprocal rank and AUC: whether a text's gain, less each adapter's mean, points to its author's adapter. A row "
     "with one model for all is at chance by construction and has no interval. Same topic: among authors of one topic. "
     "Function words: content words are read and not counted. ▼: below 0, so forgotten. In brackets 95 % intervals over "
-    "authors, who keep their texts of all seeds. Minus FAVoR: paired differences, Holm's p over all pairs of rows.",
+    "authors, who keep their texts of all seeds. Minus FAVoR: paired differences, Holm's p over the column.",
     rows=method_rows(*METHODS),
     panels=(
         Panel(
