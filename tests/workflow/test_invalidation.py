@@ -26,7 +26,8 @@ PAIRED = sum(spec.comparisons is not None for spec in SPECS)
 END = {"write_numbers": 1, "report": 1}
 # What any change of the bootstrap reruns: every table but the topic audit, in which no cell is better than another.
 MARKED = sum(spec.label != "phase1-topic-audit" for spec in SPECS)
-EVIDENCE = {"compare_all": 1, "compare_methods": PAIRED, "make_table": MARKED, "draw_figure": 1, **END}
+COMPARED = {"compare_all": 1, "compare_methods": PAIRED, "score_likelihood": 1}
+EVIDENCE = {**COMPARED, "make_table": MARKED, "draw_figure": 2, **END}
 EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
@@ -89,7 +90,7 @@ FIGURES = "src/favor/report/figures"
             "DRAWS = 10_000",
             "DRAWS = 20_000",
             # Four families draw too, one of them the test of encoders before every table of style.
-            {**EVIDENCE, "make_table": len(SPECS), "score": 4, "draw_figure": 6},
+            {**EVIDENCE, "make_table": len(SPECS), "score": 4, "draw_figure": 7},
         ),
         (
             "src/favor/statistics/rank_agreement.py",
