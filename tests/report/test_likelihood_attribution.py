@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tests.scores.test_likelihood import CLIENTS, own_voice, rows
 
-from favor.report.specs import Row, TableSpec
+from favor.report.specs import Row
 from favor.report.tables.likelihood_attribution import TABLE
 from favor.scores.likelihood import likelihood_scores
 from favor.statistics.paired import holm
@@ -24,8 +24,8 @@ def scores() -> pd.DataFrame:
     return likelihood_scores(pd.concat(readings), CLIENTS, METHODS, {}, 7, 500)
 
 
-def cell(scores, method, panel, header, table: TableSpec = TABLE) -> str:
-    columns = {each.title: {column.label: column for column in each.columns} for each in table.panels}
+def cell(scores, method, panel, header) -> str:
+    columns = {each.title: {column.label: column for column in each.columns} for each in TABLE.panels}
     return columns[panel][header].derive(Row((method,), method), scores, {}).text
 
 
