@@ -48,10 +48,10 @@ def test_an_interval_holds_its_value(scores) -> None:
 
 def test_a_draw_of_authors_who_differ_by_rounding_alone_has_no_share() -> None:
     human = np.array([2.0, *[1.0] * 99, 1e-16])
-    found = drift._ratio(np.full(101, 3.0), human)
+    found = drift._ratio(np.full(101, 3.0), human, 10**6)
     assert found[:100].tolist() == [1.5, *[3.0] * 99]
     assert np.isnan(found[100])
-    assert np.isnan(drift._ratio(human, human * ([1.0] + [1e-16] * 100))).all()
+    assert np.isnan(drift._ratio(human, human * ([1.0] + [1e-16] * 100), 10**6)).all()
 
 
 def test_habits_that_few_authors_have_do_not_inflate_the_interval(scores) -> None:

@@ -14,9 +14,9 @@ def test_by_hand() -> None:
     cluster = np.array([0, 0, 1, 1, 2, 2])
     # means 1, 5, 9: sample variance 16; within: 2 a author, pooled 6 / 3 = 2; noise 2 / 2 = 1
     assert between_variance(values, cluster, observed(3)) == pytest.approx(np.array([[15.0]]))
-    # authors 0 twice and 2 once: means 1, 1, 9: variance 64/3; within the same
+    # authors 0 twice and 2 once: means 1, 1, 9: variance 64/3, times 3/2 as a draw of three authors; within the same
     drawn = between_variance(values, cluster, np.array([[2.0, 0.0, 1.0]]))
-    assert drawn == pytest.approx(np.array([[64 / 3 - 1.0]]))
+    assert drawn == pytest.approx(np.array([[64 / 3 * 3 / 2 - 1.0]]))
     reference = np.array([[0.0], [1.0], [2.0]])
     assert mean_slope(values, cluster, reference, observed(3)) == pytest.approx(np.array([[4.0]]))
     assert np.isnan(mean_slope(values, cluster, np.ones((3, 1)), observed(3))).all()
@@ -82,7 +82,22 @@ def test_draws_are_those_of_repeated_authors() -> None:
         chosen = np.repeat(np.arange(5), drawn)
         means = np.stack([values[cluster == author].mean(axis=0) for author in chosen])
         within = np.mean([values[cluster == author].var(axis=0, ddof=1) for author in chosen], axis=0)
-        np.testing.assert_allclose(variances[number], means.var(axis=0, ddof=1) - within / 3, atol=1e-12)
+        once = 1.0 if (drawn == 1).all() else 5 / 4  # a draw of five authors has 4/5 of their variance
+        np.testing.assert_allclose(variances[number], once * means.var(axis=0, ddof=1) - within / 3, atol=1e-12)
         if len(set(chosen)) > 1:
             expected = [np.polyfit(reference[chosen, place], means[:, place], 1)[0] for place in (0, 1)]
             np.testing.assert_allclose(slopes[number], expected)
+
+
+@pytest.mark.parametrize("authors", [6, 12, 24])
+def test_draws_of_authors_who_are_all_alike_lie_around_the_value(authors) -> None:
+    """Without the factor N / (N - 1) the mean of draws lies below the value, and intervals of nothing below zero."""
+    generator = np.random.default_rng(authors)
+    counts = resample_counts(authors, 2, 400)
+    cluster = np.repeat(np.arange(authors), 6)
+    differences = []
+    for _ in range(200):
+        values = generator.normal(size=(len(cluster), 1))
+        draws = between_variance(values, cluster, counts)[:, 0]
+        differences.append(np.nanmean(draws) - between_variance(values, cluster, observed(authors))[0, 0])
+    assert np.mean(differences) == pytest.approx(0, abs=0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 from sklearn.metrics import f1_score, roc_auc_score
 from tests.statistics.rates import equal_error_rate
 
@@ -98,25 +99,60 @@ def test_draws_without_a_class_are_missing() -> None:
 
 
 def test_p_value_by_hand() -> None:
-    # B = 9 differences, one of them <= 0: 2 * (1 + 1) / 10 = 0.4
-    assert bootstrap_p(np.array([1, 2, 3, 4, 5, 6, 7, 8, -1.0])) == pytest.approx(0.4)
-    # none <= 0: 2 * 1 / 10; the smallest value B = 9 can give
-    assert bootstrap_p(np.arange(1.0, 10.0)) == pytest.approx(0.2)
-    # zeros count on both sides: min(10, 10) * 2 / 10 > 1
-    assert bootstrap_p(np.zeros(9)) == 1.0
-    assert bootstrap_p(np.array([np.nan, *np.arange(1.0, 10.0)])) == pytest.approx(0.2)
-    assert np.isnan(bootstrap_p(np.array([np.nan])))
+    # 999 draws, 99 of them <= 0: q = .1, z = 1.2816; with 5 clusters t = z sqrt(4/5) = 1.1462, 4 degrees of freedom.
+    draws = np.array([-1.0] * 99 + [1.0] * 900)
+    assert bootstrap_p(0.5, draws, 5) == pytest.approx(2 * student_t.sf(1.281552 * 0.8**0.5, 4), abs=1e-5)
+    assert bootstrap_p(-0.5, -draws, 5) == pytest.approx(bootstrap_p(0.5, draws, 5))
+    assert bootstrap_p(0.5, np.array([np.nan, *draws]), 5) == pytest.approx(bootstrap_p(0.5, draws, 5))
+    # No draw beyond 0: mean over standard deviation, 10, with 49 degrees of freedom.
+    far = np.random.default_rng(0).normal(10, 1, 999)
+    assert bootstrap_p(10 * far.std(), far, 50) == pytest.approx(2 * student_t.sf(10 * (49 / 50) ** 0.5, 49), rel=1e-6)
+    # Six authors that all differ one way: the signs of six differences show 2 / 64, and nothing less.
+    assert bootstrap_p(100.0, far, 6) == 2 / 64
+    assert bootstrap_p(0.0, np.zeros(9), 6) == 1.0
+    assert bootstrap_p(1.0, np.ones(9), 6) == 2 / 64
+    assert np.isnan(bootstrap_p(1.0, np.array([np.nan]), 6))
+    assert np.isnan(bootstrap_p(1.0, far, 1))
+
+
+def test_an_interval_takes_wider_percentiles_with_few_clusters() -> None:
+    draws = np.arange(100_001) / 1000  # percentile p is p
+    # t(.975, 5) = 2.5706, times sqrt(6/5) = 2.8160: Phi = .99757
+    assert interval(draws, 6) == pytest.approx((0.243, 99.757), abs=2e-3)
+    assert interval(draws, 24) == pytest.approx((1.729, 98.271), abs=2e-3)
+    assert interval(draws, 100_000) == pytest.approx((2.5, 97.5), abs=1e-3)
+    assert np.isnan(interval(draws, 1)).all()
+
+
+@pytest.mark.parametrize("authors", [6, 12, 24, 50])
+def test_a_difference_that_is_nothing_is_found_as_often_as_the_level_says(authors) -> None:
+    """Level and coverage of 400 null runs; percentiles of the draws themselves find 12 % with six authors."""
+    generator = np.random.default_rng(authors)
+    counts = resample_counts(authors, 1, 1000)
+    found, plain = [], []
+    for _ in range(400):
+        own = generator.normal(size=authors)
+        draws = counts @ own / authors
+        result = compare(float(own.mean()), 0.0, draws, np.zeros(len(draws)), authors)
+        found.append((result.p < 0.05, result.p < 0.0025, result.low <= 0 <= result.high))
+        plain.append(not np.percentile(draws, 2.5) <= 0 <= np.percentile(draws, 97.5))
+    rates = np.mean(found, axis=0)
+    assert 0.025 <= rates[0] <= 0.075
+    assert rates[1] <= 0.01
+    assert 0.92 <= rates[2] <= 0.975
+    if authors == 6:
+        assert np.mean(plain) > 0.09
 
 
 def test_comparison_is_signed_towards_the_left() -> None:
     left, right = np.array([0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.36, 0.34])
-    lower = compare(0.30, 0.35, left, right, higher_is_better=False)
+    lower = compare(0.30, 0.35, left, right, 8, higher_is_better=False)
     assert lower.delta == pytest.approx(0.05)
-    assert (lower.low, lower.high) == pytest.approx(tuple(np.percentile([0.05, 0.04, 0.07, 0.04], [2.5, 97.5])))
-    higher = compare(0.30, 0.35, left, right)
+    assert (lower.low, lower.high) == pytest.approx(interval(np.array([0.05, 0.04, 0.07, 0.04]), 8))
+    higher = compare(0.30, 0.35, left, right, 8)
     assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
-    assert lower.p == higher.p == pytest.approx(2 * 1 / 5)
-    assert interval(np.array([1.0, np.nan, 3.0])) == pytest.approx((1.05, 2.95))
+    assert lower.p == pytest.approx(higher.p)
+    assert lower.draws == higher.draws == 4
 
 
 def test_auc_of_pairs_equals_the_loop_over_resampled_pairs() -> None:

@@ -96,8 +96,8 @@ def test_differences_are_matched_and_resample_authors_with_all_their_seeds() -> 
     # Two authors: a draw is aa (mean 1), ab (mean 2/3, twice as likely) or bb (mean 0).
     ends = [table.loc[(0, "ditto", "judge_difference", end), "value"] for end in ("low", "high")]
     assert ends == pytest.approx([0, 1])
-    # A quarter of the draws is 0, none below: p = 2 x 1/4.
-    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == pytest.approx(0.5, abs=0.02)
+    # A quarter of the draws is 0, none below: z = .674, t = z sqrt(1/2) = .477 with one degree of freedom.
+    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == pytest.approx(0.717, abs=0.02)
 
 
 def test_holm_runs_over_the_baselines() -> None:
@@ -112,8 +112,8 @@ def test_holm_runs_over_the_baselines() -> None:
     judgements, key = tables(rated, {})
     table = judge_scores(judgements, key, ("favor", "ditto", "fedavg"), "favor", None, 7, 1000)
     rows = table[table["metric"] == "judge_difference"].set_index(["method", "variant"])["value"]
-    assert rows["ditto", "p"] == pytest.approx(2 / 1001)  # no draw at or below 0
-    assert rows["ditto", "p_holm"] == pytest.approx(4 / 1001)
+    assert rows["ditto", "p"] == pytest.approx(2 / 2**12)  # no draw at or below 0: the signs of twelve authors
+    assert rows["ditto", "p_holm"] == pytest.approx(4 / 2**12)
     assert rows["fedavg", "p_holm"] == pytest.approx(max(rows["fedavg", "p"], rows["ditto", "p_holm"]))
 
 
@@ -123,10 +123,10 @@ def test_voices_are_preferred_by_the_sum_of_both_orders() -> None:
     row = table.loc[(0, "favor", "voice_preference", "")]
     assert row["value"] == pytest.approx(2 / 3)
     assert row["n"] == 3
-    # Decided: a 1 and 0, b 1. Draws: aa 1/2, ab 2/3, bb 1; a quarter is at a half, none below, so p = 2 x 1/4.
+    # Decided: a 1 and 0, b 1. Draws: aa 1/2, ab 2/3, bb 1; a quarter is at a half, none below: t = .477.
     assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.5)
     assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(1)
-    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.5, abs=0.02)
+    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.717, abs=0.02)
 
 
 def test_a_comparison_judged_in_one_order_only_is_left_out() -> None:

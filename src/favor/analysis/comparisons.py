@@ -200,7 +200,7 @@ def compare_outputs(
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        result = compare(float(first.mean()), float(second.mean()), resampled[0], resampled[1], _higher(metric))
+        result = compare(float(first.mean()), float(second.mean()), *resampled, number, _higher(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -245,7 +245,7 @@ def compare_verification(
                 (statistic(scores, positive, own, observed(number)), statistic(scores, positive, own, counts))
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
-            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], _higher(metric))
+            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], number, _higher(metric))
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
 

@@ -53,7 +53,7 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
         higher = _DECLARED[metric].direction != "lower"
         for left, right in combinations(known, 2):
             first, second = means[left], means[right]
-            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], higher)
+            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], len(inputs.clients), higher)
             records.append((encoder, metric, left, right, *vars(result).values()))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 

@@ -134,21 +134,22 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
     several = len(set(authors)) > 1
     note = "needs two authors with two held-out texts each"
     counts = _counts(authors.max(initial=-1) + 1, draws, seed)
-    yield from _rows(
-        encoder, "neighbour_accuracy", "", mean_draws(right, authors, counts) if several else None, len(right), note
-    )
+    resampled = mean_draws(right, authors, counts) if several else None
+    yield from _rows(encoder, "neighbour_accuracy", "", resampled, counts.shape[1], len(right), note)
     yield _row(encoder, "neighbour_chance", "", float(chance.mean()) if several else np.nan, len(right), note)
 
 
 def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
     n, several = len(found.own), len(set(found.own)) > 1
-    counts = _counts(found.cosines.shape[1], draws, seed)
+    authors = found.cosines.shape[1]
+    counts = _counts(authors, draws, seed)
     means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
     for metric, values in means.items():
-        yield from _rows(encoder, metric, variant, mean_draws(values, found.own, counts) if several else None, n, note)
+        resampled = mean_draws(values, found.own, counts) if several else None
+        yield from _rows(encoder, metric, variant, resampled, authors, n, note)
     text, author = np.nonzero(found.candidates)
     area = pair_auc_draws(found.cosines[text, author], found.own[text], author, counts) if several else None
-    yield from _rows(encoder, "retrieval_auc", variant, area, n, note)
+    yield from _rows(encoder, "retrieval_auc", variant, area, authors, n, note)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield _row(encoder, "retrieval_chance", variant, chance, n, note)
 
@@ -158,9 +159,11 @@ def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
     return np.concatenate([observed(authors), resample_counts(authors, seed, draws)]) if authors else observed(1)
 
 
-def _rows(encoder: str, metric: str, variant: str, draws: np.ndarray | None, n: int, note: str) -> Iterator[Score]:
+def _rows(
+    encoder: str, metric: str, variant: str, draws: np.ndarray | None, authors: int, n: int, note: str
+) -> Iterator[Score]:
     known = draws is not None and bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = (float(draws[0]), *interval(draws[1:])) if known and draws is not None else (np.nan,) * 3
+    ends = (float(draws[0]), *interval(draws[1:], authors)) if known and draws is not None else (np.nan,) * 3
     for name, value in zip(("", "low", "high"), ends, strict=True):
         yield _row(encoder, metric, "_".join(filter(None, (variant, name))), value, n, note)
 

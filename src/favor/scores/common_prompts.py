@@ -158,13 +158,13 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
-    return scores_frame([*scores, *_intervals(draws)])
+    return scores_frame([*scores, *_intervals(draws, len(inputs.clients))])
 
 
-def _intervals(draws: Draws) -> Iterator[Score]:
+def _intervals(draws: Draws, authors: int) -> Iterator[Score]:
     for (method, encoder, metric, variant), seeds in draws.items():
         mean = np.mean([values for values, _ in seeds], axis=0)
-        ends = interval(mean) if np.isfinite(mean).any() else (float("nan"),) * 2
+        ends = interval(mean, authors) if np.isfinite(mean).any() else (float("nan"),) * 2
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "" if value == value else _TOO_FEW
             n = sum(size for _, size in seeds)

@@ -75,10 +75,10 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
         by_post = post_means(vectors, _places(inputs, frame), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts).sum(axis=1)
         numbers[method] = len(frame)
+    authors = len(inputs.clients)
     for method, variance in variances.items():
-        yield from _with_interval(
-            method, encoder, "spread_left", "", _ratio(variance, variances["gold"]), numbers[method]
-        )
+        left = _ratio(variance, variances["gold"], authors)
+        yield from _with_interval(method, encoder, "spread_left", "", left, authors, numbers[method])
 
 
 def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, counts: np.ndarray) -> Iterator[Score]:
@@ -101,21 +101,21 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
         by_post = post_means(values, _places(inputs, frame), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts)
         slopes[method], numbers[method] = mean_slope(*by_post, reference, counts), len(frame)
-    human = variances["gold"]
-    differ = [_positive(human[:, place]) for place in range(len(HABITS))]
+    human, authors = variances["gold"], int((sizes > 0).sum())
+    differ = [_positive(human[:, place], authors) for place in range(len(HABITS))]
     for method, n in numbers.items():
-        ratios = [_ratio(variances[method][:, place], human[:, place]) for place in range(len(HABITS))]
+        ratios = [_ratio(variances[method][:, place], human[:, place], authors) for place in range(len(HABITS))]
         left, kept = np.stack(ratios, axis=1), np.where(differ, slopes[method], np.nan)
         # The mean ratio of the data, written as a ratio of means: a draw in which people hardly differ in one habit
         # would make that habit's ratio, and with it the mean of ratios, as large as one likes.
         scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variances[method], human)]
         for metric, mean, values in (
-            ("habit_variance_left", _ratio(*scaled), left),
+            ("habit_variance_left", _ratio(scaled[0], scaled[1], authors), left),
             ("habit_slope", kept[:, differ].mean(axis=1) if any(differ) else kept[:, 0], kept),
         ):
-            yield from _with_interval(method, "", metric, "", mean, n)
+            yield from _with_interval(method, "", metric, "", mean, authors, n)
             for place, habit in enumerate(HABITS):
-                yield from _with_interval(method, "", metric, habit, values[:, place], n)
+                yield from _with_interval(method, "", metric, habit, values[:, place], authors, n)
 
 
 def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
@@ -123,14 +123,14 @@ def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
     return np.array([cut.count(text) >= length for text in texts], dtype=bool)
 
 
-def _positive(variance: np.ndarray) -> bool:
+def _positive(variance: np.ndarray, authors: int) -> bool:
     known = variance[1:][np.isfinite(variance[1:])]
-    return bool(len(known) and variance[0] > 0 and interval(known)[0] > _ROUNDING * variance[0])
+    return bool(len(known) and variance[0] > 0 and interval(known, authors)[0] > _ROUNDING * variance[0])
 
 
-def _ratio(variance: np.ndarray, human: np.ndarray) -> np.ndarray:
+def _ratio(variance: np.ndarray, human: np.ndarray, authors: int) -> np.ndarray:
     missing = np.full(len(variance), np.nan)
-    if not _positive(human):
+    if not _positive(human, authors):
         return missing
     return np.divide(variance, human, where=human > _ROUNDING * human[0], out=missing)
 
@@ -139,9 +139,11 @@ def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
     return np.searchsorted(inputs.clients, frame["client"].to_numpy(dtype=object).astype(str))
 
 
-def _with_interval(method: str, encoder: str, metric: str, variant: str, draws: np.ndarray, n: int) -> Iterator[Score]:
+def _with_interval(
+    method: str, encoder: str, metric: str, variant: str, draws: np.ndarray, authors: int, n: int
+) -> Iterator[Score]:
     known = np.isfinite(draws[0]) and bool(np.isfinite(draws[1:]).any())
-    low, high = interval(draws[1:]) if known else (np.nan, np.nan)
+    low, high = interval(draws[1:], authors) if known else (np.nan, np.nan)
     values = {"": float(draws[0]) if known else np.nan, "low": low, "high": high}
     note = "too few outputs, or the authors' own continuations do not differ measurably"
     for end, value in values.items():

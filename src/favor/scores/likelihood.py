@@ -282,7 +282,7 @@ def _method_scores(
                 continue
             drawn = _means(values[metric.name], counts)
             fixed = shared and metric.name not in _GAINS[:2]
-            scores += _with_interval(method, metric.name, variant, drawn, n, why, SHARED if fixed else "")
+            scores += _with_interval(method, metric.name, variant, drawn, len(clients), n, why, SHARED if fixed else "")
             if f"{metric.name}:chance" in values:
                 chance = float(_means(values[f"{metric.name}:chance"], counts[:1])[0])
                 name = f"{variant}_chance".strip("_")
@@ -291,7 +291,9 @@ def _method_scores(
             drawn = np.full(len(counts), np.nan)
             if not (variant and note):
                 drawn = _seed_means([{"": auc_of(one, counts)} for one in found])[""]
-            scores += _with_interval(method, "likelihood_auc", variant, drawn, n, why, SHARED if shared else "")
+            scores += _with_interval(
+                method, "likelihood_auc", variant, drawn, len(clients), n, why, SHARED if shared else ""
+            )
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
@@ -340,7 +342,8 @@ def _neutral(method: str, runs: Sequence[pd.DataFrame], clients: Sequence[str], 
             values.append(own / (np.log(2) if variant else 1.0))
             n += len(found.sizes)
         drawn = _means(_seed_means([{"": own} for own in values])[""], counts)
-        yield from _with_interval(method, "likelihood_neutral_gain", variant, drawn, n, note, _ONE if shared else "")
+        fixed = _ONE if shared else ""
+        yield from _with_interval(method, "likelihood_neutral_gain", variant, drawn, len(clients), n, note, fixed)
 
 
 def _seed_means(runs: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -367,11 +370,11 @@ def _score(method: str, metric: str, variant: str, value: float, n: int, why: st
 
 
 def _with_interval(
-    method: str, metric: str, variant: str, drawn: np.ndarray, n: int, why: str, fixed: str
+    method: str, metric: str, variant: str, drawn: np.ndarray, authors: int, n: int, why: str, fixed: str
 ) -> Iterator[Score]:
     """Yield a value and its ends. ``fixed``: why it is one by construction, and has no interval."""
     known = bool(np.isfinite(drawn[0]) and np.isfinite(drawn[1:]).any())
-    ends = interval(drawn[1:]) if known and not fixed else (np.nan, np.nan)
+    ends = interval(drawn[1:], authors) if known and not fixed else (np.nan, np.nan)
     for end, value in zip(("", "_low", "_high"), (float(drawn[0]), *ends), strict=True):
         reason = fixed if known and end else why
         yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
@@ -385,7 +388,7 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
             sides = authors[left][metric], authors[right][metric]
             both = np.isfinite(sides[0]) & np.isfinite(sides[1])
             first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
-            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], higher)
+            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], int(both.sum()), higher)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
                 note = "no author has a value in both rows"

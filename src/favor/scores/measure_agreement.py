@@ -115,7 +115,7 @@ def _agreement(
         rest = dict.fromkeys(means, np.full(2, np.nan))
         for name in ("agreement_over_methods", "agreement_over_authors"):
             for measure, draws in rest.items():
-                yield from _interval(name, measure, "", draws, number, "needs three methods and three authors")
+                yield from _interval(name, measure, "", draws, number, number, "needs three methods and three authors")
         return
     counts = np.concatenate([observed(number), resample_counts(number, checked["seed"], checked["draws"])])
     places = drawn_authors(counts)
@@ -123,10 +123,11 @@ def _agreement(
         rest, pairs = rank_correlations(means, groups, places, over)
         for measure, draws in rest.items():
             note = "no measure of another encoder, or ranks that do not differ"
-            yield from _interval(f"agreement_over_{over}", measure, "", draws, number, note)
+            yield from _interval(f"agreement_over_{over}", measure, "", draws, number, number, note)
         if over == "methods":
             for (first, second), draws in pairs.items():
-                yield from _interval("rank_correlation", first, f"~{second}", draws, number, "ranks that do not differ")
+                why = "ranks that do not differ"
+                yield from _interval("rank_correlation", first, f"~{second}", draws, number, number, why)
 
 
 def _power(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, checked: Mapping) -> Iterator[Score]:
@@ -149,10 +150,12 @@ def _power(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, ch
             yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), "" if value == value else note)
 
 
-def _interval(metric: str, measure: str, suffix: str, draws: np.ndarray, n: int, note: str) -> Iterator[Score]:
+def _interval(
+    metric: str, measure: str, suffix: str, draws: np.ndarray, authors: int, n: int, note: str
+) -> Iterator[Score]:
     encoder, _, name = measure.partition(".")
     known = bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = interval(draws[1:]) if known else (np.nan, np.nan)
+    ends = interval(draws[1:], authors) if known else (np.nan, np.nan)
     for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
         shown = value if known else float("nan")
         yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)

@@ -147,7 +147,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     for (method, verifier, metric, variant), seeds in drawn.items():
         mean = np.mean([draws for draws, _ in seeds], axis=0)
         known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
-        ends = interval(mean[1:]) if known else (np.nan, np.nan)
+        ends = interval(mean[1:], authors) if known else (np.nan, np.nan)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)

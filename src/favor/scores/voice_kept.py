@@ -109,7 +109,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         }
         without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
         for method, n in outputs.items():
-            scores += _rows(method, encoder, means, n, without)
+            scores += _rows(method, encoder, means, len(inputs.clients), n, without)
         scores += _losses(inputs, encoder, drawn_authors(counts))
     return scores_frame(scores)
 
@@ -195,7 +195,8 @@ def _losses(inputs: ScoreInputs, encoder: str, places: np.ndarray) -> Iterator[S
             drawn = (rankdata(found[places, side], axis=-1) for side in (0, 1))
             draws = correlate(*drawn) if known.all() else np.full(len(places), np.nan)
             value = float(draws[0])
-            ends = interval(draws[1:]) if np.isfinite(draws[1:]).any() and np.isfinite(value) else (np.nan, np.nan)
+            shown = np.isfinite(draws[1:]).any() and np.isfinite(value)
+            ends = interval(draws[1:], len(inputs.clients)) if shown else (np.nan, np.nan)
             note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
             for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
                 yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
@@ -215,7 +216,7 @@ def _without_pairs(inputs: ScoreInputs) -> str:
 
 
 def _rows(
-    method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray]], n: int, without: str
+    method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray]], authors: int, n: int, without: str
 ) -> Iterator[Score]:
     measures = (
         (*OWN_PROMPTS, *COMMON_PROMPTS) if any("common_accuracy" in own for own in means.values()) else OWN_PROMPTS
@@ -224,9 +225,9 @@ def _rows(
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, nothing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own = means[method].get(measure, nothing)
-        shares = {"": kept_share(own, means["shuffled"][end], ceiling)}
+        shares = {"": kept_share(own, means["shuffled"][end], ceiling, authors)}
         if BASE in means:
-            shares["over_base"] = kept_share(own, means[BASE].get(measure, nothing), ceiling)
+            shares["over_base"] = kept_share(own, means[BASE].get(measure, nothing), ceiling, authors)
         for variant, share in shares.items():
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)

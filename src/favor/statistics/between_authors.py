@@ -35,7 +35,9 @@ def between_variance(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray
 
     var_a is the sample variance over the k authors drawn (k - 1 in its denominator). s^2 is the variance within
     authors, pooled over those drawn: what is subtracted is what means of n_a texts scatter by themselves. The method of
-    moments of a one-way random-effects model. NaN where fewer than two authors, or no author with two texts, are drawn.
+    moments of a one-way random-effects model. A draw with replacement has (N - 1) / N of the variance between its N
+    authors, so that var_a of a draw, a row that does not take every author once, counts N / (N - 1) times. NaN where
+    fewer than two authors, or no author with two texts, are drawn.
     """
     if len(values) == 0:
         return np.full((len(counts), values.shape[1]), np.nan)
@@ -49,6 +51,8 @@ def between_variance(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = weight @ known / drawn
         spread = (weight @ known**2 / drawn - centre**2) * drawn / (drawn - 1)
+        present = max(2, int((sizes > 0).sum()))
+        spread *= np.where((weight == (sizes > 0)).all(axis=1, keepdims=True), 1.0, present / (present - 1))
         pooled = weight @ within / (weight @ np.maximum(sizes - 1, 0))[:, None]
         noise = (
             pooled * ((weight @ np.divide(1.0, sizes, out=np.zeros(authors), where=sizes > 0)) / drawn[:, 0])[:, None]

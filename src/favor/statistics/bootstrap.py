@@ -10,16 +10,19 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student_t
 
 from favor.foundation.seeds import numpy_generator
 
 DRAWS = 10_000
+_TAIL_DRAWS = 10  # fewer draws beyond 0 do not say how rare they are
 TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 MB
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A paired comparison. ``delta`` and its 95 % percentile interval are signed so that positive favours the left.
+    """A paired comparison. ``delta`` and its 95 % interval are signed so that positive favours the left.
 
     ``draws`` counts the draws in which both statistics exist; interval and p-value rest on these.
     """
@@ -171,30 +174,56 @@ def observed(clusters: int) -> np.ndarray:
     return np.ones((1, clusters))
 
 
-def bootstrap_p(differences: np.ndarray) -> float:
-    """Two-sided tail probability min(1, 2 min(1 + #(d <= 0), 1 + #(d >= 0)) / (B + 1)); NaN draws are left out."""
+def bootstrap_p(delta: float, differences: np.ndarray, clusters: int) -> float:
+    """Two-sided p of an observed difference from its draws; NaN draws are left out.
+
+    Turns :func:`interval` round: the level at which an end of it is 0. With q the smaller share of draws on either side
+    of 0, that is 2 (1 - T(sqrt((N - 1) / N) Phi^-1(1 - q))), T of N - 1 degrees of freedom. Where fewer than ten draws
+    lie beyond 0 their standard deviation says how far it is. No p is below 2 / 2^N, the least that the signs of N
+    differences can show (exact sign-flip test).
+    """
     known = differences[~np.isnan(differences)]
-    if len(known) == 0:
+    if len(known) == 0 or clusters < 2:
         return float("nan")
-    tail = min(1 + int((known <= 0).sum()), 1 + int((known >= 0).sum()))
-    return float(min(1.0, 2.0 * tail / (len(known) + 1)))
+    if not np.ptp(known):
+        return 1.0 if known[0] == 0 else 2.0 ** (1 - clusters)
+    beyond = min(int((known <= 0).sum()), int((known >= 0).sum()))
+    distance = norm.isf(min(0.5, (1 + beyond) / (len(known) + 1)))
+    if beyond < _TAIL_DRAWS:
+        rough = norm.isf(min(0.5, (1 + _TAIL_DRAWS) / (len(known) + 1)))
+        distance = max(rough, abs(delta) / float(known.std()))
+    p = 2 * student_t.sf(distance * math.sqrt((clusters - 1) / clusters), clusters - 1)
+    return float(min(1.0, max(p, 2.0 ** (1 - clusters))))
 
 
 def compare(
-    left: float, right: float, left_draws: np.ndarray, right_draws: np.ndarray, higher_is_better: bool = True
+    left: float,
+    right: float,
+    left_draws: np.ndarray,
+    right_draws: np.ndarray,
+    clusters: int,
+    higher_is_better: bool = True,
 ) -> Comparison:
-    """Compare two observed values whose draws came from the same counts."""
+    """Compare two observed values whose draws came from the same counts of ``clusters`` clusters."""
     sign = 1.0 if higher_is_better else -1.0
     differences = sign * (left_draws - right_draws)
     known = differences[~np.isnan(differences)]
-    low, high = np.percentile(known, [2.5, 97.5]) if len(known) else (float("nan"), float("nan"))
+    low, high = interval(known, clusters) if len(known) else (float("nan"), float("nan"))
     delta = sign * (left - right)
-    return Comparison(left, right, delta, float(low), float(high), bootstrap_p(differences), len(known))
+    return Comparison(left, right, delta, low, high, bootstrap_p(delta, differences, clusters), len(known))
 
 
-def interval(draws: np.ndarray) -> tuple[float, float]:
-    """The 95 % percentile interval of the draws that exist."""
-    low, high = np.nanpercentile(draws, [2.5, 97.5])
+def interval(draws: np.ndarray, clusters: int) -> tuple[float, float]:
+    """The 95 % interval of the draws that exist, of ``clusters`` N clusters: expanded percentiles (Hesterberg 2015).
+
+    Percentiles of a bootstrap are too narrow with few clusters, as draws have (N - 1) / N of the variance and a normal
+    tail. Those taken here are Phi(+-sqrt(N / (N - 1)) t), t the 97.5 % point of Student's distribution of N - 1 degrees
+    of freedom: .05 and 99.95 % with six clusters, 1.4 and 98.6 % with 24. A single cluster shows nothing: NaN.
+    """
+    if clusters < 2:
+        return float("nan"), float("nan")
+    tail = 100 * float(norm.cdf(math.sqrt(clusters / (clusters - 1)) * student_t.ppf(0.025, clusters - 1)))
+    low, high = np.nanpercentile(draws, [tail, 100 - tail])
     return float(low), float(high)
 
 

@@ -110,7 +110,7 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
         counts = resample_counts(len(names), seed, draws)
         left, right = (both[name].to_numpy() for name in (reference, method))
         resampled = mean_draws(left, cluster, counts), mean_draws(right, cluster, counts)
-        found.append((compare(float(left.mean()), float(right.mean()), *resampled), len(both)))
+        found.append((compare(float(left.mean()), float(right.mean()), *resampled, len(names)), len(both)))
     adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
     scores = []
     for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):
@@ -148,8 +148,9 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
     names, cluster = np.unique(decided["client"], return_inverse=True)
     wins = (decided["vote"] > 0).to_numpy(dtype=float)
     resampled = mean_draws(wins, cluster, resample_counts(len(names), seed, draws))
-    low, high = interval(resampled)
-    values = {"": float(wins.mean()), "low": low, "high": high, "p": bootstrap_p(resampled - 0.5)}
+    low, high = interval(resampled, len(names))
+    p = bootstrap_p(float(wins.mean()) - 0.5, resampled - 0.5, len(names))
+    values = {"": float(wins.mean()), "low": low, "high": high, "p": p}
     return scores + [
         Score(ALL_SEEDS, favoured, "", "voice_preference", name, value, len(decided)) for name, value in values.items()
     ]

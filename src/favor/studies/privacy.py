@@ -109,7 +109,7 @@ class Measured(NamedTuple):
     """A statistic: its value, then its draws, [1 + draws]; ``n`` decisions.
 
     ``shuffled``: its mean where labels mean nothing. ``most``: what it can be at most, where that is not 1.
-    ``limits``: its 95 % interval, where it is not that of the draws. ``note``: why it has no value.
+    ``limits``: its 95 % interval, where it is not that of the draws of ``clusters``. ``note``: why it has no value.
     """
 
     metric: str
@@ -120,6 +120,7 @@ class Measured(NamedTuple):
     most: float = float("nan")
     limits: tuple[float, float] | None = None
     note: str = ""
+    clusters: int = 0
 
 
 def _silenced(measured: Measured) -> list[Measured]:
@@ -136,12 +137,12 @@ def _silenced(measured: Measured) -> list[Measured]:
 
 
 def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterator[Score]:
-    metric, view, n, values, shuffled, most, limits, note = measured
+    metric, view, n, values, shuffled, most, limits, note, clusters = measured
     known = len(values) > 0 and bool(np.isfinite(values[0]))
     if not known and not note:
         note = without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
     spread = known and np.isfinite(values[1:]).any()
-    low, high = limits or (interval(values[1:]) if spread else (np.nan, np.nan))
+    low, high = limits or (interval(values[1:], clusters) if spread else (np.nan, np.nan))
     numbers = {"": values[0] if known else np.nan, "_low": low, "_high": high, "_shuffled": shuffled, "_most": most}
     for suffix, value in numbers.items():
         why = note or ("" if np.isfinite(value) else "not defined for this attack")
@@ -226,7 +227,7 @@ def _distinctive(
         counts = np.concatenate([observed(len(known)), resample_counts(len(known), seed, draws)])
         own = np.array([distinctiveness[client] for client in known])
         values = rank_correlation_draws(mean[known].to_numpy(), own, counts)
-    return Measured("member_distinctive", "final", len(known), values, 0.0)
+    return Measured("member_distinctive", "final", len(known), values, 0.0, clusters=len(known))
 
 
 # E3: was this text trained on?
@@ -292,7 +293,7 @@ def _measured(
         for group in known
         for _ in range(SHUFFLES)
     ]
-    return Measured(metric, view, n, values, float(np.mean(shuffled)))
+    return Measured(metric, view, n, values, float(np.mean(shuffled)), clusters=counts.shape[1])
 
 
 # E4: canaries. E5: canary clients.
@@ -346,7 +347,7 @@ def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iter
             ]
         )
     n, absent = len(clients), float(clients["absent"].mean())
-    yield Measured("canary_cosine", "mean", n, np.mean(cosines, axis=0), absent)
+    yield Measured("canary_cosine", "mean", n, np.mean(cosines, axis=0), absent, clusters=len(runs[0]))
     least, by_chance = np.mean(bounds, axis=0)
     yield Measured("empirical_epsilon", "mean", n, np.array([least]), float(by_chance))
 

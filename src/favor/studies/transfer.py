@@ -66,20 +66,21 @@ def transfer_scores(
 
 
 class _Result(NamedTuple):
-    """One statistic: its value, its value in every resample, and how many texts or pairs it rests on."""
+    """One statistic: its value, its value in every resample of ``authors``, and how many texts or pairs it rests on."""
 
     value: float
     draws: np.ndarray
+    authors: int
     n: int
 
 
 def _mean(results: list[_Result]) -> _Result:
     value = float(np.mean([result.value for result in results]))
-    return _Result(value, np.mean([result.draws for result in results], axis=0), results[0].n)
+    return _Result(value, np.mean([result.draws for result in results], axis=0), results[0].authors, results[0].n)
 
 
 def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
-    low, high = interval(result.draws)
+    low, high = interval(result.draws, result.authors)
     for variant, value in (("", result.value), ("low", low), ("high", high)):
         yield Score(0, SOURCE, encoder, metric, variant, value, result.n)
 
@@ -99,8 +100,8 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     left = np.array([index[client] for client in pairs.left])
     separated = auc_draws(pairs.scores, pairs.positive, left, counts)
     return {
-        "transfer_accuracy": _Result(float(right.mean()), correct, len(right)),
-        "transfer_auc": _Result(auc(pairs.scores, pairs.positive), separated, len(pairs)),
+        "transfer_accuracy": _Result(float(right.mean()), correct, len(clients), len(right)),
+        "transfer_auc": _Result(auc(pairs.scores, pairs.positive), separated, len(clients), len(pairs)),
     }
 
 

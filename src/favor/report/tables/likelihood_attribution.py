@@ -9,7 +9,6 @@ from favor.paper.names import METHODS
 from favor.report.cells import printed
 from favor.report.derived import missing
 from favor.report.specs import Column, Derived, Panel, Row, TableSpec, method_rows
-from favor.statistics.paired import holm
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -24,6 +23,8 @@ def _number(value: float, decimals: int) -> str:
 
 def _adjusted(found: Mapping[tuple[str, str], tuple[float, str]], rival: str) -> dict[str, float]:
     """Return Holm's p of every row against ``rival``: over the tests that the column prints."""
+    from favor.statistics.paired import holm  # numpy, which is not loaded while the workflow is parsed
+
     tests = {}
     for (method, variant), (value, _) in found.items():
         if variant.startswith("minus:") and variant.endswith("_p"):
