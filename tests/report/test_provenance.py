@@ -9,7 +9,7 @@ import pytest
 
 from favor.foundation.files import read_json
 from favor.report.bundle_scan import Private, scan
-from favor.report.provenance import lasting, record_run
+from favor.report.provenance import lasting, provenance_page, record_run
 from favor.running.output_record import read_record, write_record
 from favor.running.run_record import NAMES
 
@@ -73,3 +73,10 @@ def test_a_release_refuses_the_places_in_it(results, repository, monkeypatch) ->
 @pytest.mark.parametrize(("seconds", "words"), [(41.2, "41 s"), (200, "3 min 20 s"), (7_500, "2 h 5 min")])
 def test_durations(seconds, words) -> None:
     assert lasting(seconds) == words
+
+
+def test_the_page_names_the_file_that_a_base_was_dequantised_from() -> None:
+    file = {"file": "a<b.gguf", "bytes": 98362432, "sha256": "b179"}
+    shown = provenance_page({"runs": [], "stages": [], "gguf": {"small": file}})
+    assert "<dt>small</dt><dd>a&lt;b.gguf, 98,362,432 bytes, SHA-256 b179</dd>" in shown
+    assert "GGUF" not in provenance_page({"runs": [], "stages": []})

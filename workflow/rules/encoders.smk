@@ -35,6 +35,8 @@ rule pretrain_base:
         losses=paths.pretraining_losses,
     benchmark:
         paths.benchmark("pretrain_base")
+    wildcard_constraints:
+        model=project.models_with("pretrain"),
     conda:
         "../../envs/models.yaml"
     threads: threads.pretraining
@@ -45,6 +47,29 @@ rule pretrain_base:
         code=code("pretrain_base"),
     script:
         "../scripts/pretrain_base.py"
+
+
+rule dequantise_base:
+    input:
+        gguf=project.gguf_file,
+    output:
+        **paths.weights(paths.base_folder),
+        record=paths.gguf_record,
+    log:
+        paths.log("dequantise_base"),
+    benchmark:
+        paths.benchmark("dequantise_base")
+    wildcard_constraints:
+        model=project.models_with("gguf"),
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("dequantise_base", model=costs.model),
+    params:
+        cfg={},
+        code=code("dequantise_base"),
+    script:
+        "../scripts/dequantise_base.py"
 
 
 rule quantise_base:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from favor.config.section import Count, Filled, LearningRate, Section, Seed, key, refuse, required
+from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
+from favor.foundation.gguf import is_gguf, read_header
 
 
 class Pretraining(Section):
@@ -42,7 +44,9 @@ class LanguageModel(Section):
     """One base model: give either `source` or `pretrain`."""
 
     title: Filled | None = key(None, "Name printed in tables; null prints the model's name here.")
-    source: Filled | None = key(None, "Hugging Face id or local folder; null where the model is pretrained here.")
+    source: Filled | None = key(
+        None, "Hugging Face id, local folder or GGUF file (`*.gguf`); null where the model is pretrained here."
+    )
     quantisation: Literal["none", "nf4"] = key(
         "none", "`nf4` loads the model in 4 bits (double quantisation, bfloat16 computation) and needs bitsandbytes."
     )
@@ -54,8 +58,8 @@ class LanguageModel(Section):
     device: Literal["auto", "cpu", "cuda"] = key("auto", "Where the model runs; `auto` takes a GPU if there is one.")
     parameters: Count | None = key(
         None,
-        "Number of parameters, which sizes cluster jobs; null counts them from the shape under `pretrain`, or assumes "
-        "3 billion.",
+        "Number of parameters, which sizes cluster jobs; null counts them from the shape under `pretrain` or the GGUF "
+        "file, or assumes 3 billion.",
     )
     dtype: Literal["auto", "float32", "bfloat16"] = key("auto", "Computation type; `auto` is bfloat16 on a GPU.")
     pretrain: Pretraining | None = key(None, "Trains this model from scratch on the background authors of a corpus.")
@@ -64,17 +68,36 @@ class LanguageModel(Section):
         """Check what concerns this model alone. Raises ``UserError`` that names the key."""
         if (self.source is None) == (self.pretrain is None):
             refuse(where, "give either 'source' or 'pretrain'")
-        if self.source is not None and self.source.startswith((".", "/", "~")):
+        if self.gguf is not None:
+            # A file that is not there stops the start of a run, not the reading of a configuration.
+            if Path(self.gguf).expanduser().exists():
+                try:
+                    read_header(self.gguf)
+                except UserError as error:
+                    refuse(f"{where}.source", str(error))
+        elif self.source is not None and self.source.startswith((".", "/", "~")):
             folder = Path(self.source).expanduser()
             if not (folder / "config.json").is_file():
                 refuse(f"{where}.source", f"no model in {folder} (config.json is missing); correct the path")
         if self.pretrain is not None:
             self.pretrain.check(f"{where}.pretrain")
 
+    @property
+    def gguf(self) -> str | None:
+        """The GGUF file that the model is dequantised from; None where its source is something else."""
+        return self.source if is_gguf(self.source) else None
+
+    @property
+    def made_here(self) -> bool:
+        """Whether a job writes the model's folder: pretrained, or dequantised."""
+        return self.pretrain is not None or self.gguf is not None
+
     def known_context(self) -> int | None:
         """Return the context in tokens; None where only the Hugging Face hub knows it."""
         if self.pretrain is not None:
             return self.pretrain.context_length
+        if self.gguf is not None:
+            return read_header(self.gguf).context if Path(self.gguf).expanduser().is_file() else None
         path = Path(self.source or "").expanduser() / "config.json"
         length = read_json(path).get("max_position_embeddings") if path.is_file() else None
         return length if isinstance(length, int) else None

@@ -11,6 +11,7 @@ from favor.config.configuration import Configuration
 from favor.config.declarations import declared_texts
 from favor.config.encoders import Encoder
 from favor.foundation.errors import UserError
+from favor.foundation.gguf import read_header
 
 KINDS = Path(__file__).parent / "kinds"
 
@@ -68,12 +69,19 @@ def absent_encoders(encoders: Mapping[str, Encoder], places: bool = True) -> dic
 def to_fetch(config: Configuration) -> list[str]:
     """Return the Hugging Face ids that the configuration names and the machine lacks, optional encoders aside.
 
-    Raises ``UserError`` where a local folder is named that does not exist: the job that needs it may come at the end.
+    Raises ``UserError`` where a local folder or GGUF file is named that does not exist, or where the header of such a
+    file is wrong: the job that needs it may come at the end.
     """
+    for name, gguf in ((name, model.gguf) for name, model in config.base_models.items()):
+        if gguf is not None:
+            try:
+                read_header(gguf)
+            except UserError as error:
+                raise UserError(f"config key 'base_models.{name}.source': {error}") from None
     wanted = {
         f"base_models.{name}.source": [model.source]
         for name, model in config.base_models.items()
-        if model.source is not None
+        if model.source is not None and model.gguf is None
     }
     for name, encoder in config.encoders.items():
         wanted[f"encoders.{name}"] = [] if encoder.optional else sources(encoder)

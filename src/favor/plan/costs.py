@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
+from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
 from favor.plan.keys import GenerationPart, InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
 from favor.plan.likelihood import read_length
@@ -150,6 +152,8 @@ class Costs:
         model = self.project.config.base_models[name]
         if model.parameters is not None:
             return model.parameters
+        if model.gguf is not None and Path(model.gguf).expanduser().is_file():
+            return read_header(model.gguf).parameters
         shape = model.pretrain
         if shape is None:
             return PRETRAINED_PARAMETERS

@@ -9,10 +9,12 @@ Nothing of either was measured with this workflow; generation and scoring are in
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from favor.config.configuration import Configuration
 from favor.config.models import LanguageModel
+from favor.foundation.gguf import read_header
 from favor.plan import Planner
 from favor.plan.account import Accounts
 
@@ -57,11 +59,17 @@ def shape_of(model: LanguageModel) -> Any:
         )
     if model.source in HUB:
         return Qwen2Config(**HUB[model.source])
+    if model.gguf is not None:
+        read_header(model.gguf)
+        path = Path(model.gguf).expanduser()
+        found = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
+        found.quantization_config = None
+        return found
     return AutoConfig.from_pretrained(model.source)
 
 
 def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
-    """Return (parameters, bytes of the copy under results): pretrained in float32, NF4 in 4.5 bits of the layers.
+    """Return (parameters, bytes of the copy under results): made here in float32, NF4 in 4.5 bits of the layers.
 
     NF4 keeps 4 bits per weight and, doubly quantised, one byte for 64 weights; embeddings stay in 16 bits.
     """
@@ -73,7 +81,7 @@ def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
     total = sum(parameter.numel() for parameter in made.parameters())
     layers = sum(module.weight.numel() for name, module in made.named_modules() if name.endswith("_proj"))
     nf4 = int(layers * (0.5 + 1 / 64) + (total - layers) * 2) if model.quantisation == "nf4" else 0
-    return total, nf4 + (4 * total if model.pretrain else 0)
+    return total, nf4 + (4 * total if model.made_here else 0)
 
 
 def estimate(planner: Planner) -> dict[str, Any]:

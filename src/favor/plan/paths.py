@@ -40,7 +40,7 @@ JOBS = {
         ),
         "{corpus}",
     ),
-    **dict.fromkeys(("train_tokenizer", "pretrain_base", "quantise_base"), "{model}"),
+    **dict.fromkeys(("train_tokenizer", "pretrain_base", "dequantise_base", "quantise_base"), "{model}"),
     **dict.fromkeys(("train_asce", "fit_stylometry", "certify_encoder"), "{encoder}"),
     **dict.fromkeys(("make_demo_assistant", "train_assistant"), "{assistant}"),
     **dict.fromkeys(("embed_sources", "embed_generations", "embed_transfer"), "{experiment}-{encoder}"),
@@ -115,6 +115,7 @@ class Paths:
         # Base models, encoders, assistant classifiers
         self.base_folder = at("models/{model}/base")
         self.pretraining_losses = at("logs/pretrain_base/{model}.parquet")  # a log: see favor.running.losses
+        self.gguf_record = at("models/{model}/base/gguf.json")
         self.quantised_folder = at("models/{model}/quantised")
         self.tokenizer_folder = at("models/{model}/tokenizer")
         self.tokenizer = at("models/{model}/tokenizer/tokenizer.json")

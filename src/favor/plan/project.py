@@ -149,9 +149,12 @@ class Project:
     # Base models: made here, or found where the configuration says.
 
     def plain_folder(self, name: str) -> str:
-        """Return the folder or Hugging Face id that holds a base model as it was pretrained."""
-        source = self.config.base_models[name].source
-        return self.paths.base_folder.of(model=name) if source is None else source
+        """Return the folder or Hugging Face id that holds a base model as it was pretrained or dequantised."""
+        model = self.config.base_models[name]
+        if model.made_here:
+            return self.paths.base_folder.of(model=name)
+        assert model.source is not None
+        return model.source
 
     def model_folder(self, name: str) -> str:
         """Return what training and generation load: the quantised copy where the model is quantised."""
@@ -161,16 +164,19 @@ class Project:
 
     def tokenizer_folder(self, name: str) -> str:
         """Return the folder or Hugging Face id that holds a base model's tokenizer."""
-        source = self.config.base_models[name].source
-        return self.paths.tokenizer_folder.of(model=name) if source is None else source
+        trained = self.config.base_models[name].pretrain is not None
+        return self.paths.tokenizer_folder.of(model=name) if trained else self.plain_folder(name)
 
     def tokenizer_files(self, name: str) -> list[str]:
-        """Return the files of a tokenizer that is trained here."""
-        return [self.paths.tokenizer.of(model=name)] if self.config.base_models[name].pretrain else []
+        """Return the files of a tokenizer that is trained here, or that comes out of a GGUF file."""
+        model = self.config.base_models[name]
+        if model.gguf is not None:
+            return [self.paths.weights(self.paths.base_folder)["tokenizer"].of(model=name)]
+        return [self.paths.tokenizer.of(model=name)] if model.pretrain else []
 
     def plain_files(self, name: str) -> list[str]:
-        """Return the files of a base model that is pretrained here."""
-        if self.config.base_models[name].pretrain is None:
+        """Return the files of a base model that is pretrained or dequantised here."""
+        if not self.config.base_models[name].made_here:
             return []
         return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
 
@@ -197,6 +203,16 @@ class Project:
     def base_files(self, key: InExperiment) -> list[str]:
         """Return the files of an experiment's base model."""
         return self.model_files(self.experiment(key).base_model)
+
+    def gguf_file(self, key: OfModel) -> str:
+        """Return the GGUF file that a base model is dequantised from."""
+        source = self.config.base_models[key.model].gguf
+        assert source is not None
+        return str(Path(source).expanduser())
+
+    def models_with(self, origin: str) -> str:
+        """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
+        return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
     def pretraining_documents(self, key: OfModel) -> str:
         """Return the documents that a base model is pretrained on."""

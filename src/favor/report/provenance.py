@@ -41,6 +41,7 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
     found = {
         "runs": [*earlier, describe_run(root, rules, seconds, ended)],
         "stages": stages(results / "benchmarks"),
+        "gguf": {path.parents[1].name: read_json(path) for path in sorted(results.glob("models/*/base/gguf.json"))},
     }
     try:
         write_record(results, made | set(NAMES))
@@ -71,8 +72,19 @@ def provenance_page(found: Mapping[str, Any]) -> str:
         "Provenance",
         "<h1>Provenance</h1><p>What made these results, when and where. It names a machine and a command line: look "
         'through it before you pass it on. <a href="report.html">The report</a> holds nothing of it.</p>'
-        f"<h2>Stages</h2>{_table(head, rows, caption)}<h2>Runs, last first</h2>{''.join(runs)}",
+        f"<h2>Stages</h2>{_table(head, rows, caption)}{_files(found.get('gguf', {}))}"
+        f"<h2>Runs, last first</h2>{''.join(runs)}",
     )
+
+
+def _files(gguf: Mapping[str, Any]) -> str:
+    """Return which files base models were dequantised from, where there are any."""
+    items = "".join(
+        f"<dt>{html_text(name)}</dt>"
+        f"<dd>{html_text(file['file'])}, {file['bytes']:,} bytes, SHA-256 {file['sha256']}</dd>"
+        for name, file in gguf.items()
+    )
+    return f'<h2>Base models from GGUF files</h2><dl class="facts">{items}</dl>' if items else ""
 
 
 def _run(number: int, run: Mapping[str, Any]) -> str:

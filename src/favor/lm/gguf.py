@@ -1,0 +1,57 @@
+"""A base model out of a GGUF file: its weights dequantised once, as a folder that every job loads."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import PARTIAL, REMEDY, to_disk, write_json
+from favor.foundation.gguf import read_header
+
+
+def dequantise(path: str | Path, folder: str | Path) -> None:
+    """Write the model of a GGUF file to ``folder`` in float32, with its tokenizer and ``gguf.json``.
+
+    ``gguf.json`` holds the file's name, its size in bytes and its SHA-256. What quantisation took is gone: the weights
+    are those that llama.cpp computes with. Raises ``UserError`` for a file that transformers cannot read.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    source, target = Path(path).expanduser(), Path(folder)
+    header = read_header(source)
+    place = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
+    try:
+        found = AutoModelForCausalLM.from_pretrained(**place, dtype="float32")
+        tokenizer = AutoTokenizer.from_pretrained(**place)
+    except Exception as error:  # gguf and transformers raise whatever numpy, the reader or a missing name gives them
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"{source}: the model of architecture '{header.architecture}' cannot be read ({reason}); fetch it again, "
+            "or give a model's folder"
+        ) from None
+    # The marker of quantisation, which is no longer true, would forbid saving.
+    del found.config.quantization_config
+    model = type(found)(found.config)
+    model.load_state_dict(found.state_dict())
+    model.generation_config = found.generation_config
+    with source.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    partial = target.with_name(f".{target.name}{PARTIAL}")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
+        tokenizer.save_pretrained(partial)
+        write_json({"file": source.name, "bytes": source.stat().st_size, "sha256": digest}, partial / "gguf.json")
+        for written in partial.iterdir():
+            to_disk(written)
+        shutil.rmtree(target, ignore_errors=True)
+        partial.replace(target)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
