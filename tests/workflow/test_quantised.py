@@ -1,11 +1,15 @@
-"""The NF4 path: quantised once, then trained through and generated with, on a CPU."""
+"""Bases that are prepared once: quantised to NF4, then trained through and generated with on a CPU; a GGUF file."""
 
 from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
+from favor.lm.base import load_base
+from tests.lm.test_gguf import REAL
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
@@ -27,3 +31,23 @@ def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> N
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
     assert untraced(project.folder, "quantised") == set()
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="needs the real base: make real-base")
+def test_a_gguf_file_is_dequantised_once(finished, tmp_path) -> None:
+    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
+    project = Project(tmp_path / "project", traced=True)
+    file = tmp_path / "base.gguf"
+    shutil.copyfile(REAL, file)
+    project.edit("shortest.yaml", "base_models:\n", f"base_models:\n  real: {{ source: {file} }}\n")
+    target = "results/models/real/base/model.safetensors"
+    assert planned_jobs(project.snakemake(*ARGUMENTS, target).stdout) == {"dequantise_base": 1}
+    assert load_base(str((project.folder / target).parent), device="cpu").context == 8192
+    assert project.planned(*ARGUMENTS, target) == {}
+    assert unforeseen(project.folder) == set()
+    assert untraced(project.folder, "dequantised") == set()
+    file.touch()
+    assert project.planned(*ARGUMENTS, target) == {"dequantise_base": 1}
+    file.unlink()
+    said = project.snakemake("-n", *ARGUMENTS, target, check=False).stdout
+    assert "file not found; correct the path ('make real-base'" in said

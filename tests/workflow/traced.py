@@ -95,6 +95,7 @@ TRACED = {
     ],
     "lengths": ["export_pan", "export_release"],
     "quantised": ["quantise_base"],
+    "dequantised": ["dequantise_base"],
     "outside": ["prompts", "read_outputs"],
     "withdrawal": ["leave_out_withdrawn"],
 }

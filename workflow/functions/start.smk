@@ -40,7 +40,9 @@ try:
     results, accepted = Path(planner.config.results), planner.config.accept
     scripts = ROOT / "workflow" / "scripts"
     check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
-    changes = Changes(results, source_code(SOURCE), accepted, planner.config.rerun_other_versions)
+    changes = Changes(
+        results, source_code(SOURCE), accepted, planner.config.rerun_other_versions
+    )
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
