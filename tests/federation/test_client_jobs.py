@@ -20,9 +20,9 @@ from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.local import lora_settings
 from favor.federation.schedule import client_names, schedule_frame
-from favor.federation.tables import SCHEDULE
+from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import write_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import write_row_groups
 from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
@@ -44,10 +44,10 @@ def make_unreadable(path, but) -> None:
     path.write_bytes(content)
 
 
-def write_tables(folder) -> None:
+def write_tables(folder, held_out="validation") -> None:
     """Write texts, allocation and style embeddings of four clients."""
     rows = [
-        (client, f"{client} {n}", "train" if n < 3 else "validation", "t", "", f"{client[-1]} {SENTENCES[n % 3]}", 12)
+        (client, f"{client} {n}", "train" if n < 3 else held_out, "t", "", f"{client[-1]} {SENTENCES[n % 3]}", 12)
         for client in CLIENTS
         for n in range(4)
     ]
@@ -70,11 +70,12 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
     # Its imports stay as they are: this process goes on.
     write_tables(tmp_path)
 
-    def run(script, per_job) -> tuple[list[str], list[bytes]]:
+    def run(script, per_job, validation=None) -> tuple[list[str], list[bytes]]:
         def change(config) -> None:
             experiment = config["experiments"]["micro"]
             experiment["methods"] |= {"global_asce": {}, "local_only_asce": {}}
             experiment["federation"]["clients_per_job"] = per_job
+            experiment.setdefault("training", {})["validation"] = validation
 
         training = plan(change=change).training
         if script == "train_shared":
@@ -125,3 +126,29 @@ def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tm
     make_unreadable(tmp_path / "texts.parquet", [])
     with pytest.raises(UserError, match=r"texts\.parquet: not a complete table with row groups"):
         work(script, per_job)
+
+
+def test_validation_reads_no_other_clients_texts(work, tmp_path) -> None:
+    clients, expected = work("train_shared", 1, {"texts_per_client": 1})
+    make_unreadable(tmp_path / "texts.parquet", clients)
+    assert work("train_shared", 1, {"texts_per_client": 1}) == (clients, expected)
+
+
+@pytest.mark.parametrize("script", ["train_shared", "train_personal"])
+def test_validation_losses_are_logged_and_change_no_adapter(script, work, tmp_path) -> None:
+    clients, expected = work(script, 2)
+    columns = ["validation_loss_before", "validation_loss"]
+    assert read_parquet(tmp_path / "log", TRAINING_LOG)[columns].isna().all(axis=None)
+    assert work(script, 2, {"texts_per_client": 1}) == (clients, expected)
+    log = read_parquet(tmp_path / "log", TRAINING_LOG)
+    for _, own in log.groupby("client"):
+        assert own["validation_loss_before"].notna().tolist() == (own["step"] == 0).tolist()
+        assert own["validation_loss"].notna().to_numpy()[-1]
+
+
+def test_a_client_without_validation_texts_is_named(work, tmp_path, capsys) -> None:
+    write_tables(tmp_path, held_out="test")
+    clients, _ = work("train_personal", 2, {"texts_per_client": 1, "patience": 1})
+    said = capsys.readouterr().err
+    assert all(f"{client}: no validation text that can be read" in said for client in clients)
+    assert read_parquet(tmp_path / "log", TRAINING_LOG)["validation_loss"].isna().all()

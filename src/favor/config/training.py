@@ -149,6 +149,19 @@ class Lora(Section):
     )
 
 
+class Validation(Section):
+    """Reading the clients' validation texts while they train."""
+
+    texts_per_client: Count = key(
+        8, "Most validation texts of a client that are read before a stage and after each of its passes."
+    )
+    patience: Count | None = key(
+        None,
+        "Passes in a row without a lower validation loss after which a personal stage ends. It keeps the adapter of "
+        "its best pass; the learning rate follows the planned passes. null runs every stage to its end.",
+    )
+
+
 class Training(Section):
     """The local optimiser, in shared and personal stages alike."""
 
@@ -185,6 +198,9 @@ class Training(Section):
     )
     gradient_checkpointing: Literal["auto", "on", "off"] = key(
         "auto", "Recomputes activations to save memory; `auto` does so for as many layers as a GPU's memory asks for."
+    )
+    validation: Validation | None = key(
+        None, "Validation losses in the training logs, and early stopping; null reads none."
     )
 
 

@@ -19,7 +19,7 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.stages import StageClient, State
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
-from favor.foundation.seeds import derive_seed
+from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraSettings
@@ -38,24 +38,55 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
     own = texts[texts["allocated_words"] > 0]
     if client != POOLED:
         own = own[own["client"] == client]
-    own = own.sort_values(["client", "document_id"])
-    prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
-    opening, every = base.opening, cfg["training"]["supervised"] == "all"
+    prefix_tokens, max_length, opening = cfg["prefix_tokens"], cfg["training"]["max_length"], base.opening
     if prefix_tokens + len(opening) >= max_length:
         raise UserError(
             f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
             f"model's texts begin with ({len(opening)}); raise it"
         )
-    pieces: list[Piece] = []
-    for document_id, prompt, text in zip(own["document_id"], own["prompt"], own["training_text"], strict=True):
-        tokens, given = language_model_tokens(base.tokenizer, prompt, text)
-        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, opening, 0 if every else given)
+    pieces = _cut(base, own, "training_text", cfg)
     if not pieces:
         raise UserError(
             f"{client}: no text to train on; raise its allocation, or training.max_length where writing prompts fill "
             "it, or leave it out of the roster"
         )
-    longest = max(map(len, pieces))
+    return pieces
+
+
+def validation_pieces(
+    base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any], seed: int
+) -> list[Piece]:
+    """Cut validation texts of a client, whole and as its training texts are, into pieces; none without ``validation``.
+
+    At most ``texts_per_client`` are read, drawn by (``seed``, client) whatever the method or stage; of the client
+    "pooled" so many of every client. A client that has none is named on stderr.
+    """
+    section = cfg["training"]["validation"]
+    if section is None:
+        return []
+    held_out = texts[texts["split"] == "validation"]
+    if client != POOLED:
+        held_out = held_out[held_out["client"] == client]
+    chosen = [held_out.iloc[:0]]
+    for name, own in held_out.sort_values("document_id").groupby("client"):
+        order = numpy_generator(seed, "validation texts", str(name)).permutation(len(own))
+        chosen.append(own.iloc[sorted(order[: section["texts_per_client"]].tolist())])
+    pieces = _cut(base, pd.concat(chosen), "text", cfg)
+    if not pieces:
+        print(f"{client}: no validation text that can be read; its log has no validation loss", file=sys.stderr)
+    return pieces
+
+
+def _cut(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping[str, Any]) -> list[Piece]:
+    """Cut the texts in ``column``, each after its writing prompt, into pieces, in the order of client and document."""
+    prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
+    every = cfg["training"]["supervised"] == "all"
+    texts = texts.sort_values(["client", "document_id"])
+    pieces: list[Piece] = []
+    for document_id, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True):
+        tokens, given = language_model_tokens(base.tokenizer, prompt, text)
+        pieces += cut_pieces(tokens, document_id, prefix_tokens, max_length, cut, base.opening, 0 if every else given)
+    longest = max(map(len, pieces), default=0)
     if longest > base.context:
         raise UserError(
             f"training.max_length: a text has {longest} tokens of {max_length}, but model '{base.source}' reads "
@@ -91,19 +122,22 @@ def run_stage(
 
     mixture = stage.mixture
     outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
-    trained = None
+    trained, validation = None, cfg["training"]["validation"]
+    patience = validation["patience"] if validation is not None and isinstance(stage, PersonalStage) else None
     if isinstance(stage, SharedStage) and not stage.trains.whole:
         trained = frozenset(stage.trains.of(clients[0].start))
     for client in clients:
         start = tensors(client.start)
         anchor = tensors(client.anchor) if client.anchor is not None else None
         pieces = client_pieces(base, texts, client.name, cfg)
-        mixed, gates = None, None
+        unseen = validation_pieces(base, texts, client.name, cfg, seed)
+        mixed, gates, unseen_gates = None, None, None
         if mixture is not None and mixture.training == "dynamic" and anchor is not None:
             mixed = anchor
             if mixture.kind == "similarity":
                 gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
                 gates = gate.of_pieces(pieces)
+                unseen_gates = gate.of_pieces(unseen) if unseen else None
         tasks.append(
             ClientTask(
                 name=client.name,
@@ -123,6 +157,9 @@ def run_stage(
                 inner_steps=outer[0],
                 outer_rate=outer[1],
                 trained=trained,
+                validation=unseen,
+                validation_gates=unseen_gates,
+                patience=patience,
             )
         )
     alignment = None
@@ -177,7 +214,7 @@ def training_settings(cfg: Mapping[str, Any], aligned: bool) -> TrainingSettings
     Pieces are sorted by length within a step only where that changes no result: with alignment (``aligned``) it would
     decide which pieces share a pooled style state.
     """
-    own = {"rows_per_forward", "group_by_length", "pieces"}
+    own = {"rows_per_forward", "group_by_length", "pieces", "validation"}
     return TrainingSettings(
         **{key: value for key, value in cfg["training"].items() if key not in own},
         group_by_length=cfg["training"]["group_by_length"] and not aligned,

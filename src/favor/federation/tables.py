@@ -103,6 +103,13 @@ TRAINING_LOG = Table(
             "|g_align| / (|g_align| + |g_task|), gradients of the two losses by the final hidden states",
         ),
         Column("supervised_tokens", INT32, "tokens", "supervised tokens of the step"),
+        Column(
+            "validation_loss_before",
+            FLOAT,
+            "nats per token",
+            "mean negative log-likelihood of the client's validation texts before the stage; NaN but at step 0",
+        ),
+        Column("validation_loss", FLOAT, "nats per token", "the same after a pass; NaN at the steps within one"),
     ),
     ("stage", "round", "client", "step"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -90,6 +91,7 @@ class Cohort:
         ]
         self.logs: list[list[LogRow]] = [[] for _ in tasks]
         self._reached = [False] * len(tasks)
+        self._kept: dict[int, tuple[torch.Tensor, float]] = {}
 
     def _shared(self, state: LoraState | None) -> torch.Tensor:
         """Return a state's flat vector; clients that hold the same object share one."""
@@ -187,6 +189,19 @@ class Cohort:
         if self.offset is not None:
             for position in positions:
                 torch.add(self.offset[position], self.values[position, : self.size], out=self.effective[position])
+
+    def keep(self, position: int) -> None:
+        """Hold one client's values as they are, in place of what was held before."""
+        weight = self.mixture.weights[position] if self.mixture is not None else math.nan
+        self._kept[position] = (self.values[position].clone(), weight)
+
+    def restore(self) -> None:
+        """Bring back the values that are held."""
+        for position, (values, weight) in self._kept.items():
+            self.values[position] = values
+            if self.mixture is not None:
+                self.mixture.weights[position] = weight
+        self.refresh(list(self._kept))
 
     def results(self, plans: Sequence[Plan]) -> list[ClientResult]:
         """Return every client's result. Raises ``UserError`` for a client whose adapter no gradient reached."""

@@ -37,6 +37,19 @@ def run_pass(
         _backward(base, cohort, batch, components, states, pulls, figures)
 
 
+def read_losses(
+    base: BaseModel, stack: LoraStack, cohort: Cohort, batches: Sequence[Batch], figures: StepFigures
+) -> None:
+    """Add to ``figures`` the task losses of ``batches``, which have no dropout: forward passes alone."""
+    for batch in batches:
+        with torch.no_grad(), stack.released():
+            _set_adapters(stack, cohort, batch)
+            states = _final_states(base, batch).index_select(0, batch.predicting)
+            _, losses = token_cross_entropy(states, base.head, batch.labels, batch.token_weights)
+            amounts = torch.segment_reduce(losses * batch.token_weights, "sum", lengths=batch.counts, unsafe=True)
+            figures.add("task_loss", batch.positions, amounts)
+
+
 def run_parts(
     base: BaseModel,
     stack: LoraStack,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from favor.foundation.errors import UserError
-from favor.lm.batches import Piece, Steps, plan_steps
+from favor.lm.batches import Piece, Steps, plan_steps, stage_steps
 from favor.lm.lora import LoraState
 from favor.lm.settings import TrainingSettings
 
@@ -31,6 +31,9 @@ class ClientTask:
       by -``weight_rate`` * dL/da within 0..1 (APFL). With ``gate``, vectors u by module (empty: zeros), a is
       sigmoid(u x) at every token of every module, and u is trained with the adapter (FedALT).
     - ``trained``: the names of the tensors that are trained, the others keeping the values of ``start``; None: all.
+    - ``validation``: pieces that are read and not trained on, before the first step and after every pass (none: no
+      reading), with their ``validation_gates`` where ``gates`` are; ``patience``: the passes without a lower loss on
+      them after which the stage ends, with the values of its best pass (None: it runs to its end).
     - ``stage_seed`` names every random stream of the stage: shuffling, dropout, projection head.
     """
 
@@ -51,6 +54,9 @@ class ClientTask:
     weight: float | None = None
     weight_rate: float = 0.0
     gate: LoraState | None = None
+    validation: Sequence[Piece] = ()
+    validation_gates: np.ndarray | None = None
+    patience: int | None = None
 
 
 @dataclass
@@ -81,11 +87,15 @@ class Group:
 
 @dataclass
 class Plan:
-    """The steps of one client's stage: micro-batches and supervised (predicted) tokens of each step."""
+    """The steps of one client's stage: micro-batches and supervised (predicted) tokens of each step.
+
+    ``passes``: the steps, from 0, with which a pass over the text or the stage ends.
+    """
 
     task: ClientTask
     steps: list[list[Group]] = field(default_factory=list)
     supervised_tokens: list[int] = field(default_factory=list)
+    passes: frozenset[int] = frozenset()
 
 
 def response_start(piece: Piece, settings: TrainingSettings) -> int:
@@ -117,7 +127,10 @@ def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
         settings.group_by_length,
         settings.steps_per_epoch,
     )
-    plan = Plan(task)
+    effective = settings.micro_batch * settings.accumulation
+    one = stage_steps(len(lengths), 1, effective, settings.steps_per_epoch) * max(1, task.inner_steps)
+    total = len(steps) * max(1, task.inner_steps)
+    plan = Plan(task, passes=frozenset({*range(one - 1, total, one), total - 1}))
     counter = 0
     for step in (step for step in steps for _ in range(max(1, task.inner_steps))):
         groups = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -24,12 +24,13 @@ from favor.lm.fused import fused_layers, kernels
 from favor.lm.lora import LoraSettings
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
-from favor.lm.passes import run_parts, run_pass
+from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.recomputation import recomputation
 from favor.lm.room import Room, clients_held
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
+from favor.lm.validation import EarlyStopping, validation_plan
 from favor.lm.widths import Widths
 from favor.running.gpu_memory import attempt
 from favor.running.processor_memory import keep_freed_memory
@@ -70,6 +71,9 @@ def train(
     micro-batches are cut, whose losses and gradients stay those of the whole. A stack's values take at most a share of
     a GPU's memory from the start (:func:`favor.lm.room.clients_held`). ``widths`` holds what was found to fit: it is
     where the call begins, and is changed in place.
+
+    A task's ``validation`` pieces are read before its first step and after every pass; what is trained does not depend
+    on it, unless the task has ``patience``. The learning rate follows the planned steps also where a stage ends early.
 
     Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
     over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
@@ -152,27 +156,79 @@ class _StackRun:
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
         self.room = Room(base.device, settings, max_rows, widths)
+        self.readings = [validation_plan(plan.task, settings) for plan in plans]
+        patience = [plan.task.patience for plan in plans]
+        self.stopping = [None if passes is None else EarlyStopping(passes) for passes in patience]
+        self.stopped: set[int] = set()
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
     def train(self, progress: Progress | None) -> list[ClientResult]:
         """Run all steps and return the clients' results."""
+        before = self._validation(range(len(self.plans)))
         for step in range(max(len(plan.steps) for plan in self.plans)):
-            active = [position for position, plan in enumerate(self.plans) if step < len(plan.steps)]
-            figures = self._gradients(step, active)
+            active = [
+                position
+                for position, plan in enumerate(self.plans)
+                if step < len(plan.steps) and position not in self.stopped
+            ]
+            if not active:
+                break
+            figures = self._within_memory(partial(self._all_passes, step, active))
             for position in active:
                 row = self._update(position, step, figures)
                 if progress is not None:
                     progress.update(1, int(row["supervised_tokens"]), loss=float(row["task_loss"]))
+                if step == 0:
+                    row["validation_loss_before"] = before.get(position, math.nan)
             self.cohort.refresh(active)
+            self._after_passes([position for position in active if step in self.plans[position].passes])
+        self.cohort.restore()
         return self.cohort.results(self.plans)
 
-    def _gradients(self, step: int, active: list[int]) -> StepFigures:
-        """Leave the clients' gradients of the step in the cohort and return its figures.
+    def _after_passes(self, positions: Sequence[int]) -> None:
+        """Read and log the validation losses of clients that end a pass; keep and stop as their patience asks."""
+        for position, loss in self._validation(positions).items():
+            self.cohort.logs[position][-1]["validation_loss"] = loss
+            stopping = self.stopping[position]
+            if stopping is None:
+                continue
+            if stopping.better(loss):
+                self.cohort.keep(position)
+            if stopping.over:
+                self.stopped.add(position)
+
+    def _validation(self, positions: Sequence[int]) -> dict[int, float]:
+        """Return the validation loss of the clients at ``positions`` that have pieces for it, by position.
+
+        It is the mean -ln p of their supervised tokens under the forward pass that is trained, without dropout. Raises
+        ``UserError`` where it is not finite.
+        """
+        read = [position for position in positions if self.readings[position].steps]
+        if not read:
+            return {}
+        figures = self._within_memory(partial(self._read, read))
+        losses = {position: figures.of("task_loss", position) for position in read}
+        for position, loss in losses.items():
+            if not math.isfinite(loss):
+                name = self.plans[position].task.name
+                raise UserError(f"{name}: the validation loss is not finite; lower the learning rate")
+        return losses
+
+    def _read(self, positions: list[int]) -> StepFigures:
+        """Do the forward passes of one reading. Nothing is drawn, and no gradient is touched."""
+        figures = StepFigures(len(self.plans), self.base.device)
+        for parts in self.room.passes(self.readings, 0, positions):
+            batches = [build_batch(shares, self.settings, None, 0.0, self.base.device) for shares in parts]
+            read_losses(self.base, self.stack, self.cohort, batches, figures)
+        return figures
+
+    def _within_memory(self, passes: Callable[[], StepFigures]) -> StepFigures:
+        """Return what ``passes`` returns, done again with less at once while memory is short.
 
         Raises ``torch.cuda.OutOfMemoryError`` where only a smaller stack can help.
         """
         while True:
-            figures = attempt(partial(self._all_passes, step, active))
+            figures = attempt(passes)
             if figures is not None:
                 return figures
             if not self.room.narrow(len(self.plans)):
@@ -223,6 +279,8 @@ class _StackRun:
             "gradient_norm": norm,
             "alignment_gradient_share": figures.alignment_share(position) if self.alignment is not None else math.nan,
             "supervised_tokens": plan.supervised_tokens[step],
+            "validation_loss_before": math.nan,
+            "validation_loss": math.nan,
         }
         self.cohort.logs[position].append(row)
         return row
