@@ -6,11 +6,15 @@ It starts Snakemake with the options that everybody needs. For all the others, c
 from __future__ import annotations
 
 import argparse
+import json
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+
+import yaml
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
@@ -56,6 +60,21 @@ def _values(arguments: argparse.Namespace) -> dict[str, str]:
     return {key: value for key, value in named.items() if value}
 
 
+def _as_yaml(value: str) -> str:
+    """Return ``value`` so that Snakemake, which reads YAML, takes it for the text it is: a folder may be named 007."""
+    try:
+        same = yaml.safe_load(value) == value
+    except yaml.YAMLError:
+        same = False
+    return value if same else json.dumps(value)
+
+
+def _cores(value: str) -> str:
+    if value != "all" and not (value.isascii() and value.isdigit() and int(value)):
+        raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1, or 'all'")
+    return value
+
+
 def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow."""
     folder = checkout()
@@ -68,7 +87,7 @@ def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile"), "--cores", arguments.cores]
     command += ["--configfile", *files]
     if values:
-        command += ["--config", *(f"{key}={value}" for key, value in values.items())]
+        command += ["--config", *(f"{key}={_as_yaml(value)}" for key, value in values.items())]
     return [*command, *(["--dry-run"] if arguments.dry_run else []), "--", *targets]
 
 
@@ -115,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(configfile, nargs="*", help="configuration; later files go over earlier ones (the demo)")
         command.add_argument("--corpus-path", help="the raw corpus")
         command.add_argument("--results", help="the results folder")
-        command.add_argument("--cores", default="all", help="cores to use (all)")
+        command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
         if name == "run":
             other = "make results again that other versions of libraries have made"
@@ -135,6 +154,9 @@ def main() -> None:
             print_certificates(arguments)
     except UserError as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        print("favor: interrupted; the same command goes on", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     sys.exit(status)
 
 

@@ -26,6 +26,10 @@ def refusal(folder, content) -> str:
     [
         ("a: 1\nb: 2\na: 3\n", "c.yaml, lines 1 and 3: config key 'a' is given twice; remove one"),
         ("e:\n  d:\n    r: 1\n    r: 1\n", "c.yaml, lines 3 and 4: config key 'e.d.r' is given twice; remove one"),
+        (
+            "x: &x {s: 5}\nd:\n  <<: *x\n  <<: *x\n",
+            "c.yaml, lines 3 and 4: config key 'd.<<' is given twice; write one",
+        ),
         ("p: [{l: 1}, {l: 2, l: 3}]\n", "c.yaml, lines 1 and 1: config key 'p[1].l' is given twice; remove one"),
         ('{"a": 1,\n\t"a": 2}', "c.yaml, lines 1 and 2: config key 'a' is given twice; remove one"),
         ("t: !!python/name:os.system\n", "c.yaml, line 1: config key 't': the tag '!!python/name:os.system' is not"),

@@ -28,7 +28,10 @@ def test_one_day_in_many_forms(text) -> None:
     assert date_of(day_of(text)) == "2004-05-14"
 
 
-@pytest.mark.parametrize("text", ["", "  ", "03/04/2004", "31,June,2004", "yesterday", "14,mei,2004"])
+@pytest.mark.parametrize(
+    "text",
+    ["040512", "991231", "2004111", "108328", "", "  ", "03/04/2004", "31,June,2004", "yesterday", "14,mei,2004"],
+)
 def test_what_is_no_date(text) -> None:
     assert day_of(text) == NONE
     assert date_of(NONE) == ""

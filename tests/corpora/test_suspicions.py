@@ -95,3 +95,22 @@ def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
     )
     assert counts["kept"] == 2
     assert "1 files end before </Blog>" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "again", ["\ufeffauthor,prompt,text", "Author,PROMPT,Text", " author , prompt,text", "\ufeffAuthor,prompt,text"]
+)
+def test_a_second_header_is_refused_as_it_may_be_written(tmp_path, again) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"\ufeffauthor,prompt,text\nbob,p,one two\n{again}\nann,p,three four\n", encoding="utf-8")
+    outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
+    with pytest.raises(UserError, match=r"row 2 \(line 3\) repeats the header"):
+        build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)
+
+
+def test_an_author_behind_a_byte_order_mark_is_refused(tmp_path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("author,prompt,text\nbob,p,one two\n\ufeffbob,p,three four\n", encoding="utf-8")
+    outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
+    with pytest.raises(UserError, match=r"row 2 \(line 3\): the author begins with a byte-order mark"):
+        build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)

@@ -101,6 +101,19 @@ def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path) -> None:
         (lambda lines: lines[0].update(text="When I was young a dog"), "line 1: the text begins with its prompt"),
         (lambda lines: lines[0].update(sample="x"), "line 1: sample 'x' is not a whole number"),
         (lambda lines: lines[0].pop("text"), "line 1: key 'text' is missing"),
+        (
+            lambda lines: lines[0].update(text=None),
+            r"line 1: 'text' is null; write the text \(\"\" where it is empty\)",
+        ),
+        (lambda lines: lines[0].update(text="When I\nwas  YOUNG, a dog"), "line 1: the text begins with its prompt"),
+        (lambda lines: lines[0].update(sample=1), "prompt 'p1' of client_001 has a sample 1 and no sample 0"),
+        (
+            lambda lines: [line.update(sample=1) for line in lines],
+            "no sample 0; number the samples of every prompt from",
+        ),
+        (lambda lines: lines[0].update(sample=2**31), "line 1: sample '2147483648' is not a whole number from 0 to"),
+        (lambda lines: lines[0].update(sample="1" * 5000), "line 1: sample '1111"),
+        (lambda lines: lines[0].update(text=7), "line 1: column 'text' holds a value of type int, not text; store the"),
     ],
 )
 def test_what_does_not_fit_stops_with_the_row(asked, tmp_path, change, message) -> None:
@@ -108,6 +121,38 @@ def test_what_does_not_fit_stops_with_the_row(asked, tmp_path, change, message) 
     change(lines)
     with pytest.raises(UserError, match=message):
         given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
+
+
+def test_a_chinese_answer_that_repeats_its_prompt_is_refused(tmp_path) -> None:
+    own = pd.DataFrame([{"client": A, "prompt_id": "p", "prompt_text": "今天天气很好我们去公园散步", "seed": 1}])
+    chinese = prompts_to_answer(own, pd.DataFrame(columns=["prompt_id", "prompt_text"]))
+    line = {"prompt": "p", "author": A, "text": "然后回家"}
+    assert given_outputs(write(tmp_path / "a.jsonl", [line]), chinese, 1)["text"].tolist() == ["然后回家"]
+    with pytest.raises(UserError, match="line 1: the text begins with its prompt"):
+        given_outputs(
+            write(tmp_path / "a.jsonl", [{**line, "text": "今天天气很好，我们去公园散步然后回家"}]), chinese, 1
+        )
+
+
+def test_a_post_that_two_seeds_draw_is_answered_by_its_text_under_both(tmp_path) -> None:
+    own = pd.DataFrame(
+        [{"client": A, "prompt_id": f"p{seed}", "prompt_text": "When I was young", "seed": seed} for seed in (1, 2)]
+    )
+    both = prompts_to_answer(own, pd.DataFrame(columns=["prompt_id", "prompt_text"]))
+    lines = [{"prompt": "When I was young", "author": A, "text": f"of {seed}", "seed": seed} for seed in (1, 2)]
+    for seed in (1, 2):
+        found = given_outputs(write(tmp_path / "a.jsonl", lines), both, seed)
+        assert found[["prompt_id", "text"]].to_numpy().tolist() == [[f"p{seed}", f"of {seed}"]]
+
+
+def test_numbers_that_pandas_made_floats_and_half_an_emoji_are_read(asked, tmp_path) -> None:
+    lines = [{**line, "seed": 1.0 if line["prompt"] != "c1" else None, "sample": 0.0} for line in rows()]
+    lines[0]["text"] = "half \ud83d"
+    found = given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
+    assert found.loc[found["prompt_id"] == "p1", "text"].item().encode()  # can be stored
+    table = pd.DataFrame(rows()).assign(seed=[1.0, 1.0, None, None])
+    table.to_parquet(tmp_path / "a.parquet")
+    assert len(given_outputs(tmp_path / "a.parquet", asked, 1)) == 4
 
 
 def test_adapters_go_by_the_names_of_their_folders(tmp_path) -> None:

@@ -205,6 +205,8 @@ class Corpus(Section):
         if self.demo is not None or self.path is None:
             return
         path = Path(self.path)
+        if not self.path.strip():
+            refuse(f"{where}.path", "it is empty; give the raw corpus, or null to take 'corpus_path'")
         if not path.exists():
             refuse(f"{where}.path", f"{printable(self.path)} does not exist; correct the path")
         if not (path.is_file() or path.is_dir()):

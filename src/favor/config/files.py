@@ -101,9 +101,10 @@ def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None
             if not isinstance(key, yaml.ScalarNode):
                 raise UserError(f"{path}, line {line}: a key of '{where}' is not text; correct it")
             inner = f"{where}.{key.value}" if where else f"{key.value}"
-            if key.value in lines and not key.tag.endswith(":merge"):
+            if key.value in lines:
+                remedy = "write one '<<: [*first, *second]'" if key.tag.endswith(":merge") else "remove one"
                 raise UserError(
-                    f"{path}, lines {lines[key.value]} and {line}: config key '{inner}' is given twice; remove one"
+                    f"{path}, lines {lines[key.value]} and {line}: config key '{inner}' is given twice; {remedy}"
                 )
             lines[key.value] = line
             _check_node(value, path, inner, seen)

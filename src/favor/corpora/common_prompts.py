@@ -99,7 +99,7 @@ def read_common_prompts(
     model, found, seen = open_tokenizer(tokenizer), [], dict[str, str]()
     known = _runs(text for text in client_texts["training_text"] if text)
     for row in read_rows(
-        path, ReaderSettings(), {"prompt": "prompt", "topic": "topic"}, ["prompt"], "a column 'prompt'"
+        path, ReaderSettings(has_keys=False), {"prompt": "prompt", "topic": "topic"}, ["prompt"], "a column 'prompt'"
     ):
         text = row.values["prompt"]
         if not text.strip():

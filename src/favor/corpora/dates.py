@@ -8,7 +8,7 @@ from functools import lru_cache
 NONE = -(2**31)  # stands for no date where days are kept as 32-bit integers
 _EPOCH = date(1970, 1, 1)
 # The Blog Authorship Corpus writes 12,May,2004.
-_FORMATS = ("%d,%B,%Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d", "%Y%m%d")
+_FORMATS = ("%d,%B,%Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d")
 
 
 @lru_cache(maxsize=100_000)

@@ -15,6 +15,7 @@ from favor.foundation.names import printable
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 LISTED_COLUMNS = 50
+BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -52,7 +53,8 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
         except csv.Error as error:
             raise _broken(name, label, f"is broken off: {error}") from None
         except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
-            raise encoding_error(path, encoding, SUFFIXES, name, _undecodable_row(path, encoding)) from None
+            row_label = _undecodable_row(path, encoding)
+            raise encoding_error(path, encoding, SUFFIXES, name, row_label, settings.has_keys) from None
         if not width:
             raise UserError(f"{name}: is empty; fetch the file again")
 
@@ -82,19 +84,24 @@ def _undecodable_row(path: Path, encoding: str) -> str:
     return f"row {row} (line {line})"
 
 
-def column_positions(header: Sequence[str], names: Sequence[str], name: str, expected: str) -> list[int]:
+def column_positions(
+    header: Sequence[str], names: Sequence[str], name: str, expected: str, has_keys: bool = True
+) -> list[int]:
     """Return the position of each of ``names`` in ``header``.
 
     Raises ``UserError`` naming the file ``name`` and the column that is missing or there twice, with ``expected``, the
-    columns there should be.
+    columns there should be. has_keys: whether the configuration has a key ``columns`` for the file.
     """
     header = [column.strip() for column in header]
     for column in names:
         if column not in header:
             found = printable(", ".join(header[:LISTED_COLUMNS])) + (", ..." if len(header) > LISTED_COLUMNS else "")
+            remedy = (
+                "or name the file's own columns under the corpus key 'columns'" if has_keys else "rename the column"
+            )
             raise UserError(
                 f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, "
-                f"or name the file's own columns under the corpus key 'columns'{_other_separator(header)}"
+                f"{remedy}{_other_separator(header)}"
             )
         if header.count(column) > 1:
             raise UserError(
@@ -123,7 +130,8 @@ def read_columns(
     records = read_delimited(path, settings)
     header = next(records).fields
     author_at = header.index(author) if author in header else 0
-    positions = column_positions(header, columns, str(path), expected)
+    names = [_as_name(field) for field in header]
+    positions = column_positions(header, columns, str(path), expected, settings.has_keys)
     swallowed = None
     if author is not None:
         (at,) = column_positions(header, [author], str(path), expected)
@@ -132,14 +140,26 @@ def read_columns(
         if swallowed is not None:
             swallowed.look(record)
         fields = record.fields
-        if fields[author_at] == header[author_at] and fields == header:
+        who = fields[author_at]
+        # A file put together from several may have the byte-order mark of each, and headers that differ in case.
+        if _as_name(who) == names[author_at] and [_as_name(field) for field in fields] == names:
             raise UserError(
                 f"{path}: {record.label} repeats the header; remove it, and check whether files were put together "
                 "that share posts or authors"
             )
+        if author is not None and who.startswith(BYTE_ORDER_MARK):
+            raise UserError(
+                f"{path}: {record.label}: the author begins with a byte-order mark, as where files were put together; "
+                "remove the mark"
+            )
         yield record.label, tuple([fields[at] for at in positions])
     if swallowed is not None:
         swallowed.finish()
+
+
+def _as_name(field: str) -> str:
+    """Return ``field`` as names of columns are compared."""
+    return field.strip().removeprefix(BYTE_ORDER_MARK).strip().casefold()
 
 
 class _SwallowedRows:

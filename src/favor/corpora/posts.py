@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -40,11 +40,17 @@ class ReaderSettings:
     ``columns``: the source's names for our columns (author, text, topic, prompt, date), where they differ.
     ``maximum_field_characters``: longest field, and longest line of a JSON Lines file, that is believed. A quote that
     is never closed swallows the rest of the file and is stopped there.
+    ``has_keys``: whether the configuration has keys ``columns`` and ``encoding`` for this file, so that messages may
+    name them. ``filled``: columns whose null is an error, not an empty text. ``numbers``: columns of whole numbers,
+    which may be stored as floats (7.0), as pandas does where some are missing.
     """
 
     encoding: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     maximum_field_characters: int = 16_000_000
+    has_keys: bool = True
+    filled: Collection[str] = ()
+    numbers: Collection[str] = ()
 
     @property
     def table_encoding(self) -> str:

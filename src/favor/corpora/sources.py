@@ -128,10 +128,13 @@ def undecodable_offset(path: Path, encoding: str, suffixes: tuple[str, ...]) -> 
             position += len(chunk)
 
 
-def encoding_error(path: Path, encoding: str, suffixes: tuple[str, ...], name: str, row: str) -> UserError:
-    """Return the error that names where ``path`` stops being ``encoding`` and what to do about it."""
+def encoding_error(
+    path: Path, encoding: str, suffixes: tuple[str, ...], name: str, row: str, has_key: bool = True
+) -> UserError:
+    """Return the error that names where ``path`` stops being ``encoding`` and what to do about it.
+
+    has_key: whether the configuration has a key ``encoding`` for the file.
+    """
     offset = undecodable_offset(path, encoding, suffixes)
-    return UserError(
-        f"{name}: {row}: byte {offset:,} is not {encoding}; set the corpus key 'encoding' to the file's own "
-        "(such as cp1252), or save the file as UTF-8"
-    )
+    key = "set the corpus key 'encoding' to the file's own (such as cp1252), or " if has_key else ""
+    return UserError(f"{name}: {row}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -95,7 +96,7 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
                     raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
                 yield label, row
         except UnicodeError:
-            raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}") from None
+            raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}", settings.has_keys) from None
         except RecursionError:
             raise UserError(f"{name}: {label} is nested too deeply; fix or remove the line") from None
         except ValueError as error:  # broken JSON, a key given twice, an integer of thousands of digits
@@ -143,7 +144,7 @@ def _parquet(path: Path) -> pq.ParquetFile:
 def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str], expected: str) -> Iterator[Row]:
     file = _parquet(path)
     header = file.schema_arrow.names
-    positions = column_positions(header, list(names.values()), str(path), expected)
+    positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
     columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
     number = 0
     for rows in _parquet_batches(file, path, list(columns.values())):
@@ -192,22 +193,27 @@ def _line(error: Exception) -> str:
 def _text(value: Any, role: str, column: str, where: str, settings: ReaderSettings) -> str:
     """Return what ``value``, which is not a ``str``, reads as. Raises ``UserError`` where it is not text."""
     if value is None:
+        if role in settings.filled:
+            raise UserError(
+                f"{where}: '{column}' is null; write the {role} (\"\" where it is empty), or remove the row"
+            )
         return ""
     if isinstance(value, bytes):
         try:
             return value.decode(settings.table_encoding)
         except (LookupError, UnicodeError):
+            remedy = "set the corpus key 'encoding' to the encoding of the column"
             raise UserError(
-                f"{where}: column '{column}' holds bytes that are not {settings.table_encoding}; set the corpus key "
-                "'encoding' to the encoding of the column"
+                f"{where}: column '{column}' holds bytes that are not {settings.table_encoding}; "
+                f"{remedy if settings.has_keys else 'store the column as text'}"
             ) from None
     if role not in ("text", "prompt") and type(value) is int:
         return str(value)
+    if role in settings.numbers and isinstance(value, float):
+        return "" if math.isnan(value) else str(value)
     if role == "date" and isinstance(value, datetime.date):
         return str(value)
     kind = f"the number {value}" if isinstance(value, float) else f"a value of type {type(value).__name__}"
     wanted = "text" if role in ("text", "prompt") else "text or a whole number"
-    raise UserError(
-        f"{where}: column '{column}' holds {kind}, not {wanted}; store the column as text, or name another column "
-        f"as '{role}' under the corpus key 'columns'"
-    )
+    other = f", or name another column as '{role}' under the corpus key 'columns'" if settings.has_keys else ""
+    raise UserError(f"{where}: column '{column}' holds {kind}, not {wanted}; store the column as text{other}")
