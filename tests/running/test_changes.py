@@ -99,7 +99,7 @@ def test_records_are_written_once_per_fingerprint(project) -> None:
     changes, fingerprint = started(project)
     changes.write([fingerprint, "unknown"])
     folder = project.folder / "results" / ".code"
-    assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", "files.json"}
+    assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", ".files.json"}
     path = folder / f"{fingerprint}.json"
     assert "favor.ground.add" in json.loads(path.read_text())["definitions"]
 

@@ -17,7 +17,7 @@ from favor.foundation.files import write_json
 
 # Names the folder with the fingerprints of the run that a job belongs to.
 CODE = "FAVOR_CODE"
-FILES = "files.json"
+FILES = ".files.json"  # no result: times of files, which differ between equal runs
 _FOLDERS = ("src/favor", "workflow/scripts")
 
 
