@@ -11,6 +11,7 @@ import ast
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,8 @@ class Changes:
             path = self._folder / f"{fingerprint}.json"
             if not path.is_file():
                 write_json(self._recorded(fingerprint), path)
-        write_code_files(self._source.root.parent, self._files, self._folder)
+        with suppress(UserError):  # a disk without room: its jobs meet it too, and say so by their own files
+            write_code_files(self._source.root.parent, self._files, self._folder)
         self.write_accepted()
 
     def _recorded(self, fingerprint: str) -> dict[str, Any]:
