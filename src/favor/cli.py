@@ -53,20 +53,23 @@ def _files(arguments: argparse.Namespace) -> list[str]:
     return list(files)
 
 
-def _values(arguments: argparse.Namespace) -> dict[str, str]:
-    named = {"corpus_path": arguments.corpus_path, "results": arguments.results}
-    if getattr(arguments, "rerun_other_versions", False):
-        named["rerun_other_versions"] = "true"
+def _values(arguments: argparse.Namespace) -> dict[str, str | bool]:
+    other_versions = getattr(arguments, "rerun_other_versions", False)
+    named = {
+        "corpus_path": arguments.corpus_path,
+        "results": arguments.results,
+        "rerun_other_versions": other_versions,
+    }
     return {key: value for key, value in named.items() if value}
 
 
-def _as_yaml(value: str) -> str:
-    """Return ``value`` so that Snakemake, which reads YAML, takes it for the text it is: a folder may be named 007."""
+def _as_argument(value: str | bool) -> str:
+    """Return ``value`` as Snakemake's ``--config`` reads it: True is a truth value, and a folder may be named 007."""
     try:
-        same = yaml.safe_load(value) == value
+        same = isinstance(value, bool) or yaml.safe_load(value) == value
     except yaml.YAMLError:
         same = False
-    return value if same else json.dumps(value)
+    return str(value) if same else json.dumps(value)
 
 
 def _cores(value: str) -> str:
@@ -87,7 +90,7 @@ def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile"), "--cores", arguments.cores]
     command += ["--configfile", *files]
     if values:
-        command += ["--config", *(f"{key}={_as_yaml(value)}" for key, value in values.items())]
+        command += ["--config", *(f"{key}={_as_argument(value)}" for key, value in values.items())]
     return [*command, *(["--dry-run"] if arguments.dry_run else []), "--", *targets]
 
 
