@@ -73,7 +73,7 @@ def measure_ours(path: Path, folder: Path) -> int:
 def measure_tokens(documents: Path, tokenizer: str) -> dict[str, int]:
     """Count tokens as the workflow does; return how many authors and documents were counted."""
     from favor.corpora.authors import count_tokens
-    from favor.running.progress import Progress
+    from favor.running.jobs.progress import Progress
 
     progress = Progress("tokens", 0, "documents")
     authors = count_tokens(documents, tokenizer, 30_000, progress)

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models
 
 from favor.lm.base import BaseModel, wrap_model
 from favor.lm.tokenizer import TextTokenizer
-from favor.running.devices import grow_in_place
+from favor.running.devices.leases import grow_in_place
 
 SHAPES: dict[str, dict[str, Any]] = {
     "demo": {

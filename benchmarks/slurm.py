@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SNAKEFILE = """
 import sys
 sys.path.insert(0, "{source}")
-from favor.running.slurm_plugin import repair
+from favor.running.repairs.slurm_plugin import repair
 plugin = sys.modules.get("snakemake_executor_plugin_slurm")
 if plugin is not None and workflow.is_main_process:
     repair(plugin, {poll})

@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from favor.running.run_record import NAMES as PROVENANCE
+from favor.running.folder.run_record import NAMES as PROVENANCE
 from tests.workflow.conftest import Project, copy_project
 
 TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]

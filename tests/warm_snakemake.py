@@ -81,4 +81,4 @@ if __name__ == "__main__":
     assert "favor" not in sys.modules
     gc.freeze()
     _serve()
-    run_path(str(ROOT / "src/favor/running/fork_server.py"))["end_with"](main)
+    run_path(str(ROOT / "src/favor/running/jobs/fork_server.py"))["end_with"](main)

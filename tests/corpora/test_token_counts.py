@@ -12,7 +12,7 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer, models, normalizers, pr
 
 from favor.corpora.authors import count_tokens
 from favor.foundation.tokenizer import most_tokens
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from favor.foundation.files import PARTIAL
-from favor.running.leftovers import is_truncated
+from favor.running.folder.leftovers import is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
 from tests.shortest import contents, fresh_project, jobs_begun
 

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from favor.running.output_record import RECORD, read_record
-from favor.running.run_record import NAMES
+from favor.running.folder.output_record import RECORD, read_record
+from favor.running.folder.run_record import NAMES
 from tests.faults.conftest import completes, ended, jobs_of, remove, start, wait_for
 from tests.shortest import ARGUMENTS, contents, jobs_begun
 from tests.strangers import leave_files, photograph

@@ -12,7 +12,7 @@ from favor.lm.base import load_base
 from favor.lm.pretrain import pretrain
 from favor.lm.settings import PretrainSettings
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer, train_tokenizer
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 TEXTS = [
     f"{name} went to the {place} on day {number}, and {name} liked the {place} very much!"

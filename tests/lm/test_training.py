@@ -21,7 +21,7 @@ from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
 ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)

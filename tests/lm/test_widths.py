@@ -28,9 +28,9 @@ from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory, Widths
-from favor.running.devices import SHARE, WIDTHS
-from favor.running.gpu_memory import attempt
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import attempt
+from favor.running.devices.leases import SHARE, WIDTHS
+from favor.running.jobs.progress import Progress
 
 LORA = LoraSettings(rank=3, alpha=6, dropout=0.3)
 SETTINGS = TrainingSettings(
@@ -51,7 +51,7 @@ COLLECT = gc.collect
 @pytest.fixture(autouse=True)
 def no_collection(monkeypatch) -> None:
     """A collection takes a second beside this many libraries, and there is no memory to give back."""
-    monkeypatch.setattr("favor.running.gpu_memory.gc.collect", lambda: 0)
+    monkeypatch.setattr("favor.running.devices.gpu_memory.gc.collect", lambda: 0)
 
 
 @contextmanager
@@ -250,7 +250,7 @@ def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces,
         made.extend(weakref.ref(leaf) for pair in pairs for leaf in pair)
         return pairs
 
-    monkeypatch.setattr("favor.running.gpu_memory.gc.collect", COLLECT)
+    monkeypatch.setattr("favor.running.devices.gpu_memory.gc.collect", COLLECT)
     monkeypatch.setattr(FlatLayout, "factors", watched)
     with memory_for(base, 4):
         train(base, LORA, tasks(random_state, random_pieces, clients), SETTINGS, ALIGNMENT)

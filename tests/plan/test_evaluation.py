@@ -9,7 +9,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.keys import Run, Table
-from favor.running.announcement import announce
+from favor.running.jobs.announcement import announce
 
 PLANNED = "tests/data/planned.yaml"
 

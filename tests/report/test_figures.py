@@ -43,7 +43,7 @@ from favor.report.figures.voice_traffic import draw_voice_traffic
 from favor.report.figures.workflow import draw_workflow
 from favor.report.identity import Methods
 from favor.report.page import inline_svg
-from favor.running.losses import LOSSES
+from favor.running.jobs.losses import LOSSES
 from favor.scores.tables import SCORES
 
 

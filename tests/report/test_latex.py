@@ -17,7 +17,7 @@ from favor.report.labels import printed_spec
 from favor.report.latex import PACKAGES, latex_table
 from favor.report.pdf import compile_latex, latex_source
 from favor.report.specs import Column, Panel, Row, TableSpec, available
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 

@@ -15,7 +15,7 @@ from favor.report.context import Context
 from favor.report.labels import printed_spec
 from favor.report.long_tables import captioned_table, plain_table, report_table
 from favor.report.pdf import PREAMBLE, compile_latex
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 # Wide, sectioned, of several panels, of comparisons, and with whole sentences in a cell.
 HARD = (

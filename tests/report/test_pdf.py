@@ -15,7 +15,7 @@ from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.pdf import compile_latex, latex_source, write_pdf_report
 from favor.report.text_font import write_text_font
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 

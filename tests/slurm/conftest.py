@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from favor.running.run_record import NAMES as PROVENANCE
+from favor.running.folder.run_record import NAMES as PROVENANCE
 from tests.slurm.cluster import GPU_MODEL, PACKAGES, Cluster, missing_programs, running_cluster, wait_until
 from tests.workflow.conftest import copy_project
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import snakemake_executor_plugin_slurm
 
-from favor.running import slurm_plugin
+from favor.running.repairs import slurm_plugin
 
 KEPT = ("query_job_status", "get_min_job_age")
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from favor.running import forked
-from favor.running.source_index import modules_below
+from favor.running.invalidation.source_index import modules_below
+from favor.running.jobs import forked
 from tests.warm_snakemake import run_snakemake
 
-# What libraries read when they are imported, and the workflow sets (favor.running.environment).
+# What libraries read when they are imported, and the workflow sets (favor.running.jobs.environment).
 READ_AT_IMPORT = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "OMP_WAIT_POLICY": "passive"}
 
 COPIED = (
@@ -71,7 +71,7 @@ class Project:
     """A copy of the project in ``folder``; ``originals`` holds the texts of edited files.
 
     ``traced``: its jobs leave what they executed (:mod:`tests.workflow.traced`). ``warm``: they are forked from one
-    process for all runs (:mod:`favor.running.forked`).
+    process for all runs (:mod:`favor.running.jobs.forked`).
     """
 
     folder: Path

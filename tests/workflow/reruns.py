@@ -13,8 +13,8 @@ from collections import Counter
 from functools import cache
 
 from favor.foundation.files import read_json
-from favor.running.fingerprint import SourceCode
-from favor.running.source_index import modules_below
+from favor.running.invalidation.fingerprint import SourceCode
+from favor.running.invalidation.source_index import modules_below
 
 
 def output_of(record) -> str:

@@ -16,7 +16,7 @@ import os, sys
 sys.path.insert(0, "src")
 os.environ["PYTHONPATH"] = os.path.abspath("src")
 from favor.foundation.errors import UserError
-from favor.running.devices import limit_gpu_jobs
+from favor.running.devices.leases import limit_gpu_jobs
 
 if workflow.is_main_process:
     try:
@@ -37,7 +37,7 @@ rule train:
         "train.py"
 """
 SCRIPT = """
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 device = lease(snakemake)
 
@@ -115,7 +115,7 @@ def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository) -> 
     for path in (repository / "workflow" / "scripts").glob("*.py"):
         statements = [ast.unparse(node) for node in ast.parse(path.read_text()).body[1:]]
         if "lease(snakemake)" in statements:
-            assert statements[:2] == ["from favor.running.devices import lease", "lease(snakemake)"], path.name
+            assert statements[:2] == ["from favor.running.devices.leases import lease", "lease(snakemake)"], path.name
             leasing.add(path.stem)
     assert leasing == {scripts.get(rule, rule) for rule in asking}
     assert {"train_shared", "train_personal", "generate"} <= leasing

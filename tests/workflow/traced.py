@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from favor.running.fingerprint import EXEMPT, SourceCode
+from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 
 # The runs whose jobs are traced, with the scripts that each is there for.
 TRACED = {

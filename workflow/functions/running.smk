@@ -1,9 +1,11 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
-from favor.running.code_check import CODE
-from favor.running.devices import WIDTHS, limit_gpu_jobs
-from favor.running import announcing, forked, job_lines, provenance, repairs
-from favor.running.slurm_plugin import repair
+from favor.running.invalidation.code_check import CODE
+from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
+from favor.running.invalidation import announcing, provenance
+from favor.running.jobs import forked, job_lines
+from favor.running.repairs.snakemake import repair_snakemake
+from favor.running.repairs.slurm_plugin import repair as repair_slurm
 
 # Told to jobs beside the rules: what fitted a GPU, which changes no result, and the code that was planned.
 os.environ[WIDTHS] = str(results.absolute() / ".widths")
@@ -49,13 +51,13 @@ if workflow.is_main_process:
     if not (planning or workflow.output_settings.verbose):
         job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
-    repairs.repair_snakemake()
+    repair_snakemake()
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:
         stop(error)
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
-        repair(plugin, planner.config.cluster.poll_seconds)
+        repair_slurm(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
     provenance.record_in_jobs()
 

@@ -17,12 +17,12 @@ from favor.config.resolve import resolve
 from favor.encoders.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.running.announcement import announce
-from favor.running.environment import export_source, latex_available, only_planning
-from favor.running.changes import FOLDER, Changes, check_accept
-from favor.running.fingerprint import PRELOADED, fingerprint, source_code
-from favor.running.occupancy import name_results
-from favor.running.results_folder import open_results
+from favor.running.jobs.announcement import announce
+from favor.running.jobs.environment import export_source, latex_available, only_planning
+from favor.running.invalidation.changes import FOLDER, Changes, check_accept
+from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code
+from favor.running.folder.occupancy import name_results
+from favor.running.folder.results_folder import open_results
 
 
 def stop(error):

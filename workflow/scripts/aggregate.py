@@ -7,7 +7,7 @@ from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_sum, read_uploads
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     stage, rate = SharedStage.of(cfg["stage"]), cfg["server_learning_rate"]

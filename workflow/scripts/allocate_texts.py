@@ -10,7 +10,7 @@ from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.schedule import client_names
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import write_row_groups
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     roster = read_parquet(snakemake.input.roster, ROSTER)

@@ -4,7 +4,7 @@ from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.roster import measure_overlap
 from favor.corpora.tables import OVERLAP, ROSTER
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     measured = Measured.read(snakemake.input)

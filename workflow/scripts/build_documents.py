@@ -6,8 +6,8 @@ from favor.corpora.building import build_documents
 from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.reading import open_reader
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("documents", 0, "posts")

@@ -1,6 +1,6 @@
 """Put STEL and STEL-or-Content to one encoder."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -10,7 +10,7 @@ from favor.encoders.base import load_encoder
 from favor.encoders.stel import certify, read_items
 from favor.encoders.tables import CERTIFICATE
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     folder = cfg["encoder"]["folder"]

@@ -7,7 +7,7 @@ from favor.corpora.readiness import readiness
 from favor.corpora.tables import DROPPED
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     dropped = read_parquet(snakemake.input.dropped, DROPPED)

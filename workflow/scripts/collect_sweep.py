@@ -3,7 +3,7 @@
 import pandas as pd
 
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES, SWEEP_SCORES
 
 with job(snakemake) as cfg:

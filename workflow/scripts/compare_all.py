@@ -5,7 +5,7 @@ from pathlib import Path
 from favor.analysis.evidence import all_pairs
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake) as cfg:

@@ -5,8 +5,8 @@ from pathlib import Path
 from favor.corpora.authors import count_tokens
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("tokens", 0, "documents")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.lm.gguf import dequantise
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake):
     dequantise(snakemake.input.gguf, Path(snakemake.output.weights).parent)

@@ -1,6 +1,6 @@
 """Distil every client's author sheet and persona from its own training texts; they stay with the client."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -9,7 +9,7 @@ from favor.federation.prompting import Lengths, distil_sheets
 from favor.federation.tables import AUTHOR_SHEETS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)

@@ -2,7 +2,7 @@
 
 from favor.report.figure_data import FigureData
 from favor.report.figure_specs import load_figure
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     files = {name: [str(path) for path in paths] for name, paths in snakemake.input.items()}

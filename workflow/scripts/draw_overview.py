@@ -2,7 +2,7 @@
 
 from favor.report.figures.pipeline import draw_pipeline
 from favor.report.figures.workflow import draw_workflow
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake):
     paths = [str(path) for path in snakemake.output]

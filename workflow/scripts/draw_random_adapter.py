@@ -2,7 +2,7 @@
 
 from favor.federation.server import random_like
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     seed = int(snakemake.wildcards.seed)

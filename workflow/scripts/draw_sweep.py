@@ -4,7 +4,7 @@ from favor.foundation.parquet import read_parquet
 from favor.report.figures.sweep import draw_sweep, sweep_label
 from favor.report.identity import Methods
 from favor.report.sweeps import points_of
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.metric import metrics_of
 from favor.scores.tables import SWEEP_SCORES
 

@@ -1,6 +1,6 @@
 """Embed the continuations of every run, and the authors' own continuations, in one encoder's space."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -13,8 +13,8 @@ from favor.encoders.base import load_encoder
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS
 
 with job(snakemake) as cfg:

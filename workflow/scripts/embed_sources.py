@@ -1,6 +1,6 @@
 """Embed the clients' own texts in one encoder's space."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -11,8 +11,8 @@ from favor.encoders.base import load_encoder
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.row_groups import write_row_groups
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)

@@ -1,6 +1,6 @@
 """Embed texts of another corpus's clients in one encoder's space; the encoder stays as it is."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -11,8 +11,8 @@ from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     splits, roster = read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER)

@@ -7,7 +7,7 @@ from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.foundation.errors import UserError
 from favor.lm.lora import export_peft
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     how = Inference.of(cfg)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from favor.report.pan_export import pan_export, write_pan
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake) as cfg:

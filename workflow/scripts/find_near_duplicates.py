@@ -5,8 +5,8 @@ from pathlib import Path
 from favor.corpora.near_duplicates import find_near_duplicates
 from favor.corpora.tables import NEAR_DUPLICATES, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("near duplicates", 0, "posts")

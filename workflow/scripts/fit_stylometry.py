@@ -6,7 +6,7 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.tables import ROSTER, SPLITS
 from favor.encoders.stylometry import StylometrySettings, fit_stylometry
 from favor.foundation.parquet import read_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     roster = read_parquet(snakemake.input.roster, ROSTER)

@@ -1,6 +1,6 @@
 """Continue every prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -15,7 +15,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.peft_import import check_shapes
 from favor.lm.widths import WidthMemory
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
 with job(snakemake) as cfg:

@@ -1,6 +1,6 @@
 """Continue every prompt with the base model and a longer prompt, and filter what comes."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -17,7 +17,7 @@ from favor.lm.base import load_base
 from favor.lm.generation import GenerationRequest
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.widths import WidthMemory
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
 with job(snakemake) as cfg:

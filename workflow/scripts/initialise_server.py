@@ -5,7 +5,7 @@ from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     seed, origin = int(snakemake.wildcards.seed), snakemake.wildcards.origin

@@ -4,7 +4,7 @@ import pandas as pd
 
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake):
     for kind, table in (("generations", GENERATIONS), ("common_generations", GENERATIONS), ("gates", GATES)):

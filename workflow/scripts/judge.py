@@ -1,6 +1,6 @@
 """Have every request judged, by an endpoint or a model on this machine; answers are kept as they come."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.registry import JUDGES
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.studies.judges_asking import AnswerCache, judge_all
 from favor.studies.tables import JUDGE_REQUESTS, JUDGEMENTS
 

@@ -3,7 +3,7 @@
 import shutil
 
 from favor.foundation.files import atomic_path
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake), atomic_path(snakemake.output.kept) as temporary:
     shutil.copyfile(snakemake.input.upload, temporary)

@@ -3,7 +3,7 @@
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     table = {"texts": CLIENT_TEXTS, "allocation": ALLOCATION}.get(snakemake.wildcards.table, SOURCE_EMBEDDINGS)

@@ -2,7 +2,7 @@
 
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.studies.human_2afc_page import annotator_page
 from favor.studies.human_2afc_responses import annotator_name
 from favor.studies.tables import HUMAN_2AFC_ITEMS

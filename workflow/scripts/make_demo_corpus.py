@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.demo.writer import DemoSettings, write_demo
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     write_demo(Path(snakemake.output[0]), DemoSettings(**cfg))

@@ -11,7 +11,7 @@ from favor.report.excerpts import build_excerpts
 from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:

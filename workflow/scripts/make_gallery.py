@@ -4,7 +4,7 @@ from pathlib import Path
 
 from favor.foundation.files import write_text
 from favor.report.gallery import exhibits, gallery_page
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake) as cfg:

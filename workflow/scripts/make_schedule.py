@@ -3,7 +3,7 @@
 from favor.federation.schedule import client_names, cohorts, schedule_frame
 from favor.federation.tables import SCHEDULE
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     rounds = cohorts(

@@ -16,7 +16,7 @@ from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.report.remarks import EvaluationPosts
 from favor.report.sweeps import at_points, build_sweep, cautioned_at_points, points_of, with_remarks_of_points
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES, SWEEP_SCORES
 
 with job(snakemake) as cfg:

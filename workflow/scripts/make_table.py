@@ -18,7 +18,7 @@ from favor.report.html import html_document
 from favor.report.labels import printed_spec
 from favor.report.latex import latex_table
 from favor.report.remarks import EvaluationPosts, with_remarks
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.metric import scores_frame
 from favor.scores.tables import SCORES
 

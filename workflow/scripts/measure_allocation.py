@@ -4,7 +4,7 @@ from favor.analysis.adapter_energy import adapter_energy
 from favor.analysis.tables import ADAPTER_ENERGY
 from favor.federation.packs import read_pack
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake):
     table = adapter_energy(read_pack(path)[0] for path in snakemake.input.packs)

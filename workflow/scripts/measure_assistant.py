@@ -1,6 +1,6 @@
 """Score every continuation, and the authors' own, by the assistant classifier: once a text."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -11,8 +11,8 @@ import pandas as pd
 from favor.encoders.assistant import load_assistant
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS, load_prompts
 from favor.scores.tables import ASSISTANT
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from favor.corpora.author_measures import measure_authors
 from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, NEAR_DUPLICATES, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     progress = Progress("authors", 0, "posts")

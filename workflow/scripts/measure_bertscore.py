@@ -1,6 +1,6 @@
 """Compare every continuation with the author's own by BERTScore, once per text."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.bertscore_table import bertscores
 from favor.scores.inputs import load_prompts
 from favor.scores.tables import BERTSCORE

@@ -5,7 +5,7 @@ from favor.analysis.tables import COORDINATE_EFFECTS
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake):
     embeddings = read_parquet(snakemake.input.sources, SOURCE_EMBEDDINGS)

@@ -5,7 +5,7 @@ from pathlib import Path
 from favor.analysis.participation import by_last_round
 from favor.analysis.tables import PARTICIPATION
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake) as cfg:

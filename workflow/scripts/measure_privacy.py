@@ -1,6 +1,6 @@
 """Read the adapters and uploads of one run as an attacker would: losses of texts, links, secrets, canary clients."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -16,7 +16,7 @@ from favor.federation.packs import read_packs
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.studies.privacy_losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
 from favor.studies.privacy_vectors import canary_cosines, link_cosines, upload_norms
 from favor.studies.tables import (

@@ -6,8 +6,8 @@ from favor.corpora.prompts import PromptSettings
 from favor.corpora.suitability import Need, measure_suitability
 from favor.corpora.tables import AUTHORS, NEAR_DUPLICATES, SPLITS, SUITABILITY
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     needs = [

@@ -6,7 +6,7 @@ from pathlib import Path
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.judges_asking import estimate, question
 from favor.studies.judges_design import Design, design_requests

@@ -7,9 +7,9 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
 from favor.lm.pretrain import PretrainSettings, pretrain
-from favor.running.job import job
-from favor.running.losses import write_losses
-from favor.running.progress import Progress
+from favor.running.jobs.job import job
+from favor.running.jobs.losses import write_losses
+from favor.running.jobs.progress import Progress
 
 with job(snakemake) as cfg:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])

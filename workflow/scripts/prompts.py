@@ -7,7 +7,7 @@ from favor.corpora.tables import COMMON_PROMPTS
 from favor.federation.outside import prompts_to_answer
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 
 with job(snakemake) as cfg:

@@ -1,6 +1,6 @@
 """Choose the held-out texts that every client's model reads, and read them under the base model."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -13,7 +13,7 @@ from favor.federation.local import lora_settings
 from favor.federation.tables import READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     sources = (

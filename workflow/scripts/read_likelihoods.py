@@ -1,6 +1,6 @@
 """Read every client's held-out texts, and neutral sentences, under what every client of one run generates with."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -12,7 +12,7 @@ from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.peft_import import check_shapes
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     how, lora, clients = Inference.of(cfg), lora_settings(cfg), cfg["clients"]

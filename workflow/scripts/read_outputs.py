@@ -7,7 +7,7 @@ from favor.federation.outside import given_outputs, prompts_to_answer
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tokenizer import open_tokenizer
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.scores.text_quality import generations_table
 

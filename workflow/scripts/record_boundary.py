@@ -6,7 +6,7 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import run_boundary
 from favor.federation.tables import BOUNDARY
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS, ["client", "prompt", "training_text"])

@@ -10,7 +10,7 @@ from favor.foundation.parquet import read_parquet
 from favor.report.bundle import collect, last_day, pack
 from favor.report.bundle_metadata import Published
 from favor.report.bundle_scan import Private, unsearchable
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     texts = []

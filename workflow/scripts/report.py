@@ -6,7 +6,7 @@ from pathlib import Path
 from favor.report.assembly import assemble
 from favor.report.page import write_html_report
 from favor.report.pdf import write_pdf_report
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     experiments = {name: cfg["experiments"][name] for name in cfg["order"]}

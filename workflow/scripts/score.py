@@ -4,7 +4,7 @@ from pathlib import Path
 
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.human_2afc import audit_scores, missing_scores
 from favor.studies.human_2afc_items import HUMAN

@@ -6,7 +6,7 @@ from favor.federation.factors import Factors
 from favor.federation.tables import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import safetensors_shapes
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.efficiency import efficiency_scores, trained_parameters, wall_seconds
 from favor.scores.tables import SCORES
 

@@ -1,7 +1,7 @@
 """Score the judgements of an experiment, or record that it has no judge."""
 
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.judges import judge_scores, no_judge_scores
 from favor.studies.tables import JUDGE_KEY, JUDGEMENTS

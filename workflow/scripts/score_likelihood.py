@@ -4,7 +4,7 @@ import pandas as pd
 
 from favor.federation.tables import LIKELIHOOD
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.likelihood import likelihood_scores
 from favor.scores.tables import SCORES
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.privacy import Readings, distinctiveness, privacy_scores
 from favor.studies.tables import (

@@ -2,7 +2,7 @@
 
 from favor.encoders.tables import CERTIFICATE
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.stel import stel_scores
 from favor.scores.tables import SCORES
 

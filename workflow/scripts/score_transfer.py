@@ -3,7 +3,7 @@
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.transfer import transfer_scores
 

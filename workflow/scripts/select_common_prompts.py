@@ -6,7 +6,7 @@ from favor.corpora.common_prompts import CommonPromptSettings, read_common_promp
 from favor.corpora.prompts import PromptSettings
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     settings = CommonPromptSettings(**cfg["common"])

@@ -5,7 +5,7 @@ import sys
 from favor.corpora.prompts import PromptSettings, select_prompts
 from favor.corpora.tables import CLIENT_TEXTS, NEAR_DUPLICATES, PROMPTS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     settings = PromptSettings(**{name: value for name, value in cfg.items() if name != "tokenizer"})

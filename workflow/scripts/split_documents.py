@@ -6,7 +6,7 @@ from pathlib import Path
 from favor.corpora.splits import SplitSettings, split_documents
 from favor.corpora.tables import SPLITS
 from favor.foundation.parquet import write_parquet
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     settings = SplitSettings(**cfg)

@@ -3,7 +3,7 @@
 from favor.federation.boundary import round_traffic
 from favor.federation.method import SharedStage
 from favor.federation.uploads import cohort_sum, read_uploads, write_sum
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     stage, round_number = SharedStage.of(cfg["stage"]), int(snakemake.wildcards.round)

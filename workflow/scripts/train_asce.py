@@ -1,6 +1,6 @@
 """Train an Angular Style Classification Encoder on authors that have no other role."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -13,7 +13,7 @@ from favor.corpora.tables import ROSTER, SPLITS
 from favor.encoders.asce_training import AsceSettings, train_asce
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     training = cfg["training"]

@@ -1,6 +1,6 @@
 """Train and calibrate the classifier behind the assistant score, on people who are not clients."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -12,7 +12,7 @@ from favor.encoders.asce_training import AsceSettings
 from favor.encoders.assistant import train_assistant
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed, numpy_generator
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     roster = read_parquet(snakemake.input.roster, ROSTER)

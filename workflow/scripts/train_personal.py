@@ -1,6 +1,6 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -18,7 +18,7 @@ from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
 from favor.lm.lora import from_arrays
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase

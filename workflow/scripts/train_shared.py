@@ -1,6 +1,6 @@
 """Train the shared stage of one round for the clients of one job; write what they upload and what they keep."""
 
-from favor.running.devices import lease
+from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
@@ -18,7 +18,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import load_base
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     seed, round_number = int(snakemake.wildcards.seed), int(snakemake.wildcards.round)

@@ -6,7 +6,7 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
 from favor.lm.tokenizer import train_tokenizer
-from favor.running.job import job
+from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])

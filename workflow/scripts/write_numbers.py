@@ -11,7 +11,7 @@ from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import numbers_of
 from favor.report.cell_table import TABLE_CELLS
 from favor.report.number_rows import number_macros
-from favor.running.job import job
+from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 
 with job(snakemake) as cfg:

@@ -69,7 +69,7 @@ def complete_and_check(config: Configuration) -> None:
 
 
 def _check_results(config: Configuration) -> None:
-    """Check the name of the results folder; ``favor.running.results_folder`` looks at the folder itself."""
+    """Check the name of the results folder; ``favor.running.folder.results_folder`` looks at the folder itself."""
     fill(config, results=str(Path(config.results).expanduser()))
     if config.results == "." or set(config.results) & set("{}*?") or not config.results.isprintable():
         refuse("results", f"'{config.results}' cannot be a results folder; name another")

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from favor.corpora.documents import author_totals, stream_documents
 from favor.foundation.tokenizer import most_tokens, open_tokenizer
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 def count_tokens(

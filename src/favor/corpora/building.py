@@ -31,7 +31,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet
 from favor.foundation.words import document_words
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 REASONS = ("kept", "empty", "too_short", "shared_author", "duplicate_same_author", "duplicate_other_author")
 # Reasons that most corpora never meet, counted only where they are met, and what the log says of them.

@@ -18,7 +18,7 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.tables import NEAR_DUPLICATES
 from favor.foundation.seeds import derive_seed
 from favor.foundation.words import compared_words
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 SHINGLE = 5  # words; a shorter post is one shingle
 PERMUTATIONS = 128

@@ -13,7 +13,7 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.prompts import PromptSettings, cut_post
 from favor.corpora.tables import SUITABILITY
 from favor.foundation.tokenizer import open_tokenizer
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 @dataclass(frozen=True)

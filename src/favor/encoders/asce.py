@@ -24,7 +24,7 @@ from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 DIMENSION = 256
 DROPOUT = 0.1

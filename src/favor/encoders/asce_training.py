@@ -21,7 +21,7 @@ from favor.encoders.batches import padded, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from favor.encoders.asce_training import AsceSettings, train_asce
 from favor.encoders.base import TextEncoder
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 FORMAT = "favor-assistant-1"
 

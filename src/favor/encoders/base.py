@@ -11,7 +11,7 @@ import numpy as np
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ENCODER_KINDS
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 class TextEncoder(ABC):

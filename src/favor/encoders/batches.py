@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from favor.running.gpu_memory import fitting_batches
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import fitting_batches
+from favor.running.jobs.progress import Progress
 
 
 def token_ids(tokenizer: Tokenizer, texts: Sequence[str], maximum_tokens: int) -> list[list[int]]:

@@ -17,7 +17,7 @@ from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 FORMAT = "favor-stylometry-1"
 _BATCH = 256

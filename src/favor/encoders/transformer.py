@@ -14,7 +14,7 @@ from favor.encoders.base import TextEncoder
 from favor.encoders.batches import encode_in_batches, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 Pool = Callable[[Any, torch.Tensor], torch.Tensor]  # (model output, mask [b, t]) -> [b, d]
 

@@ -15,7 +15,7 @@ from favor.lm.generation import GenerationRequest, generate
 from favor.lm.sampling import Sampling
 from favor.lm.settings import LoraSettings
 from favor.lm.widths import Widths
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 def answers(

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from favor.running.output_record import made_outputs
+from favor.running.folder.output_record import made_outputs
 
 KEPT = ("texts", "allocation", "embeddings")
 NOT_ITS_OWN = {"schedule", "transfer"}  # who was drawn; the authors of another corpus

@@ -25,7 +25,7 @@ from favor.lm.generation import GenerationRequest
 from favor.lm.likelihood import Question, log_likelihoods
 from favor.lm.settings import LoraSettings
 from favor.lm.tokenizer import TextTokenizer, offsets
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 _FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 

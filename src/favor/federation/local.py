@@ -26,7 +26,7 @@ from favor.lm.lora import LoraSettings
 from favor.lm.settings import AlignmentSettings, TrainingSettings
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
 from favor.lm.widths import WidthMemory
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 
 def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:

@@ -23,8 +23,8 @@ from favor.lm.sampling import Sampling, Stream, draws, sampled
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths
-from favor.running.gpu_memory import attempt, fitting_batches
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import attempt, fitting_batches
+from favor.running.jobs.progress import Progress
 
 # After how many steps it is asked whether every row has ended. The question waits for all that a GPU was given.
 END_TEST_STEPS = {"cuda": 16, "cpu": 1}

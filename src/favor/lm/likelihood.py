@@ -20,8 +20,8 @@ from favor.lm.mixture import GateLayout
 from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import LoraSettings
 from favor.lm.stack import Component, LoraStack
-from favor.running.gpu_memory import fitting_batches
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import fitting_batches
+from favor.running.jobs.progress import Progress
 
 # Tokens of one forward pass, and logits held at once: what stays in a processor's cache, and what fills a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 32768}

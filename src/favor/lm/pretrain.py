@@ -20,7 +20,7 @@ from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
 from favor.lm.settings import PretrainSettings
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 _ENCODE_AT_ONCE = 4096
 

@@ -32,9 +32,9 @@ from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.validation import EarlyStopping, validation_plan
 from favor.lm.widths import Widths
-from favor.running.gpu_memory import attempt
-from favor.running.processor_memory import keep_freed_memory
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import attempt
+from favor.running.jobs.processor_memory import keep_freed_memory
+from favor.running.jobs.progress import Progress
 
 
 def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:

@@ -18,7 +18,7 @@ import torch
 
 from favor.foundation.files import read_json, write_json
 from favor.lm.base import BaseModel
-from favor.running.devices import SHARE, WIDTHS
+from favor.running.devices.leases import SHARE, WIDTHS
 
 
 @dataclass

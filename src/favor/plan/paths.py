@@ -114,7 +114,7 @@ class Paths:
         self.overlap = at("corpora/{corpus}/overlap.parquet")
         # Base models, encoders, assistant classifiers
         self.base_folder = at("models/{model}/base")
-        self.pretraining_losses = at("logs/pretrain_base/{model}.parquet")  # a log: see favor.running.losses
+        self.pretraining_losses = at("logs/pretrain_base/{model}.parquet")  # a log: see favor.running.jobs.losses
         self.gguf_record = at("models/{model}/base/gguf.json")
         self.quantised_folder = at("models/{model}/quantised")
         self.tokenizer_folder = at("models/{model}/tokenizer")

@@ -15,7 +15,7 @@ from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
 from favor.plan.training import Training
 from favor.report.figure_specs import asked
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 
 class Publication:

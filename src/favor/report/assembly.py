@@ -30,8 +30,8 @@ from favor.report.labels import printed_spec
 from favor.report.leaderboard import finding, leaderboard
 from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.report.sweeps import at_points, cautioned_at_points, points_of
-from favor.running.changes import FOLDER, accepted_notes
-from favor.running.given import library_notes
+from favor.running.invalidation.changes import FOLDER, accepted_notes
+from favor.running.invalidation.given import library_notes
 from favor.scores.tables import SCORES
 
 OVERVIEW = {

@@ -10,7 +10,7 @@ from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.report.leaderboard import finding
 from favor.report.provenance import record_run
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 
 def end_run(workflow: Any, results: Path, root: Path, settings: Callable[[object], Mapping[str, Any]]) -> None:

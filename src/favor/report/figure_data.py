@@ -18,7 +18,7 @@ from favor.foundation.tables import Table
 from favor.paper.names import encoder_name
 from favor.report.figure_specs import FigureInput
 from favor.report.identity import Methods
-from favor.running.losses import LOSSES
+from favor.running.jobs.losses import LOSSES
 from favor.scores.inputs import RUN_KEYS
 from favor.scores.tables import SCORES
 

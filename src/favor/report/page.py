@@ -33,7 +33,7 @@ from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.report.reading import SCRIPT, STYLE
 from favor.report.style import page
-from favor.running.run_record import PAGE
+from favor.running.folder.run_record import PAGE
 
 OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
 

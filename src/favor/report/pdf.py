@@ -40,7 +40,7 @@ from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.report.text_font import PREAMBLE as TEXT_FONT
 from favor.report.text_font import write_text_font
-from favor.running.environment import latex_available
+from favor.running.jobs.environment import latex_available
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
 EPOCH = "1767225600"

@@ -15,8 +15,8 @@ from favor.foundation.files import read_json, write_json, write_text
 from favor.report.cells import DASH
 from favor.report.escape import html_text
 from favor.report.style import page
-from favor.running.output_record import read_record, write_record
-from favor.running.run_record import NAMES, describe_run, stages
+from favor.running.folder.output_record import read_record, write_record
+from favor.running.folder.run_record import NAMES, describe_run, stages
 
 
 def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
@@ -52,7 +52,7 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
 
 
 def provenance_page(found: Mapping[str, Any]) -> str:
-    """Return the page of ``{"runs": ..., "stages": ...}`` (:mod:`favor.running.run_record`)."""
+    """Return the page of ``{"runs": ..., "stages": ...}`` (:mod:`favor.running.folder.run_record`)."""
     runs = [_run(number, run) for number, run in enumerate(found["runs"], start=1)][::-1]
     rows = [
         (

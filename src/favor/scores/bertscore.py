@@ -18,8 +18,8 @@ from torch.nn.utils.rnn import pad_sequence
 from favor.encoders.backbones import Backbone, compute_device, load_backbone
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
-from favor.running.gpu_memory import fitting_batches
-from favor.running.progress import Progress
+from favor.running.devices.gpu_memory import fitting_batches
+from favor.running.jobs.progress import Progress
 
 
 class BertScorer:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 from favor.scores.bertscore import BertScorer
 from favor.scores.bertscore_canary import check_canary
 from favor.scores.inputs import RUN_KEYS, read_settings

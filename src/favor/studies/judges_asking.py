@@ -22,8 +22,8 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.text import storable
-from favor.running.leftovers import is_truncated, set_aside
-from favor.running.progress import Progress
+from favor.running.folder.leftovers import is_truncated, set_aside
+from favor.running.jobs.progress import Progress
 from favor.studies.judges_prompts import QUALITY, RATINGS, MalformedAnswer, parse_answer
 from favor.studies.tables import JUDGE_RESPONSES
 

@@ -1,0 +1,149 @@
+"""What an earlier run may have left behind, cleared before any job could read half of a file.
+
+Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
+truncated output is renamed, so that the workflow sees it missing and makes it again. A job killed while it writes
+leaves a temporary file, which is removed. Only outputs on record and temporary names of the workflow are touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from favor.foundation.files import PARTIAL
+from favor.running.folder.clock import order_future_files
+from favor.running.folder.occupancy import RUN_LOCK
+from favor.running.folder.output_record import made_outputs, read_record
+
+SUFFIX = ".truncated"
+
+
+def _parquet(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        if size < 12 or file.read(4) != b"PAR1":
+            return False
+        file.seek(size - 8)
+        footer = int.from_bytes(file.read(4), "little")
+        return file.read(4) == b"PAR1" and footer + 12 <= size
+
+
+def _safetensors(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        header_size = int.from_bytes(file.read(8), "little")
+        if size < 8 or header_size + 8 > size:
+            return False
+        try:
+            header = json.loads(file.read(header_size))
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            return bool(8 + header_size + max(ends, default=0) == size)
+        except (ValueError, AttributeError, LookupError, TypeError):  # a header of another form
+            return False
+
+
+def _json(path: Path, size: int) -> bool:
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return True
+
+
+def _ends_with(mark: bytes) -> Callable[[Path, int], bool]:
+    def whole(path: Path, size: int) -> bool:
+        with path.open("rb") as file:
+            file.seek(max(0, size - len(mark) - 2))
+            return file.read().rstrip(b"\r\n").endswith(mark) and size > 0
+
+    return whole
+
+
+def _whole_lines(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        return file.read() == b"\n"
+
+
+_WHOLE: dict[str, Callable[[Path, int], bool]] = {
+    ".parquet": _parquet,
+    ".safetensors": _safetensors,
+    ".json": _json,
+    ".html": _ends_with(b"</html>"),
+    ".svg": _ends_with(b"</svg>"),
+    ".pdf": _ends_with(b"%%EOF"),
+    ".csv": _whole_lines,
+    ".tex": _whole_lines,
+}
+
+
+def is_truncated(path: Path) -> bool:
+    """Whether a file, or one in a folder, lacks its end, judged by its size and closing marks.
+
+    Other kinds of files never count as truncated. Of a CSV or TeX file that was cut at the end of a line nothing can be
+    told. Nor of a file that cannot be read: the job that reads it says so.
+    """
+    if path.is_dir():
+        return any(is_truncated(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
+    whole = _WHOLE.get(path.suffix)
+    try:
+        return whole is not None and path.is_file() and not whole(path, path.stat().st_size)
+    except OSError:
+        return False
+
+
+def set_aside(path: Path) -> None:
+    """Rename a truncated output to the first free name with the suffix ``.truncated``; prints one line."""
+    number = 1
+    while os.path.lexists(target := path.with_name(f"{path.name}{SUFFIX}{number if number > 1 else ''}")):
+        number += 1
+    path.rename(target)
+    print(f"{path}: truncated; set aside as {target.name} and made again", file=sys.stderr)
+
+
+def set_aside_truncated(results: Path) -> None:
+    """Set aside the truncated outputs on record."""
+    for path in made_outputs(results):
+        if is_truncated(path):
+            set_aside(path)
+
+
+def name_truncated(results: Path) -> None:
+    """Print a line per truncated output, and touch nothing.
+
+    A folder of an earlier version of the workflow has a lock but no record. Any file in it may be a result.
+    """
+    if read_record(results) is not None:
+        for path in filter(is_truncated, made_outputs(results)):
+            print(f"{path}: truncated; a real run sets it aside and makes it again", file=sys.stderr)
+    elif (results / RUN_LOCK).exists():
+        for folder, _, names in os.walk(results):
+            for path in (Path(folder) / name for name in sorted(names) if not name.startswith(".")):
+                if is_truncated(path):
+                    print(f"{path}: truncated. If it is a result, delete it and run again.", file=sys.stderr)
+
+
+def remove_partial(results: Path) -> None:
+    """Remove the temporary files and folders of jobs that were killed; no job may be at work under ``results``."""
+    for folder, subfolders, names in os.walk(results):
+        for name in [name for name in (*subfolders, *names) if name.startswith(".") and name.endswith(PARTIAL)]:
+            path = Path(folder) / name
+            if path.is_symlink():
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+                subfolders.remove(name)
+            else:
+                path.unlink()
+
+
+def clear_leftovers(results: Path, alone: bool) -> None:
+    """Clear what an earlier run left under ``results``; ``alone``, no other process is at work there."""
+    if read_record(results) is None:
+        name_truncated(results)
+    set_aside_truncated(results)
+    if alone:
+        remove_partial(results)
+        order_future_files(results)

@@ -1,0 +1,57 @@
+"""A job runs the code that was planned: what changes while a run is on is noticed, and nothing made by it is kept.
+
+A run takes its fingerprints when it starts; its jobs import the files when they start. Beside the fingerprints stands
+what each file of the code was then (size and time of change). A job compares before and after its work. Where a file
+differs it takes its own fingerprint again, so that an edit that cannot change its result does not end it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_json
+
+# Names the folder with the fingerprints of the run that a job belongs to.
+CODE = "FAVOR_CODE"
+FILES = ".files.json"  # no result: times of files, which differ between equal runs
+_FOLDERS = ("src/favor", "workflow/scripts")
+
+
+def code_files(root: Path) -> dict[str, list[int]]:
+    """Return size and time of change, in nanoseconds, of every file of the code below ``root``, by path."""
+    found = {}
+    for folder in _FOLDERS:
+        for path in sorted((root / folder).rglob("*.py")):
+            status = path.stat()
+            found[str(path.relative_to(root))] = [status.st_size, status.st_mtime_ns]
+    return found
+
+
+def write_code_files(root: Path, files: dict[str, list[int]], folder: Path) -> None:
+    """Write down what :func:`code_files` found at the start of a run."""
+    write_json({"root": str(root), "files": files}, folder / FILES)
+
+
+def check_code(snakemake: Any) -> None:
+    """Raise ``UserError`` where the code of a job is not what was planned."""
+    planned, folder = snakemake.params.get("code", None), Path(os.environ.get(CODE, ""))
+    if not planned or not os.environ.get(CODE) or not (folder / FILES).is_file():
+        return
+    start = json.loads((folder / FILES).read_text(encoding="utf-8"))
+    root = Path(start["root"])
+    taken = folder / f"{planned}.json"
+    if code_files(root) == start["files"] or not taken.is_file():
+        return
+    from favor.running.invalidation.fingerprint import SourceCode
+    from favor.running.invalidation.source_index import modules_below
+
+    entry = json.loads(taken.read_text(encoding="utf-8"))
+    source = SourceCode(root / "src", modules_below(root / "src"))
+    if source.fingerprint(root / "workflow" / "scripts" / entry["script"], entry["modules"]) != planned:
+        raise UserError(
+            "its code changed after the run had started, so that nothing it made is kept; start the run again"
+        )

@@ -1,0 +1,54 @@
+"""The package's modules as definitions, kept beside Python's own compiled files: a start reads what changed alone."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_text
+from favor.running.invalidation import definitions
+from favor.running.invalidation.definitions import PACKAGE, Module
+
+KEPT = f"{PACKAGE}/__pycache__/definitions.json"
+
+
+@dataclass
+class _Entry:
+    """A module, and the digest of the file that it was read from and of the code that read it."""
+
+    digest: str
+    module: Module
+
+
+def modules_below(root: Path) -> dict[str, Module]:
+    """Return the modules of the package below ``root`` by name.
+
+    A file of broken syntax is left out, so that only who reaches it is stopped by it. Nothing is kept in a folder that
+    cannot be written.
+    """
+    entries = TypeAdapter(dict[str, _Entry])
+    path = root / KEPT
+    try:
+        kept = entries.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        kept = {}
+    reader = (sys.version.encode(), Path(definitions.__file__).read_bytes())
+    found = {}
+    for file in sorted((root / PACKAGE).rglob("*.py")):
+        name = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        digest = hashlib.sha256(b"\0".join((*reader, file.read_bytes()))).hexdigest()
+        if name in kept and kept[name].digest == digest:
+            found[name] = kept[name]
+        else:
+            with suppress(UserError):
+                found[name] = _Entry(digest, Module.read(name, file))
+    if found != kept:
+        with suppress(UserError):
+            write_text(entries.dump_json(found).decode(), path)
+    return {name: entry.module for name, entry in found.items()}

@@ -1,0 +1,1 @@
+"""How a job starts, what it says, and the environment it inherits."""

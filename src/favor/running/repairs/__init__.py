@@ -1,0 +1,1 @@
+"""What is repaired in the code of others while it runs."""

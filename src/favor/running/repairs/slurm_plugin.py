@@ -1,0 +1,108 @@
+"""Repairs of snakemake-executor-plugin-slurm 2.8.0, applied while the workflow is parsed; no newer release has them.
+
+1. A status query that fails (the controller or its database is away for a moment) makes the plugin drop every job it
+   watches, and wait for ever. Repaired, no answer is no news: the jobs stay watched and the next look asks again.
+2. While the controller is away, the plugin asks sacct in the place of squeue, which knows nothing where there is no
+   accounting. Repaired, it stays with what the controller said of itself before.
+3. A submission while the controller is away fails the job, and retries are used up in a minute. Repaired, the
+   submission waits for the controller.
+4. The time between looks at the queue grows to three minutes, whatever is configured. Repaired, it is configurable.
+5. Jobs that an earlier Snakemake left behind may still write where this one will. Repaired, it refuses to start.
+
+Any other version is left as it is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.running.jobs.slurm_jobs import jobs_in
+
+PACKAGE = "snakemake-executor-plugin-slurm"
+REPAIRED = "2.8.0"
+_LONGEST_OUTAGE = 3600.0  # seconds a submission waits for the controller
+
+
+def repair(plugin: ModuleType, poll_seconds: float | None) -> bool:
+    """Repair the plugin's module in place; return whether its version is the one that is repaired.
+
+    ``poll_seconds`` is the time between looks at the queue; None keeps the plugin's own.
+    """
+    if version(PACKAGE) != REPAIRED:
+        return False
+    if getattr(plugin, "repaired", False):
+        return True
+    plugin.repaired = True  # type: ignore[attr-defined]
+    plugin.query_job_status = _patient(plugin.query_job_status)  # type: ignore[attr-defined]
+    plugin.get_min_job_age = _remembered(plugin.get_min_job_age)  # type: ignore[attr-defined]
+    executor = plugin.Executor
+    executor.run_job = _when_reachable(executor.run_job)
+    executor.__post_init__ = _alone(executor.__post_init__, plugin.WorkflowError)
+    if poll_seconds is not None:
+        constant = property(lambda self: poll_seconds, lambda self, value: None)
+        executor.next_seconds_between_status_checks = constant
+    return True
+
+
+def _patient(query: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def query_job_status(command: str, logger: Any) -> tuple[dict[str, str], float]:
+        status, seconds = await query(command, logger)
+        if status is None:
+            logger.warning("Slurm does not answer; its jobs stay watched and are asked for again.")
+            return {}, 0.0
+        return status, seconds
+
+    return query_job_status
+
+
+def _remembered(ask: Callable[[], int | None]) -> Callable[[], int | None]:
+    known: list[int] = []
+
+    def get_min_job_age() -> int | None:
+        age = ask()
+        if age is not None:
+            known[:] = [age]
+        return known[0] if known else None
+
+    return get_min_job_age
+
+
+def _reachable() -> bool:
+    return subprocess.run(["scontrol", "ping"], capture_output=True, check=False).returncode == 0
+
+
+def _when_reachable(submit: Callable[..., None]) -> Callable[..., None]:
+    def run_job(self: Any, job: Any) -> None:
+        end = time.monotonic() + _LONGEST_OUTAGE
+        told = False
+        while not _reachable() and time.monotonic() < end:
+            if not told:
+                self.logger.warning("Slurm does not answer; the submission waits for it.")
+                told = True
+            time.sleep(5)
+        submit(self, job)
+
+    return run_job
+
+
+def _alone(prepare: Callable[..., None], refusal: type[Exception]) -> Callable[..., None]:
+    def __post_init__(self: Any, test_mode: bool = False) -> None:
+        try:
+            left = jobs_in(Path.cwd())
+        except UserError as error:
+            raise refusal(str(error)) from None
+        if left:
+            raise refusal(
+                f"Slurm jobs {', '.join(left)} of an earlier run still work in this folder; "
+                "resume with: python workflow/profiles/slurm/resume.py ARGUMENTS OF SNAKEMAKE"
+            )
+        prepare(self, test_mode)
+
+    return __post_init__

@@ -1,0 +1,109 @@
+"""What changed since results were made is named by definition and key; what the user accepts is kept and on record."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.running.invalidation.test_fingerprint import Files
+
+from favor.foundation.errors import UserError
+from favor.running.invalidation.changes import Changes, Difference, accepted_notes, check_accept
+from favor.running.invalidation.fingerprint import SourceCode
+
+NEW = {"rank": 8, "lora": {"alpha": 16}}
+
+
+@pytest.fixture
+def project(tmp_path) -> Files:
+    return Files(tmp_path)
+
+
+def started(project, *accept) -> tuple[Changes, Any]:
+    """A start of the workflow with the code as it is: (the changes, the fingerprint of the script)."""
+    source = SourceCode(project.folder)
+    fingerprint = source.fingerprint(project.folder / "script.py")
+    return Changes(project.folder / "results", source, accept), fingerprint
+
+
+def difference(old_code, new_code, old=NEW, new=NEW, stage="train") -> Difference:
+    def pair(mine, its) -> Any:
+        return frozenset({repr(item) for item in mine} - {repr(item) for item in its})
+
+    return Difference(stage, pair((old_code, old), (new_code, new)), pair((new_code, new), (old_code, old)))
+
+
+def test_definitions_that_changed_came_or_went_are_named(project) -> None:
+    changes, before = started(project)
+    changes.write([before])
+    project.write("favor/ground.py", "def add(a, b):\n    return minus(a, -b)\n\ndef minus(a, b):\n    return a - b\n")
+    changes, after = started(project)
+    assert changes.named(difference(before, after)) == [
+        "`favor.ground.add` changed",
+        "`favor.ground.minus` was added",
+    ]
+
+
+def test_a_fingerprint_that_is_not_on_record_is_said_to_be_so(project) -> None:
+    changes, after = started(project)
+    assert changes.named(difference("0" * 16, after)) == ["its code changed (which part is not on record)"]
+
+
+def test_configuration_keys_are_named_with_their_path(project) -> None:
+    changes, same = started(project)
+    old = {"rank": 8, "lora": {"alpha": 32}, "gone": 1}
+    expected = ["configuration `gone` changed", "configuration `lora.alpha` changed"]
+    assert changes.named(difference(same, same, old)) == expected
+
+
+def test_lines_count_the_jobs_of_every_stage(project) -> None:
+    changes, same = started(project)
+    changed = difference(same, same, {"rank": 4, "lora": {"alpha": 16}})
+    lines = changes.lines([("train", changed), ("train", changed), ("score", None)])
+    assert lines[1:3] == [
+        "  train: configuration `rank` changed: 2 jobs",
+        "  and 1 job that follow or were still to be done",
+    ]
+    assert "accept=[train]" in lines[3]
+    assert changes.lines([("score", None)]) == []
+
+
+def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
+    changes, before = started(project)
+    changes.write([before])
+    project.write("favor/ground.py", "def add(a, b):\n    return b + a\n")
+    changes, after = started(project, "train")
+    changed, other = difference(before, after), difference(before, after, stage="score")
+    assert changes.accepts(changed)
+    assert not changes.accepts(other)
+    assert changes.lines([]) == [
+        "Changed since the results were made:",
+        "  train: `favor.ground.add` changed: kept as they are (accept)",
+    ]
+    results = project.folder / "results"
+    assert accepted_notes(results, ["train"]) == []  # a dry run writes nothing
+    changes.write_accepted()
+    assert accepted_notes(results, ["train", "score"]) == [
+        "Results of train were kept on the user's word (accept), though `favor.ground.add` changed."
+    ]
+    changes, _ = started(project)
+    assert changes.accepted == ["train"]
+    assert changes.accepts(changed)
+    project.write("favor/ground.py", "def add(a, b):\n    return b + a + 1\n")
+    changes, later = started(project)
+    assert not changes.accepts(difference(before, later))
+
+
+def test_records_are_written_once_per_fingerprint(project) -> None:
+    changes, fingerprint = started(project)
+    changes.write([fingerprint, "unknown"])
+    folder = project.folder / "results" / ".code"
+    assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", ".files.json"}
+    path = folder / f"{fingerprint}.json"
+    assert "favor.ground.add" in json.loads(path.read_text())["definitions"]
+
+
+def test_an_unknown_stage_is_refused_with_the_nearest(project) -> None:
+    with pytest.raises(UserError, match="there is no stage 'trian'; did you mean 'train'"):
+        check_accept(["trian"], {"train", "score"})

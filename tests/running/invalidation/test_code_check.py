@@ -1,0 +1,58 @@
+"""A job whose code changes while a run is on says so, unless the change cannot reach its result."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.running.invalidation.changes import FOLDER, Changes
+from favor.running.invalidation.code_check import CODE, check_code
+from favor.running.invalidation.fingerprint import SourceCode
+
+FILES = {
+    "src/favor/__init__.py": "",
+    "src/favor/ground.py": "def add(a, b):\n    return a + b\n",
+    "src/favor/other.py": "VALUE = 1\n",
+    "workflow/scripts/make.py": "from favor.ground import add\nprint(add(1, 2))\n",
+}
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch) -> SimpleNamespace:
+    """A run that has started: what its job is given, and the folder of its code."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    source = SourceCode(tmp_path / "src")
+    planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
+    Changes(tmp_path / "results", source, []).write([planned])
+    monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
+    return SimpleNamespace(params={"code": planned}, folder=tmp_path)
+
+
+def test_code_as_it_was_planned_is_fine(started) -> None:
+    check_code(started)
+
+
+def test_an_edit_that_reaches_the_job_ends_it(started) -> None:
+    path = started.folder / "src/favor/ground.py"
+    path.write_text(path.read_text().replace("a + b", "a - b"))
+    with pytest.raises(UserError, match="its code changed after the run had started"):
+        check_code(started)
+
+
+def test_an_edit_that_cannot_reach_it_does_not(started) -> None:
+    (started.folder / "src/favor/other.py").write_text("VALUE = 22\n")
+    (started.folder / "src/favor/ground.py").write_text("# a comment\n" + FILES["src/favor/ground.py"])
+    check_code(started)
+
+
+def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
+    (started.folder / "src/favor/ground.py").write_text("def add(a, b):\n    return 7\n")
+    monkeypatch.delenv(CODE)
+    check_code(started)
+    monkeypatch.setenv(CODE, str(started.folder / "nowhere"))
+    check_code(started)

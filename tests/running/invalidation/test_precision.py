@@ -1,0 +1,216 @@
+"""What edits of the real code change: the fingerprints of the rules whose results they can change, and no other."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections.abc import Callable
+
+import pytest
+from tests.workflow.traced import TRACED
+
+from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
+from favor.paper.names import METHODS
+from favor.running.invalidation.definitions import TEXT_ERRORS
+from favor.running.invalidation.fingerprint import EXEMPT, NAMING, SourceCode
+from favor.running.invalidation.source_index import modules_below
+
+# Exempt modules that scripts, or what they reach, import. (The others run where Snakemake does.)
+HANDED_TO_JOBS = {
+    *("favor.running.invalidation.code_check", "favor.running.folder.occupancy"),
+    *("favor.running.jobs.job_log", "favor.running.jobs.progress", "favor.foundation.names"),
+}
+
+# Scripts that load a plug-in by its name, and what they read of it.
+LOADED = {
+    "score": (METRIC_FAMILIES, "score"),
+    "make_table": (TABLES, "TABLE"),
+    "make_sweep_table": (TABLES, "TABLE"),
+    "report": (TABLES, "TABLE"),
+    "embed_generations": (ENCODER_KINDS, "load"),
+    "embed_sources": (ENCODER_KINDS, "load"),
+    "embed_transfer": (ENCODER_KINDS, "load"),
+    "build_documents": (CORPUS_READERS, "read"),
+    "judge": (JUDGES, "open_judge"),
+}
+
+
+def all_fingerprints(root) -> dict[tuple[str, str], str]:
+    """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
+    source = SourceCode(root / "src", modules_below(root / "src"))
+    found = {}
+    for script in sorted((root / "workflow/scripts").glob("*.py")):
+        modules: dict[str, str | None] = {"": None}
+        if script.stem in LOADED:
+            registry, name = LOADED[script.stem]
+            modules = {plugin: f"{module}:{name}" for plugin, module in registry.modules().items()}
+        for plugin, module in modules.items():
+            found[script.stem, plugin] = source.fingerprint(script, [module] if module else [])
+    return found
+
+
+@pytest.fixture(scope="module")
+def before(repository) -> dict[tuple[str, str], str]:
+    return all_fingerprints(repository)
+
+
+@pytest.fixture
+def changed(repository, before, tmp_path) -> Callable[[str, str, str], set[tuple[str, str]]]:
+    """Edit a file of a copy and return the scripts whose fingerprints change."""
+    for part in ("src/favor", "workflow/scripts"):
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
+
+    def edit(file, old, new) -> set[tuple[str, str]]:
+        path = tmp_path / file
+        text = path.read_text()
+        assert text.count(old) == 1, f"{file}: {text.count(old)} times {old!r}"
+        path.write_text(text.replace(old, new))
+        after = all_fingerprints(tmp_path)
+        assert after.keys() == before.keys()
+        return {script for script in before if after[script] != before[script]}
+
+    return edit
+
+
+def scripts_of(found) -> set[str]:
+    return {script for script, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "other"),
+    [
+        ("src/favor/lm/training.py", "_alike", "_equal_in_kind"),  # a private helper
+        ("src/favor/lm/batches.py", "first_response", "begin"),  # a local variable
+        ("src/favor/statistics/bootstrap.py", "wins", "won"),
+    ],
+)
+def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before, tmp_path, file, name, other) -> None:
+    for part in ("src/favor", "workflow/scripts"):
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
+    path = tmp_path / file
+    text, count = re.subn(rf"\b{name}\b", other, path.read_text())
+    assert count > 1
+    path.write_text(text)
+    assert all_fingerprints(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("src/favor/foundation/files.py", "free space or fix", "free disk space or fix"),
+        ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
+        (
+            "src/favor/foundation/files.py",
+            "def write_text(",
+            "def new(path: Path) -> int:\n    return 1\n\n\ndef write_text(",
+        ),
+        ("src/favor/running/jobs/job_log.py", "the job goes on without its log", "the job goes on"),
+        ("src/favor/running/folder/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
+        ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
+        ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
+        ("src/favor/federation/methods/pfedme.py", "lambda_pfedme: float = 0.01", "lambda_pfedme: float = 0.02"),
+        ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
+        # Names that nobody else sees, and what is written otherwise and means the same.
+        ("src/favor/foundation/registry.py", "fix it (docs/extending.md)", "correct it (docs/extending.md)"),
+        ("src/favor/foundation/registry.py", "; add it (docs/extending.md)", "; write it (docs/extending.md)"),
+        ("src/favor/lm/batches.py", "    total = stage_steps(", "    total: int = stage_steps("),
+        (
+            "src/favor/lm/batches.py",
+            "        return []\n    first",
+            "        return []\n    else:\n        pass\n    first",
+        ),
+        ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
+    ],
+)
+def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new) -> None:
+    assert changed(file, old, new) == set()
+
+
+def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
+    found = scripts_of(
+        changed("src/favor/federation/methods/pfedme.py", 'METHOD = Method("pFedMe"', 'METHOD = Method("pfedme"')
+    )
+    assert {"make_table", "report", "write_numbers"} <= found
+    assert not {"train_shared", "aggregate", "generate", "score", "record_settings"} & found
+
+
+def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
+    assert scripts_of(changed("src/favor/foundation/columns.py", '"training seed"', '"seed of training"')) == {
+        "release"
+    }
+
+
+def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
+    found = changed(
+        "src/favor/studies/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
+    )
+    assert found
+    assert all("judge" in script for script in scripts_of(found)), found
+
+
+def test_the_area_under_the_curve_reruns_scores_and_paired_tests(changed) -> None:
+    found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc_draws(", "def auc_draws(new=0, *, "))
+    assert {"score", "score_transfer", "compare_methods"} <= found
+    assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
+
+
+def test_an_optimiser_reruns_training(changed) -> None:
+    found = scripts_of(changed("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)"))
+    assert {"train_shared", "train_personal"} <= found
+    assert not {"train_asce", "build_documents", "embed_sources", "generate", "score"} & found
+
+
+def test_a_metric_family_changes_its_own_scores(changed) -> None:
+    assert changed("src/favor/scores/mauve.py", "def score(", "def score(version=2, *, ") == {("score", "mauve")}
+
+
+def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
+    for module in EXEMPT:
+        base = repository / "src" / module.replace(".", "/")
+        assert base.with_suffix(".py").is_file() or (base / "__init__.py").is_file(), module
+
+
+def test_the_constant_whose_strings_name_methods_is_declared(repository) -> None:
+    assert "favor.paper.names.METHODS" in NAMING
+    reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
+    assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
+
+
+# Exempt functions whose words go into messages alone, and those that run where Snakemake does, before any job.
+SAYING = {"nearest", "number_hint", "printable", "shared_value", "code_files", "occupy"}
+
+
+def test_what_is_exempt_hands_nothing_to_a_job(repository) -> None:
+    """A function that no fingerprint holds returns nothing, so that no result can be made of what it says."""
+    for module in EXEMPT:
+        path = repository / "src" / f"{module.replace('.', '/')}.py"
+        if not path.is_file() or module not in HANDED_TO_JOBS:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            functions = node.body if isinstance(node, ast.ClassDef) and node.name[0] != "_" else [node]
+            for function in functions:
+                if isinstance(function, ast.FunctionDef) and function.name[0] != "_" and function.name not in SAYING:
+                    returns = ast.unparse(function.returns) if function.returns else "None"
+                    assert returns in ("None", "Iterator[None]", "NoReturn"), f"{module}.{function.name}: {returns}"
+
+
+def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:
+    """Whoever catches such an error by a name raises another one with its words; nothing else is done with them."""
+    kept = set()
+    for path in (repository / "src/favor").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ExceptHandler) and node.name and node.type:
+                caught = {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)}
+                if caught & {*TEXT_ERRORS, "Exception"} and not isinstance(node.body[-1], ast.Raise):
+                    kept.add(f"{path.stem}:{ast.unparse(node.type)}")
+    # These print the words and end the job, or a command, or fill the page of 'check', which nothing reads; the last
+    # refuses a configuration with them.
+    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing"}
+    others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
+    assert kept <= {*(f"{name}:UserError" for name in printing), *others}
+
+
+def test_every_script_is_traced_in_some_run(repository) -> None:
+    scripts = sorted(path.stem for path in (repository / "workflow/scripts").glob("*.py"))
+    assert sorted(script for run in TRACED.values() for script in run) == scripts

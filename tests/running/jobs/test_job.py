@@ -1,0 +1,117 @@
+"""What a job prints: one line for what the user can fix, the traceback for a defect; and both in its log."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+import threadpoolctl
+import torch
+
+from favor.foundation.errors import UserError
+from favor.running.jobs.job import job
+
+
+@pytest.fixture
+def snakemake(tmp_path) -> SimpleNamespace:
+    return SimpleNamespace(
+        log=[tmp_path / "logs" / "a.log"], params={"cfg": {"a": 1}}, rule="train_shared", resources={}
+    )
+
+
+def test_the_configuration_comes_in_and_standard_error_goes_to_the_log(snakemake, capsys) -> None:
+    with job(snakemake) as cfg:
+        assert cfg == {"a": 1}
+        print("a line", file=sys.stderr)
+    assert snakemake.log[0].read_text() == "a line\n"
+    assert capsys.readouterr().err == "a line\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (UserError("a.parquet: broken; fix it"), "error in train_shared: a.parquet: broken; fix it\n"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "b.txt"),
+            "error in train_shared: b.txt: No space left on device; free space or fix the folder's permissions, then "
+            "run again\n",
+        ),
+        (
+            OSError(errno.EROFS, "Read-only file system"),
+            "error in train_shared: a file: Read-only file system; free space or fix the folder's permissions, then "
+            "run again\n",
+        ),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line(snakemake, capsys, error, line) -> None:
+    with pytest.raises(SystemExit) as ended, job(snakemake):
+        raise error
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == line
+    assert snakemake.log[0].read_text().endswith(line)
+
+
+def test_a_job_computes_with_the_threads_of_its_rule(snakemake) -> None:
+    snakemake.resources = {"compute_threads": 2}
+    before = torch.get_num_threads()
+    try:
+        with job(snakemake):
+            assert torch.get_num_threads() == 2
+            assert {pool["num_threads"] for pool in threadpoolctl.threadpool_info()} == {2}
+    finally:
+        torch.set_num_threads(before)
+        threadpoolctl.threadpool_limits(before)
+
+
+def test_half_a_surrogate_pair_in_a_message_ends_no_job_with_a_traceback(snakemake) -> None:
+    with pytest.raises(SystemExit), job(snakemake):
+        raise UserError("\ud83d.xml: broken; fix it")
+    assert snakemake.log[0].read_text() == "error in train_shared: \\ud83d.xml: broken; fix it\n"
+
+
+def test_an_interrupted_job_says_so_without_a_traceback(snakemake, capsys) -> None:
+    with pytest.raises(SystemExit) as ended, job(snakemake):
+        raise KeyboardInterrupt
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "train_shared: interrupted; the same command goes on\n"
+
+
+@pytest.mark.parametrize("error", [ValueError("a defect"), OSError(errno.EIO, "Input/output error")])
+def test_a_defect_keeps_its_traceback(snakemake, error) -> None:
+    with pytest.raises(type(error)), job(snakemake):
+        raise error
+    assert "Traceback" in snakemake.log[0].read_text()
+
+
+def test_a_log_on_a_full_disk_ends_no_job(snakemake, capsys) -> None:
+    snakemake.log = ["/dev/full"]
+    with job(snakemake):
+        print("one", file=sys.stderr)
+        print("two", file=sys.stderr)
+    shown = capsys.readouterr().err
+    assert "/dev/full: cannot be written (No space left on device); the job goes on without its log" in shown
+    assert shown.count("without its log") == 1
+    assert "one\n" in shown
+    assert "two\n" in shown
+
+
+def test_a_log_in_a_folder_that_cannot_be_made_ends_no_job(snakemake, capsys, tmp_path) -> None:
+    (tmp_path / "logs").write_text("a file")
+    with job(snakemake):
+        print("one", file=sys.stderr)
+    assert "a.log: cannot be written" in capsys.readouterr().err
+
+
+def test_a_terminal_on_a_full_disk_ends_no_job(snakemake, monkeypatch) -> None:
+    with open("/dev/full", "w", buffering=1) as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        with job(snakemake):
+            print("one", file=sys.stderr)
+        with pytest.raises(OSError, match="No space left"):
+            full.flush()
+        monkeypatch.undo()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+    assert snakemake.log[0].read_text() == "one\n"

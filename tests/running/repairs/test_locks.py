@@ -1,0 +1,53 @@
+"""Runs that share a working folder keep to their own locks."""
+
+from __future__ import annotations
+
+import pytest
+from snakemake.persistence.file import FilePersistence
+
+from favor.running.repairs.locks import keep_to_own_locks
+
+REPAIRED = ("cleanup_locks", "_write_locks", "_delete_locks")
+
+
+@pytest.fixture
+def runs(monkeypatch, tmp_path) -> list[FilePersistence]:
+    """Two runs in one working folder. Methods are set to themselves, so that they are put back after the test."""
+    for name in REPAIRED:
+        monkeypatch.setattr(FilePersistence, name, getattr(FilePersistence, name))
+    keep_to_own_locks()
+    return [FilePersistence(path=tmp_path) for _ in range(2)]
+
+
+def locks(tmp_path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted((tmp_path / "locks").glob("*"))}
+
+
+def test_a_run_is_planned_while_another_ends(runs, tmp_path) -> None:
+    one, other = runs
+    one._write_locks("output", ["results/a", "results/b"])
+    one._delete_locks()
+    assert not (tmp_path / "locks").exists()
+    other._write_locks("input", [])
+    other._write_locks("output", ["elsewhere/a"])
+    assert locks(tmp_path) == {"0.output.lock": "elsewhere/a\n"}
+
+
+def test_what_another_run_locks_stays_locked(runs, tmp_path) -> None:
+    one, other = runs
+    one._write_locks("output", ["results/a"])
+    other._write_locks("output", ["elsewhere/a"])
+    assert locks(tmp_path) == {"0.output.lock": "results/a\n", "1.output.lock": "elsewhere/a\n"}
+    one._delete_locks()
+    one._delete_locks()
+    assert locks(tmp_path) == {"1.output.lock": "elsewhere/a\n"}
+    keep_to_own_locks()  # a second time changes nothing
+    one.cleanup_locks()  # --unlock
+    assert not (tmp_path / "locks").exists()
+
+
+def test_a_snakemake_of_another_form_is_left_as_it_is(monkeypatch) -> None:
+    monkeypatch.delattr(FilePersistence, "_write_locks")
+    delete = FilePersistence._delete_locks
+    keep_to_own_locks()
+    assert FilePersistence._delete_locks is delete
