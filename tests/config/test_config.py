@@ -25,7 +25,7 @@ from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
-from favor.studies.human_2afc_items import AuditSettings
+from favor.studies.human_audit.items import AuditSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 UNRESOLVED = Experiment(corpus="c", base_model="m", style_encoder="e")

@@ -20,8 +20,8 @@ from favor.report.content import Preparation
 from favor.report.excerpts import shortened
 from favor.report.preparation import blocks
 from favor.scores.text_quality import quality_columns
-from favor.studies.human_2afc_items import excerpt
-from favor.studies.judges_design import Design, author_profile
+from favor.studies.human_audit.items import excerpt
+from favor.studies.judges.design import Design, author_profile
 
 RUSSIAN = "Сегодня я ходил на рынок"
 CHINESE = "我今天去市场买了很多新鲜的水果和蔬菜然后回家做饭给全家人吃大家都说味道非常好"

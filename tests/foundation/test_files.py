@@ -16,7 +16,9 @@ from favor.foundation.tables import Table
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.report import cell_table as cells
 from favor.scores import tables as scores
-from favor.studies import tables as studies
+from favor.studies.human_audit import tables as human_audit
+from favor.studies.judges import tables as judges
+from favor.studies.privacy import tables as privacy
 
 ROWS = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})
 
@@ -105,7 +107,7 @@ def test_json_refuses_nan_and_names_broken_files(tmp_path) -> None:
 
 
 def test_every_table_is_sorted_by_columns_it_has() -> None:
-    modules = (analysis, corpora, encoders, federation, scores, studies, cells)
+    modules = (analysis, corpora, encoders, federation, scores, human_audit, judges, privacy, cells)
     tables = [value for module in modules for value in vars(module).values() if isinstance(value, Table)]
     assert len({table.name for table in tables}) == len(tables) > 30
     for table in tables:

@@ -23,7 +23,7 @@ from favor.lm.batches import Piece, cut_pieces
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import generate
 from favor.lm.settings import ALL_LINEAR
-from favor.studies.privacy_losses import first_pieces, secret_pieces
+from favor.studies.privacy.losses import first_pieces, secret_pieces
 
 PAD, END = 0, 1
 TRAINING = {"prefix_tokens": 4, "training": {"max_length": 12, "pieces": "windows", "supervised": "response"}}

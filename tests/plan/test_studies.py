@@ -73,7 +73,7 @@ def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> Non
     planner = plan(PLANNED, judged)
     assert "results/demo/scores/judges.parquet" in planner.targets.everything()
     assert planner.studies.judge_files(DEMO) == []  # an endpoint: the requests are all that it reads
-    assert planner.studies.judge_code(DEMO) == "favor.studies.judges_endpoint:open_judge"
+    assert planner.studies.judge_code(DEMO) == "favor.studies.judges.endpoint:open_judge"
     assert "results/demo/studies/judges/key.parquet" in planner.studies.judgements(DEMO)
     assert "results/demo/scores/judges.parquet" in planner.publication.number_files()
 

@@ -22,7 +22,7 @@ from favor.report.html import html_document, html_table
 from favor.report.labels import printed_spec
 from favor.report.page import inline_svg, write_html_report
 from favor.report.pdf import latex_source
-from favor.studies.human_2afc import NO_RESPONSES, missing_scores
+from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
 
 VOID = {"meta", "br"}
 

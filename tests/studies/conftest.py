@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.studies.human_2afc_items import AuditSettings, draw_items
-from tests.studies.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges
+from favor.studies.human_audit.items import AuditSettings, draw_items
+from tests.studies.judges.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges
 
 CLIENTS = [f"client_{number:03d}" for number in range(1, 9)]
 SEEDS = (2026, 2027)

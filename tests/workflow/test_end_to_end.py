@@ -26,7 +26,7 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
-from favor.studies.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 

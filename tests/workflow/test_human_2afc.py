@@ -16,8 +16,8 @@ from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.cell_table import TABLE_CELLS
-from favor.studies.human_2afc import NO_RESPONSES
-from favor.studies.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.human_2afc import NO_RESPONSES
+from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
@@ -147,7 +147,7 @@ def test_a_faulty_file_stops_with_one_line(audit) -> None:
             {"score_2afc": 1, "make_table": 2},
         ),
         (
-            "src/favor/studies/human_2afc.py",
+            "src/favor/studies/human_audit/human_2afc.py",
             "\nMETRICS = (",
             "\nMETRICS = (*(), ",
             {"score_2afc": 1, "make_table": 2},
@@ -159,15 +159,15 @@ def test_a_faulty_file_stops_with_one_line(audit) -> None:
             'Agreement"',
             {"make_table": 1},
         ),
-        ("src/favor/studies/human_2afc_page.py", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
-        ("src/favor/studies/human_2afc_script.py", "10000", "20000", {"make_2afc_page": 2}),
+        ("src/favor/studies/human_audit/page.py", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
+        ("src/favor/studies/human_audit/script.py", "10000", "20000", {"make_2afc_page": 2}),
         (
             "config/config.yaml",
             "excerpt_words: 20",
             "excerpt_words: 21",
             {"prepare_2afc": 1, "make_2afc_page": 2, "score_2afc": 1, "make_table": 2},
         ),
-        ("src/favor/studies/human_2afc_items.py", "# Texts that fill", "# Those that fill", {}),
+        ("src/favor/studies/human_audit/items.py", "# Texts that fill", "# Those that fill", {}),
     ],
 )
 def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned) -> None:

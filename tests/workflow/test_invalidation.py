@@ -314,14 +314,14 @@ def test_what_concerns_judging_reruns_judging(judging) -> None:
     judging.edit("config/config.yaml", *WITH_JUDGES)
     judging.snakemake()
     assert judging.planned() == {}
-    studies = "src/favor/studies"
+    judges = "src/favor/studies/judges"
     for name, function, planned in (
         ("judges", "judge_scores", {"score_judges": 1, **END}),
-        ("judges_endpoint", "open_judge", {"judge": 1, "score_judges": 1, **END}),
-        ("judges_local", "open_judge", {}),
-        ("judges_design", "design_requests", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
+        ("endpoint", "open_judge", {"judge": 1, "score_judges": 1, **END}),
+        ("local", "open_judge", {}),
+        ("design", "design_requests", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
     ):
         before, after = f"def {function}(", f"def {function}(new=0, *, "
-        judging.edit(f"{studies}/{name}.py", before, after)
+        judging.edit(f"{judges}/{name}.py", before, after)
         assert rerun_by_code(judging) == planned, name
-        judging.edit(f"{studies}/{name}.py", after, before)
+        judging.edit(f"{judges}/{name}.py", after, before)

@@ -15,7 +15,7 @@ from favor.federation.tables import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPT
 from favor.foundation.parquet import read_parquet
 from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
-from favor.studies.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.registry import JUDGES
 from favor.running.jobs.job import job
-from favor.studies.judges_asking import AnswerCache, judge_all
-from favor.studies.tables import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.judges.asking import AnswerCache, judge_all
+from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
 
 with job(snakemake) as cfg:
-    judge = JUDGES.load(f"judges_{cfg['model']}").open_judge(cfg)
+    judge = JUDGES.load(cfg["model"]).open_judge(cfg)
     requests = read_parquet(snakemake.input.requests, JUDGE_REQUESTS)
     cache = AnswerCache(Path(snakemake.output.judgements).parent / "answers")
     judgements = judge_all(

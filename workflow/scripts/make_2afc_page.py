@@ -3,9 +3,9 @@
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
-from favor.studies.human_2afc_page import annotator_page
-from favor.studies.human_2afc_responses import annotator_name
-from favor.studies.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.page import annotator_page
+from favor.studies.human_audit.responses import annotator_name
+from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
     items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)

@@ -17,15 +17,15 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
 from favor.running.jobs.job import job
-from favor.studies.privacy_losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
-from favor.studies.privacy_vectors import canary_cosines, link_cosines, upload_norms
-from favor.studies.tables import (
+from favor.studies.privacy.losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
+from favor.studies.privacy.tables import (
     PRIVACY_CANARIES,
     PRIVACY_CANARY_CLIENTS,
     PRIVACY_LINKS,
     PRIVACY_LOSSES,
     PRIVACY_NORMS,
 )
+from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 
 
 def rounds_of(files, part="delta"):

@@ -7,8 +7,8 @@ from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
-from favor.studies.human_2afc_items import AuditSettings, draw_items
-from favor.studies.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.items import AuditSettings, draw_items
+from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 
 with job(snakemake) as cfg:
     generations = first_samples(snakemake.input.generations)

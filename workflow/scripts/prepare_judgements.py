@@ -8,9 +8,9 @@ from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
-from favor.studies.judges_asking import estimate, question
-from favor.studies.judges_design import Design, design_requests
-from favor.studies.tables import JUDGE_KEY, JUDGE_REQUESTS
+from favor.studies.judges.asking import estimate, question
+from favor.studies.judges.design import Design, design_requests
+from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
 
 with job(snakemake) as cfg:
     seeds, answer_tokens = cfg.pop("seeds"), cfg.pop("answer_tokens")

@@ -5,10 +5,10 @@ from pathlib import Path
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
-from favor.studies.human_2afc import audit_scores, missing_scores
-from favor.studies.human_2afc_items import HUMAN
-from favor.studies.human_2afc_responses import read_votes
-from favor.studies.tables import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
+from favor.studies.human_audit.human_2afc import audit_scores, missing_scores
+from favor.studies.human_audit.items import HUMAN
+from favor.studies.human_audit.responses import read_votes
+from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
 
 with job(snakemake) as cfg:
     sources = [*cfg["methods"], HUMAN]

@@ -3,8 +3,8 @@
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
-from favor.studies.judges import judge_scores, no_judge_scores
-from favor.studies.tables import JUDGE_KEY, JUDGEMENTS
+from favor.studies.judges.judges import judge_scores, no_judge_scores
+from favor.studies.judges.tables import JUDGE_KEY, JUDGEMENTS
 
 with job(snakemake) as cfg:
     if snakemake.input.judged:

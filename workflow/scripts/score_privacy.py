@@ -6,8 +6,8 @@ from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
-from favor.studies.privacy import Readings, distinctiveness, privacy_scores
-from favor.studies.tables import (
+from favor.studies.privacy.privacy import Readings, distinctiveness, privacy_scores
+from favor.studies.privacy.tables import (
     PRIVACY_CANARIES,
     PRIVACY_CANARY_CLIENTS,
     PRIVACY_LINKS,

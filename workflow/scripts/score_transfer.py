@@ -5,7 +5,7 @@ from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
-from favor.studies.transfer import transfer_scores
+from favor.studies.transfer.transfer import transfer_scores
 
 with job(snakemake) as cfg:
     encoders, tables = cfg["encoders"], snakemake.input.embeddings or [None] * len(cfg["encoders"])

@@ -25,7 +25,7 @@ class Registry:
     """The plug-ins of one kind.
 
     kind: what messages call one of them.
-    packages: dotted names of the folders that hold their files. Other modules may stand beside them.
+    packages: dotted names of the folders that hold their files, at any depth. Other modules may stand beside them.
     declares: the name that makes a file a plug-in, assigned or defined at its top level.
     root: the folder that holds the packages.
     """
@@ -74,8 +74,8 @@ class Registry:
 
     def _refuse(self, name: str) -> NoReturn:
         for folder in _folders(self):
-            if name.isidentifier() and name[0] != "_" and (folder / f"{name}.py").is_file():
-                raise UserError(f"{folder / name}.py declares no '{self.declares}'; add it (docs/extending.md)")
+            for path in folder.rglob(f"{name}.py") if name.isidentifier() and name[0] != "_" else ():
+                raise UserError(f"{path} declares no '{self.declares}'; add it (docs/extending.md)")
         raise UserError(f"{self.kind} '{name}' is unknown; {nearest(name, self.names())}")
 
 
@@ -87,9 +87,9 @@ def _folders(registry: Registry) -> list[Path]:
 def _modules(registry: Registry) -> dict[str, str]:
     declared = re.compile(rf"^(def )?{registry.declares}\b", re.MULTILINE)
     return {
-        path.stem: f"{package}.{path.stem}"
-        for package, folder in zip(registry.packages, _folders(registry), strict=True)
-        for path in folder.glob("[!_]*.py")
+        path.stem: ".".join(path.relative_to(registry.root).with_suffix("").parts)
+        for folder in _folders(registry)
+        for path in folder.rglob("[!_]*.py")
         if declared.search(path.read_text(encoding="utf-8"))
     }
 
@@ -100,7 +100,7 @@ TABLES = Registry("table", ("favor.report.tables",), "TABLE")
 FIGURES = Registry("figure", ("favor.report.figures",), "FIGURE")
 ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")
 CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers",), "read")
-JUDGES = Registry("judge", ("favor.studies",), "open_judge")  # judges_local, judges_endpoint
+JUDGES = Registry("judge", ("favor.studies.judges",), "open_judge")
 
 
 def row_method(row: str, overrides: Mapping[str, object]) -> str:

@@ -196,7 +196,7 @@ class Studies:
 
     def judge_code(self, key: InExperiment) -> str:
         """Return what asks the judge."""
-        return JUDGES.entry(f"judges_{self._judges(key).model}")
+        return JUDGES.entry(self._judges(key).model)
 
     def judge_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how the judge is asked, and for a local one which model it is."""

@@ -143,7 +143,7 @@ def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
 
 def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
     found = changed(
-        "src/favor/studies/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
+        "src/favor/studies/judges/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
     )
     assert found
     assert all("judge" in script for script in scripts_of(found)), found

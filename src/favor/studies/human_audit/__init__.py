@@ -1,0 +1,1 @@
+"""The human audit: two writers, one passage, which of them wrote it."""

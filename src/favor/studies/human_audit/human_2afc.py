@@ -1,0 +1,96 @@
+"""Human audit family: how often annotators attribute a text to its author, and how far they agree.
+
+The audit pools the outputs of all training seeds: its scores stand under seed 0. The method "" stands for all items,
+the control gold for held-out human continuations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from favor.scores.metric import Metric, Score, scores_frame
+from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
+from favor.studies.human_audit.items import CHECK, SIDES
+
+_REFERENCE = "paper, Human 2AFC Audit"
+INFINITY = float("inf")
+CHECKS_PASSED = "attention_checks_passed"  # by annotator, and only where an audit has attention checks
+NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
+METRICS = (
+    Metric("audit_annotators", "Annotators", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("audit_items", "Items", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("audit_votes", "Votes", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("vote_accuracy", "Vote acc.", 0.0, 1.0, "higher", _REFERENCE),
+    Metric("majority_accuracy", "Maj. acc.", 0.0, 1.0, "higher", _REFERENCE),
+    Metric("mean_confidence", "Mean conf.", 1.0, 5.0, "none", _REFERENCE),
+    Metric("unanimous_items", "Unanimous", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("tied_items", "Ties", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("first_profile_votes", "Votes for A", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("pairwise_agreement", "Agreement", 0.0, 1.0, "higher", _REFERENCE),
+    Metric(CHECKS_PASSED, "Checks passed", 0.0, INFINITY, "none", "items whose candidate is one of the excerpts"),
+    Metric("fleiss_kappa", "Fleiss' kappa", -1.0, 1.0, "higher", "Fleiss 1971; categories: profile A, profile B"),
+)
+NO_RESPONSES = (
+    "no response files yet; give annotators the pages in studies/human_2afc, and name the folder of the files that "
+    "they save in studies.human_2afc.responses"
+)
+ALONE = "agreement needs two annotators"
+
+
+def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int) -> pd.DataFrame:
+    """Return the table ``scores`` of the audit, by source and for all items.
+
+    ``votes``: table ``human_2afc_votes``; ``sources``: method keys of the candidates; ``annotators``: how many were
+    asked (the n of ``audit_annotators``). A majority is correct where more than half of an item's votes are; a tie is
+    not. Attention checks count for nothing else: ``attention_checks_passed`` says by annotator (its variant) how many
+    were passed, of how many (its n). Without votes every value is missing, with the reason.
+    """
+    if votes.empty:
+        return missing_scores(sources, NO_RESPONSES)
+    checks, votes = votes[votes["source"] == CHECK], votes[votes["source"] != CHECK]
+    scores = [
+        Score(0, "", "", CHECKS_PASSED, str(annotator), float(own["correct"].sum()), len(own), "")
+        for annotator, own in checks.groupby("annotator")
+    ]
+    for source in (*sources, ""):
+        rows = votes if source == "" else votes[votes["source"] == source]
+        for metric, value, n, note in _values(rows, annotators):
+            scores.append(Score(0, source, "", metric, "", value, n, note))
+    return scores_frame(scores)
+
+
+def missing_scores(sources: Sequence[str], reason: str) -> pd.DataFrame:
+    """Return the same table without any value, for ``reason``."""
+    return scores_frame(
+        Score(0, source, "", metric.name, "", float("nan"), 0, reason)
+        for source in (*sources, "")
+        for metric in METRICS
+        if metric.name != CHECKS_PASSED
+    )
+
+
+def _values(votes: pd.DataFrame, annotators: int) -> Iterator[tuple[str, float, int, str]]:
+    """Yield (metric, value, n, why the value is missing)."""
+    items = votes.groupby("item")["correct"].agg(["sum", "count"])
+    margin = 2 * items["sum"] - items["count"]
+    counts = np.stack([votes["choice"].eq(side).groupby(votes["item"]).sum().to_numpy() for side in SIDES], axis=1)
+    present = votes["annotator"].nunique()
+    yield "audit_annotators", float(present), annotators, ""
+    yield "audit_items", float(len(items)), len(items), ""
+    yield "audit_votes", float(len(votes)), len(votes), ""
+    yield "vote_accuracy", float(votes["correct"].mean()), len(votes), ""
+    yield "majority_accuracy", float((margin > 0).mean()), len(items), ""
+    yield "mean_confidence", float(votes["confidence"].mean()), len(votes), ""
+    yield "tied_items", float((margin == 0).sum()), len(items), ""
+    yield "first_profile_votes", float(counts[:, 0].sum()), len(votes), ""
+    if present < 2:
+        for metric in ("unanimous_items", "pairwise_agreement", "fleiss_kappa"):
+            yield metric, float("nan"), len(items), ALONE
+        return
+    kappa = fleiss_kappa(counts)
+    yield "unanimous_items", float((counts.max(axis=1) == present).sum()), len(items), ""
+    yield "pairwise_agreement", pairwise_agreement(counts), len(items), ""
+    yield "fleiss_kappa", kappa, len(items), "" if kappa == kappa else "every vote is for the same profile"

@@ -1,0 +1,162 @@
+"""Which outputs are judged, in which order, under which blind names: the matched design of the paper.
+
+In every author-seed group one prompt is drawn, common to all methods; every output on it is judged twice. The requests
+carry no method and no client: who is who stands in the key, which the judge's job does not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+from favor.foundation.words import output_words
+from favor.studies.judges.prompts import (
+    QUALITY,
+    QUALITY_INSTRUCTIONS,
+    VOICE,
+    VOICE_INSTRUCTIONS,
+    quality_text,
+    voice_text,
+)
+from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
+
+_GROUP = ["seed", "client"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How outputs are chosen for judging.
+
+    ``methods``: rows whose continuations are rated. ``voice``: the pair whose voices are compared, or None.
+    ``judgements``: of every output and pair; a pair's successive judgements swap the two places. ``profile_texts`` and
+    ``profile_words``: training texts of the author that a comparison of voices shows, and words of each;
+    ``words``: what counts as one.
+    """
+
+    methods: tuple[str, ...]
+    voice: tuple[str, str] | None = None
+    judgements: int = 2
+    profile_texts: int = 3
+    profile_words: int = 150
+    words: str = "paper"
+    seed: int = 2026
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The prompt on which the outputs of one training seed and author are judged; ``passed``: all pass the filter."""
+
+    seed: int
+    client: str
+    prompt_id: str
+    passed: bool
+
+
+def choose_prompts(generations: pd.DataFrame, methods: Sequence[str], seed: int) -> list[Matched]:
+    """Return one prompt per training seed and author, sorted.
+
+    It is drawn among the prompts that all ``methods`` answered with outputs that pass the filter; where there is none,
+    among those all answered.
+    """
+    rows = generations[generations["method"].isin(list(methods))]
+    counts = rows.groupby([*_GROUP, "prompt_id"])["passed"].agg(["size", "sum"])
+    answered = counts[counts["size"] == len(methods)].reset_index()
+    chosen = []
+    keys: Any
+    for keys, group in answered.groupby(_GROUP, sort=True):
+        run, client = int(keys[0]), str(keys[1])
+        whole = group[group["sum"] == len(methods)]
+        pool = sorted(str(prompt) for prompt in (whole if len(whole) else group)["prompt_id"])
+        place = int(numpy_generator(seed, "judged prompt", run, client).integers(len(pool)))
+        chosen.append(Matched(run, client, pool[place], bool(len(whole))))
+    return chosen
+
+
+def design_requests(
+    design: Design, generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables ``judge_requests`` and ``judge_key``.
+
+    ``prompts``: table ``prompts`` of all seeds with a column seed; ``texts``: table ``client_texts``. Raises
+    ``UserError`` where a method to be judged was not run, or no prompt was answered by all of them.
+    """
+    methods = list(dict.fromkeys([*design.methods, *(design.voice or ())]))
+    absent = [method for method in methods if method not in set(generations["method"])]
+    if absent:
+        raise UserError(f"judges: method '{absent[0]}' is not run in this experiment; add its row or leave it out")
+    chosen = choose_prompts(generations, methods, design.seed)
+    if not chosen:
+        raise UserError("judges: no prompt was answered by every method to be judged; run all of them under one seed")
+    prefixes = prompts.set_index(["seed", "prompt_id"])["prompt_text"].to_dict()
+    outputs = generations.set_index(["seed", "method", "prompt_id"])["text"].to_dict()
+    requests, key = _quality_rows(design, chosen, prefixes, outputs)
+    if design.voice is not None:
+        more = _voice_rows(design, design.voice, chosen, prefixes, outputs, texts)
+        requests, key = requests + more[0], key + more[1]
+    asked = pd.DataFrame(requests, columns=["kind", "item", "judgement", "system", "user"])
+    order = numpy_generator(design.seed, "order of judgements").permutation(len(asked))
+    asked = asked.iloc[order].reset_index(drop=True)
+    asked["position"] = range(len(asked))
+    return asked[JUDGE_REQUESTS.names], pd.DataFrame(key, columns=JUDGE_KEY.names)
+
+
+def _blind_names(design: Design, kind: str, count: int) -> list[str]:
+    """Names that say nothing of the order in which the items were made."""
+    order = numpy_generator(design.seed, "blind names", kind).permutation(count)
+    return [f"{kind}_{number + 1:05d}" for number in order]
+
+
+def _quality_rows(
+    design: Design,
+    chosen: Sequence[Matched],
+    prefixes: Mapping[Any, str],
+    outputs: Mapping[Any, str],
+) -> tuple[list[tuple], list[tuple]]:
+    names = iter(_blind_names(design, QUALITY, len(chosen) * len(design.methods)))
+    requests, key = [], []
+    for group in chosen:
+        for method in design.methods:
+            item = next(names)
+            text = quality_text(prefixes[group.seed, group.prompt_id], outputs[group.seed, method, group.prompt_id])
+            for number in range(1, design.judgements + 1):
+                requests.append((QUALITY, item, number, QUALITY_INSTRUCTIONS, text))
+                key.append((QUALITY, item, number, group.seed, group.client, group.prompt_id, method, "", group.passed))
+    return requests, key
+
+
+def _voice_rows(
+    design: Design,
+    pair: tuple[str, str],
+    chosen: Sequence[Matched],
+    prefixes: Mapping[Any, str],
+    outputs: Mapping[Any, str],
+    texts: pd.DataFrame,
+) -> tuple[list[tuple], list[tuple]]:
+    profiles = {client: author_profile(texts, client, design) for client in sorted({group.client for group in chosen})}
+    names = iter(_blind_names(design, VOICE, len(chosen)))
+    requests, key = [], []
+    for group in chosen:
+        item = next(names)
+        swapped = int(numpy_generator(design.seed, "order of voices", group.seed, group.client).integers(2))
+        for number in range(1, design.judgements + 1):
+            first, second = pair if (number + swapped) % 2 else pair[::-1]
+            shown = [outputs[group.seed, method, group.prompt_id] for method in (first, second)]
+            text = voice_text(profiles[group.client], prefixes[group.seed, group.prompt_id], *shown)
+            requests.append((VOICE, item, number, VOICE_INSTRUCTIONS, text))
+            key.append((VOICE, item, number, group.seed, group.client, group.prompt_id, first, second, group.passed))
+    return requests, key
+
+
+def author_profile(texts: pd.DataFrame, client: str, design: Design) -> list[str]:
+    """Return the beginnings of a few training texts of a client, drawn with the design's seed."""
+    own = texts[(texts["client"] == client) & (texts["split"] == "train")].sort_values("document_id")
+    if own.empty:
+        raise UserError(f"judges: {client} has no training texts for a profile; run the corpus rules again")
+    order = numpy_generator(design.seed, "author profile", client).permutation(len(own))[: design.profile_texts]
+    words = output_words(design.words)
+    return [" ".join(words.cut(str(own["text"].iloc[place]), design.profile_words).split()) for place in order]

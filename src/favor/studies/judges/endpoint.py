@@ -1,0 +1,256 @@
+"""A judge behind an OpenAI-compatible endpoint: one POST to ``/chat/completions`` a request, by the library ``openai``.
+
+Where it is, which model it serves and the key come from the environment alone. Key and address are written to no file
+and no log, and stand in no message. Tries, waits and pace are this module's; the library's own are switched off.
+"""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import json
+import os
+import re
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenAI
+
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+from favor.studies.judges.asking import Answer, Question
+
+BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE_API_KEY"
+# How endpoints name a text that they refuse, as the code or type of the error.
+FILTERED = ("content_filter", "data_inspection_failed", "content_policy_violation")
+LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
+_TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+# All that is sent beside the body and the key: neither the machine's description nor what other variables of the
+# environment add. The last is how the library marks a reply that it leaves as it came.
+_HEADERS = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
+_HEADERS |= {"x-stainless-raw-response"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How an endpoint is treated: seconds of one request, tries of a request, requests a minute, answer tokens.
+
+    Between tries k and k + 1 lie ``backoff`` * 2^k seconds, times a random 0.5 to 1, or what ``Retry-After`` asks for.
+    """
+
+    timeout: float = 60.0
+    tries: int = 6
+    per_minute: float = 60.0
+    answer_tokens: int = 200
+    temperature: float = 0.0
+    backoff: float = 1.0
+
+
+def open_judge(settings: Mapping[str, Any]) -> Endpoint:
+    """Return the endpoint of the environment under these settings of the configuration (``judges``)."""
+    limits = Limits(
+        timeout=settings["timeout"],
+        tries=settings["tries"],
+        per_minute=settings["requests_per_minute"],
+        answer_tokens=settings["answer_tokens"],
+        temperature=settings["temperature"],
+    )
+    return Endpoint.from_environment(limits)
+
+
+class _Transient(Exception):
+    """A fault that another try may not meet. ``wait``: seconds the server asks for, or None."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+@dataclass
+class Endpoint:
+    """The endpoint that the environment names; ``ask`` may be called from several threads."""
+
+    url: str = field(repr=False)
+    name: str
+    key: str = field(repr=False)
+    limits: Limits
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        # A redirect would send the key somewhere else, and turn the POST into a GET.
+        transport = DefaultHttpxClient(follow_redirects=False, event_hooks={"request": [self._strip]})
+        self._client = OpenAI(
+            base_url=self.url,
+            api_key=self.key or "none",  # without one the library would take another from the environment
+            default_headers={"Authorization": f"Bearer {self.key or 'none'}"},
+            timeout=self.limits.timeout,
+            max_retries=0,
+            http_client=transport,
+        )
+        self._pace = _Pace(self.limits.per_minute, self.sleep)
+
+    @staticmethod
+    def from_environment(limits: Limits, environment: Mapping[str, str] = os.environ) -> Endpoint:
+        """Return the endpoint; ``UserError`` where a variable is missing. The key may be absent (a server at home)."""
+        for name, what in ((BASE_URL, "the endpoint's address, such as https://host/v1"), (MODEL, "the judging model")):
+            if not environment.get(name, "").strip():
+                raise UserError(
+                    f"environment variable {name} is not set; export {what}, or set studies.judges.model: local"
+                )
+        address = environment[BASE_URL].strip().rstrip("/")
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise UserError(f"environment variable {BASE_URL}: not an http(s) address without user, password or query")
+        key = environment.get(KEY, "").strip()
+        if not (key.isascii() and key.isprintable()):  # the library's own complaint would quote it
+            raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
+        return Endpoint(address, environment[MODEL].strip(), key, limits)
+
+    def settings(self) -> dict[str, Any]:
+        """What an answer depends on beside the question."""
+        return {
+            "model": self.name,
+            "temperature": self.limits.temperature,
+            "max_tokens": self.limits.answer_tokens,
+        }
+
+    def ask(self, question: Question) -> Answer:
+        """Return the answer to one question, trying again after 429, 5xx, a timeout or a broken reply.
+
+        Raises ``UserError`` for what no second try fixes, and when every try failed.
+        """
+        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        jitter = numpy_generator(0, "judge back-off", question.digest)
+        for number in range(self.limits.tries):
+            self._pace.wait()
+            try:
+                return self._post(messages)
+            except _Transient as fault:
+                if number == self.limits.tries - 1:
+                    raise UserError(
+                        f"judge: {self.limits.tries} tries failed, the last with {fault}; answers so far are kept, run "
+                        "again when the endpoint answers"
+                    ) from None
+                wait = self.limits.backoff * 2**number * float(jitter.uniform(0.5, 1.0))
+                self.sleep(min(LONGEST_WAIT, fault.wait if fault.wait is not None else wait))
+        raise ValueError("limits.tries must be 1 or more")
+
+    def _strip(self, request: Any) -> None:
+        """Take every header away that is not needed."""
+        kept = {*_HEADERS, "authorization"} if self.key else _HEADERS
+        for name in [name for name in request.headers if name.lower() not in kept]:
+            del request.headers[name]
+
+    def _post(self, messages: Any) -> Answer:
+        try:
+            # The reply as it came: what is not a chat completion is tried again.
+            reply = self._client.chat.completions.with_raw_response.create(messages=messages, **self.settings())
+        except APIStatusError as error:
+            return self._refused(error)
+        except APIConnectionError as error:
+            # Timeouts and resets; what the cause says may hold the host's name, its type may not.
+            raise _Transient(type(error.__cause__ or error).__name__) from None
+        return _read_answer(reply.content)
+
+    def _refused(self, error: APIStatusError) -> Answer:
+        text = error.response.text
+        status = f"HTTP {error.status_code}"
+        if error.status_code in _TRANSIENT or error.status_code >= 500:
+            raise _Transient(status, _seconds(error.response.headers.get("Retry-After")))
+        if error.status_code in (400, 403) and _names_a_filter(text):
+            return Answer("", "content_filter", 0, 0)
+        if error.status_code in (401, 403):
+            raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
+        if error.status_code == 404:
+            raise UserError(
+                f"judge: the endpoint knows no such path or model ({status}); correct {BASE_URL} or {MODEL}"
+            )
+        raise UserError(
+            f"judge: the endpoint refused the request ({status}: {self._clean(text)}); fix it and run again"
+        )
+
+    def _clean(self, text: str) -> str:
+        """One short line without the key and the address, however they are written."""
+        host = urllib.parse.urlsplit(self.url).hostname or self.url
+        for secret in (self.key, self.url, host):
+            for form in _forms(secret):
+                text = re.sub(re.escape(form), "…", text, flags=re.IGNORECASE)
+        return " ".join(text.split())[:200]
+
+
+def _names_a_filter(body: str) -> bool:
+    """Whether the error's own code or type says that a filter refused the text; its message may quote anything."""
+    try:
+        error = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    found: list[Any] = []
+    while isinstance(error, dict):  # the error, then what caused it, as Azure nests them
+        found += [error.get("code"), error.get("type")]
+        error = error.get("error") or error.get("innererror")
+    return any(name in FILTERED for name in found)
+
+
+def _forms(secret: str) -> list[str]:
+    """Return what a secret looks like as it is, in a URL, in JSON, in hexadecimal and in Base64, the longest first.
+
+    Base64 groups three bytes, so a secret behind 0, 1 or 2 others has three forms; its outer characters also hold bits
+    of its neighbours and are left out.
+    """
+    plain = secret.encode()
+    if not plain:
+        return []
+    forms = {secret, urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret), json.dumps(secret)[1:-1]}
+    forms |= {secret.replace("/", r"\/"), plain.hex(), "".join(f"%{byte:02x}" for byte in plain)}
+    for before in range(3):
+        start, end = -(-before * 4 // 3), (before + len(plain)) * 4 // 3
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            forms.add(encode(bytes(before) + plain).decode()[start:end])
+    return sorted((form for form in forms if form), key=len, reverse=True)
+
+
+def _read_answer(content: bytes) -> Answer:
+    """Read a chat completion. A reply that is none (cut off, another shape) counts as a broken one."""
+    try:
+        reply = json.loads(content)
+        choice = reply["choices"][0]
+        text, finish = choice["message"].get("content"), choice.get("finish_reason") or "stop"
+        usage = reply.get("usage") or {}
+        tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise _Transient(f"a reply that is no chat completion ({type(error).__name__})") from None
+    return Answer(text if isinstance(text, str) else "", str(finish), *tokens)
+
+
+def _seconds(header: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for, as a number or a date; None where it says neither."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+class _Pace:
+    """Lets at most so many requests a minute start, evenly spread, over all threads."""
+
+    def __init__(self, per_minute: float, sleep: Callable[[float], None]) -> None:
+        self.gap, self.sleep = 60.0 / per_minute, sleep
+        self._next, self._lock = 0.0, threading.Lock()
+
+    def wait(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self.gap
+        if start > now:
+            self.sleep(start - now)

@@ -1,0 +1,64 @@
+"""A judge on this machine: an open model of the configuration, greedy, in its own chat template where it has one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from favor.foundation.errors import UserError
+from favor.lm.base import BaseModel, load_base
+from favor.lm.chat import ChatTokens
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.settings import ALL_LINEAR
+from favor.studies.judges.asking import Answer, Question
+
+
+def open_judge(settings: Mapping[str, Any]) -> LocalJudge:
+    """Return the judge of these settings (``title``, ``base``: keywords of ``load_base``, ``answer_tokens``)."""
+    return LocalJudge(settings["title"], settings["base"], settings["answer_tokens"])
+
+
+class LocalJudge:
+    """A base model without adapter. ``name`` is its printed name; ``model`` the keywords of ``load_base``."""
+
+    def __init__(self, name: str, model: Mapping[str, Any], answer_tokens: int) -> None:
+        self.name, self.answer_tokens = name, answer_tokens
+        self.base: BaseModel = load_base(**model)
+        self.chat = ChatTokens(self.base)
+
+    def settings(self) -> dict[str, Any]:
+        """What an answer depends on beside the question: a title may stand for other weights or another template."""
+        return {
+            "model": self.name,
+            "local": True,
+            "temperature": 0.0,
+            "max_tokens": self.answer_tokens,
+            "weights": self._weights,
+            "dtype": str(self.base.dtype),
+            "frame": self.chat.encode("", ""),
+        }
+
+    @cached_property
+    def _weights(self) -> str:
+        digest = hashlib.sha256()
+        for _, parameter in sorted(self.base.model.named_parameters()):
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy())
+        return digest.hexdigest()
+
+    def ask(self, question: Question) -> Answer:
+        """Answer one question. Raises ``UserError`` where it does not fit the model's context."""
+        prompt = self.chat.encode(question.system, question.user)
+        if len(prompt) + self.answer_tokens > self.base.context:
+            raise UserError(
+                f"judges: a request of {len(prompt)} tokens and an answer of {self.answer_tokens} do not fit "
+                f"the context of model '{self.name}' ({self.base.context} tokens); name another as "
+                "studies.judges.base_model"
+            )
+        request = GenerationRequest(question.item, prompt)
+        (tokens,) = generate(self.base, ALL_LINEAR, [request], self.answer_tokens, repetition_penalty=1.0)
+        finish = "length" if len(tokens) == self.answer_tokens else "stop"
+        return Answer(self.base.tokenizer.decode(tokens), finish, len(prompt), len(tokens))

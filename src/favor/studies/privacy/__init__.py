@@ -1,0 +1,1 @@
+"""The privacy audit: what an adapter or an upload tells of its client."""

@@ -1,0 +1,1 @@
+"""The transfer study: encoders on authors of another corpus."""

@@ -1,0 +1,256 @@
+"""What is asked, what is kept, and what is never paid for twice; counted by the server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.studies.judges.judge_server import KEY, QUALITY_ANSWER, completion, outputs
+
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+from favor.studies.judges.asking import REPEATS, AnswerCache, estimate, judge_all, question
+from favor.studies.judges.design import Design, design_requests
+from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
+
+METHODS = ("fedavg", "favor")
+
+
+@pytest.fixture
+def requests() -> Any:
+    """Twelve requests for ratings: 3 authors, 1 seed, 2 methods, 2 judgements."""
+    return design_requests(Design(METHODS), *outputs(METHODS, seeds=(1,)))[0]
+
+
+def run(endpoint, requests, folder, maximum=1000, parallel=1) -> Any:
+    return judge_all(endpoint, requests, AnswerCache(folder), maximum, 200, parallel)
+
+
+def test_every_request_is_judged_in_its_random_order(server, connect, requests, tmp_path, capsys) -> None:
+    table = run(connect(), requests, tmp_path / "answers")
+    write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
+    assert [body["messages"][1]["content"] for body in server.requests] == requests.sort_values("position")[
+        "user"
+    ].tolist()
+    assert (table[["coherence", "fluency", "specificity", "non_repetition", "overall"]] == [3, 4, 2, 5, 3]).all(None)
+    assert set(table["judge"]) == {"judge-1"}
+    assert set(table["reason"]) == {""}
+    assert set(table["answers"]) == {1}
+    assert "12 judgements, 12 still to ask for" in capsys.readouterr().err
+
+
+def test_the_estimate_is_printed_before_the_first_call(server, connect, requests, tmp_path, capsys) -> None:
+    said = []
+
+    def behave(number, body) -> tuple[int, dict[str, str], bytes]:
+        said.append(capsys.readouterr().err)
+        return 200, {}, completion(QUALITY_ANSWER)
+
+    server.behave = behave
+    run(connect(), requests, tmp_path)
+    characters = requests["system"].str.len().sum() + requests["user"].str.len().sum()
+    assert f"about {-(-characters // 4):,} tokens in" in said[0]
+    assert "at most 2,400 out" in said[0]
+
+
+def test_the_estimate_adds_up(requests) -> None:
+    questions = [question(row, {}, 0) for row in requests.itertuples()]
+    assert estimate(20, questions, 100).unanswered == 12
+    assert estimate(20, questions, 100).output_tokens == 1200
+
+
+def test_half_an_emoji_in_an_answer_ends_no_run_and_is_paid_for_once(server, connect, requests, tmp_path) -> None:
+    server.behave = lambda number, body: (200, {}, completion("no \ud83d", "st\ud83dop"))
+    table = run(connect(), requests, tmp_path, parallel=1)
+    assert table["reason"].str.startswith("no JSON object").all()
+    asked = len(server.requests)
+    assert asked == 3 * len(table[["kind", "item", "judgement"]].drop_duplicates())
+    pd.testing.assert_frame_equal(run(connect(), requests, tmp_path, maximum=0), table)
+    assert len(server.requests) == asked
+
+
+def test_a_second_run_asks_for_nothing(server, connect, requests, tmp_path) -> None:
+    first = run(connect(), requests, tmp_path, parallel=3)
+    assert len(server.requests) == 12
+    second = run(connect(), requests, tmp_path, maximum=0)
+    assert len(server.requests) == 12
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_a_truncated_part_of_the_cache_costs_its_own_answers_alone(
+    server, connect, requests, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("favor.studies.judges.asking.ROWS_PER_PART", 5)
+    first = run(connect(), requests, tmp_path)
+    parts = sorted(tmp_path.glob("part*.parquet"))
+    assert len(parts) == 3
+    parts[1].write_bytes(parts[1].read_bytes()[:-30])
+    pd.testing.assert_frame_equal(run(connect(), requests, tmp_path), first)
+    assert len(server.requests) == 12 + 5
+
+
+def test_two_judgements_of_one_text_are_two_requests(server, connect, requests, tmp_path) -> None:
+    run(connect(), requests[requests["item"] == "quality_00001"], tmp_path)
+    assert len(server.requests) == 2
+    assert server.requests[0] == server.requests[1]
+
+
+def test_equal_texts_of_two_methods_are_asked_about_once(server, connect, tmp_path) -> None:
+    generations, prompts, texts = outputs(METHODS, seeds=(1,))
+    requests = design_requests(Design(METHODS), generations.assign(text="the same"), prompts, texts)[0]
+    table = run(connect(), requests, tmp_path, parallel=4)
+    assert len(table) == 12
+    assert len(server.requests) == 6
+    assert set(table["overall"]) == {3}
+
+
+@pytest.mark.parametrize("limits", [{"temperature": 0.7}, {"answer_tokens": 100}])
+def test_other_settings_of_the_judge_are_other_questions(server, connect, requests, tmp_path, limits) -> None:
+    run(connect(), requests, tmp_path)
+    run(connect(**limits), requests, tmp_path)
+    assert len(server.requests) == 24
+
+
+def test_too_many_requests_are_refused_before_any_is_sent(server, connect, requests, tmp_path) -> None:
+    with pytest.raises(UserError, match=r"12 requests are more than studies.judges.maximum_requests \(11\)"):
+        run(connect(), requests, tmp_path, maximum=11)
+    assert server.requests == []
+
+
+def test_repeats_of_unreadable_answers_count_against_the_limit(server, connect, requests, tmp_path) -> None:
+    server.behave = lambda number, body: (200, {}, completion("I would say 4."))
+    with pytest.raises(UserError, match="14 requests were paid for"):
+        run(connect(), requests, tmp_path, maximum=14)
+    assert len(server.requests) == 14
+    # They were paid for and are not asked again: 12 requests x 3 repeats in all.
+    table = run(connect(), requests, tmp_path, maximum=22)
+    assert len(server.requests) == 36
+    assert set(table["reason"]) == {"no JSON object: Expecting value: line 1 column 1 (char 0)"}
+    assert set(table["overall"]) == {0}
+    assert set(table["answers"]) == {REPEATS}
+    run(connect(), requests, tmp_path, maximum=0)
+    assert len(server.requests) == 36
+
+
+def test_an_unreadable_answer_is_asked_for_again(server, connect, requests, tmp_path) -> None:
+    answers = [QUALITY_ANSWER.replace("3}", "9}"), "```\nnothing\n```", QUALITY_ANSWER]
+    server.behave = lambda number, body: (200, {}, completion(answers[number % 3]))
+    table = run(connect(), requests, tmp_path)
+    assert len(server.requests) == 36
+    assert set(table["answers"]) == {3}
+    assert set(table["overall"]) == {3}
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason", "asked"),
+    [("length", "cut at its longest length", 36), ("content_filter", "content filter", 12)],
+)
+def test_answers_cut_or_refused_are_missing_with_the_reason(
+    server, connect, requests, tmp_path, finish, reason, asked
+) -> None:
+    server.behave = lambda number, body: (200, {}, completion(QUALITY_ANSWER, finish))
+    table = run(connect(), requests, tmp_path)
+    assert table["reason"].str.contains(reason).all()
+    assert len(server.requests) == asked
+
+
+def test_a_content_of_another_type_is_malformed_not_a_crash(server, connect, requests, tmp_path) -> None:
+    contents = [None, ["a"], QUALITY_ANSWER]
+    server.behave = lambda number, body: (200, {}, completion(contents[number % 3]))
+    assert set(run(connect(), requests, tmp_path)["overall"]) == {3}
+
+
+def test_a_dead_endpoint_stops_the_run_and_a_later_one_resumes(server, connect, requests, tmp_path) -> None:
+    good = server.behave
+    server.behave = lambda number, body: good(number, body) if number < 5 else (503, {}, b"")
+    with pytest.raises(UserError, match="run again when the endpoint answers"):
+        run(connect(tries=3), requests, tmp_path)
+    assert len(server.requests) == 5 + 3
+    server.behave = good
+    table = run(connect(), requests, tmp_path)
+    assert len(server.requests) == 8 + 7
+    assert set(table["reason"]) == {""}
+
+
+def test_what_is_under_way_when_one_request_fails_is_kept(server, connect, requests, tmp_path) -> None:
+    good = server.behave
+
+    def behave(number, body) -> tuple[int, dict[str, str], bytes]:
+        if number == 1:
+            return 401, {}, b""
+        if number in (0, 2):
+            time.sleep(0.3)
+        return good(number, body)
+
+    server.behave = behave
+    with pytest.raises(UserError, match="refused the key"):
+        run(connect(), requests, tmp_path, parallel=3)
+    paid = len(server.requests) - 1
+    assert len(AnswerCache(tmp_path).answers) == paid >= 2
+
+
+def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, tmp_path) -> None:
+    """SIGKILL in the middle: every answer that arrived is on disk; the one under way alone is asked for again."""
+    write_parquet(requests, tmp_path / "requests.parquet", JUDGE_REQUESTS)
+    good = server.behave
+    server.behave = lambda number, body: good(number, body) if number < 7 else None
+    program = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from favor.foundation.parquet import read_parquet
+        from favor.studies.judges.tables import JUDGE_REQUESTS
+        from favor.studies.judges.asking import AnswerCache, judge_all
+        from favor.studies.judges.endpoint import Endpoint, Limits
+
+        folder = Path(sys.argv[1])
+        judge = Endpoint.from_environment(Limits(per_minute=1e6))
+        judge_all(judge, read_parquet(folder / "requests.parquet", JUDGE_REQUESTS),
+                  AnswerCache(folder / "answers"), 100, 200)
+        """
+    )
+    environment = {
+        **os.environ,
+        "FAVOR_JUDGE_BASE_URL": server.url,
+        "FAVOR_JUDGE_MODEL": "judge-1",
+        "FAVOR_JUDGE_API_KEY": KEY,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], env=environment)
+    deadline = time.monotonic() + 600
+    while len(server.requests) < 8 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(server.requests) == 8
+    assert len(AnswerCache(tmp_path / "answers").answers) == 7
+    server.behave = good
+    table = run(connect(), requests, tmp_path / "answers")
+    assert len(server.requests) == 8 + (12 - 7)
+    assert set(table["reason"]) == {""}
+
+
+def test_parts_of_the_cache_are_bounded_and_all_are_read(server, connect, tmp_path) -> None:
+    requests = design_requests(Design(METHODS), *outputs(METHODS, seeds=(1, 2, 3), clients=6))[0]
+    assert len(requests) == 72
+    run(connect(), requests, tmp_path)
+    assert len(list(tmp_path.glob("part*.parquet"))) == 2
+    assert len(AnswerCache(tmp_path).answers) == 72
+
+
+def test_neither_key_nor_address_reaches_a_file_or_the_log(server, connect, requests, tmp_path, capsys) -> None:
+    table = run(connect(), requests, tmp_path / "answers")
+    write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*.parquet"))
+    texts = pd.concat([pd.read_parquet(path).astype(str).stack() for path in tmp_path.rglob("*.parquet")]).str.cat()
+    for secret in (KEY, "127.0.0.1"):
+        assert secret.encode() not in written
+        assert secret not in texts
+        assert secret not in capsys.readouterr().err

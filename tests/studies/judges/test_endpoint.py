@@ -1,0 +1,262 @@
+"""The client against a real server on loopback that misbehaves, and against addresses that cannot be right."""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import json
+import time
+import urllib.parse
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from tests.studies.judges.judge_server import KEY, QUALITY_ANSWER, completion
+
+from favor.foundation.errors import UserError
+from favor.studies.judges import endpoint as judges_endpoint
+from favor.studies.judges.asking import Question
+from favor.studies.judges.endpoint import Endpoint, Limits
+
+ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
+GOOD = (200, {}, completion(QUALITY_ANSWER))
+
+
+def first_then_good(*faults) -> Callable[[int, dict], tuple]:
+    return lambda number, body: faults[number] if number < len(faults) else GOOD
+
+
+def test_a_request_is_what_the_interface_defines(server, connect) -> None:
+    answer = connect(temperature=0.5, answer_tokens=99).ask(ASKED)
+    assert (answer.content, answer.finish, answer.input_tokens, answer.output_tokens) == (QUALITY_ANSWER, "stop", 11, 7)
+    assert server.paths == {"/v1/chat/completions": 1}
+    assert server.keys == [f"Bearer {KEY}"]
+    assert server.requests == [
+        {
+            "model": "judge-1",
+            "temperature": 0.5,
+            "max_tokens": 99,
+            "messages": [{"role": "system", "content": "rate"}, {"role": "user", "content": "text"}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (429, {}, b"slow down"),
+        (500, {}, b""),
+        (503, {}, b"<html>busy</html>"),
+        (200, {}, b'{"choices": [{"mess'),  # JSON cut off, though the length is right
+        (200, {"Content-Length": "5000"}, completion(QUALITY_ANSWER)),  # the body cut off
+        (200, {}, b"<html>a proxy</html>"),
+        (200, {}, b'{"object": "list", "data": []}'),
+        (200, {}, b'{"choices": []}'),
+        (200, {}, b'{"choices": [{"message": "text"}]}'),
+        (200, {}, b"[]"),
+        (200, {}, b"null"),
+        None,  # no answer before the client's timeout
+    ],
+)
+def test_a_passing_fault_is_tried_again(server, connect, fault) -> None:
+    server.behave = first_then_good(fault, fault)
+    if fault is not None:
+        assert connect().ask(ASKED).content == QUALITY_ANSWER
+        assert len(server.requests) == 3
+        return
+    # A busy machine may let a good answer wait for as long, which is one more fault.
+    assert connect(timeout=0.5, tries=20).ask(ASKED).content == QUALITY_ANSWER
+    assert len(server.requests) >= 3
+
+
+def test_waits_double_and_stay_under_a_minute_or_two(server, connect) -> None:
+    waits = []
+    server.behave = lambda number, body: (500, {}, b"")
+    endpoint = connect(tries=12, backoff=1.0)
+    endpoint.sleep = waits.append
+    with pytest.raises(UserError, match="12 tries failed, the last with HTTP 500"):
+        endpoint.ask(ASKED)
+    assert len(waits) == 11
+    assert all(0.5 * 2**k <= wait <= 2**k for k, wait in enumerate(waits[:7]))
+    assert waits[8:] == [120.0] * 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_obeyed(server, connect, form, monkeypatch) -> None:
+    now = 1_700_000_000.0
+    monkeypatch.setattr(judges_endpoint, "time", SimpleNamespace(time=lambda: now, monotonic=time.monotonic))
+    header = "7" if form == "seconds" else email.utils.formatdate(now + 7, usegmt=True)
+    server.behave = first_then_good((429, {"Retry-After": header}, b""))
+    waits = []
+    endpoint = connect()
+    endpoint.sleep = waits.append
+    assert endpoint.ask(ASKED).content == QUALITY_ANSWER
+    assert waits == [7]
+
+
+def test_retry_after_is_slept_for_in_earnest(server, connect) -> None:
+    server.behave = first_then_good((429, {"Retry-After": "0.4"}, b""))
+    connect().ask(ASKED)
+    assert server.arrivals[1] - server.arrivals[0] >= 0.4
+
+
+def test_the_pace_is_kept(monkeypatch) -> None:
+    """Requests start at 100.0, 100.1, 100.2; 103.0, where nothing is made up for; 103.1."""
+    now, waits = [100.0], []
+    monkeypatch.setattr(judges_endpoint, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    pace = judges_endpoint._Pace(600, waits.append)
+    for moment in (100.0, 100.0, 100.05, 103.0, 103.0):
+        now[0] = moment
+        pace.wait()
+    assert waits == pytest.approx([0.1, 0.15, 0.1])
+
+
+def test_a_judge_is_asked_at_that_pace(server, connect) -> None:
+    endpoint, waits = connect(per_minute=0.01), []
+    endpoint._pace.sleep = waits.append
+    for _ in range(3):
+        endpoint.ask(ASKED)
+    assert len(server.requests) == 3
+    assert len(waits) == 2
+    assert 5000 < waits[0] <= 6000 < 11000 < waits[1] <= 12000
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(400, "refused the request"), (401, "refused the key"), (403, "refused the key"), (404, "path or model")],
+)
+def test_what_no_second_try_mends_stops_at_once(server, connect, status, words) -> None:
+    server.behave = lambda number, body: (status, {}, b"wrong")
+    with pytest.raises(UserError, match=words):
+        connect().ask(ASKED)
+    assert len(server.requests) == 1
+
+
+def test_a_redirect_is_not_followed(server, connect) -> None:
+    server.behave = lambda number, body: (302, {"Location": f"{server.url}/elsewhere"}, b"")
+    with pytest.raises(UserError, match="HTTP 302"):
+        connect().ask(ASKED)
+    assert server.paths == {"/v1/chat/completions": 1}
+
+
+def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect) -> None:
+    server.behave = lambda number, body: (400, {}, b'{"error": {"code": "data_inspection_failed"}}')
+    assert connect().ask(ASKED).finish == "content_filter"
+
+
+@pytest.mark.parametrize("status", [400, 403])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "content_filter", "message": "no"},
+        {"type": "content_policy_violation"},
+        {"code": "BadRequest", "innererror": {"code": "content_filter"}},
+    ],
+)
+def test_a_refusal_is_known_by_its_code(server, connect, status, error) -> None:
+    server.behave = lambda number, body: (status, {}, json.dumps({"error": error}).encode())
+    assert connect().ask(ASKED).finish == "content_filter"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"content_filter",
+        b'{"error": {"code": "invalid_request", "message": "unknown field content_filter"}}',
+        b'{"error": {"code": "context_length_exceeded", "input": "my data_inspection_failed post"}}',
+        b'{"error": "content_filter"}',
+        b'["content_filter"]',
+    ],
+)
+def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said) -> None:
+    server.behave = lambda number, body: (400, {}, said)
+    with pytest.raises(UserError, match="refused the request"):
+        connect().ask(ASKED)
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda secret: urllib.parse.quote(secret, safe=""),
+        lambda secret: urllib.parse.quote(secret, safe="").lower(),
+        lambda secret: json.dumps(secret).replace("/", r"\/"),
+        lambda secret: secret.upper(),
+        lambda secret: secret.encode().hex(),
+        *(
+            lambda secret, lead=lead, encode=encode: encode(lead + secret.encode() + b":pw").decode()
+            for lead in (b"", b"u", b"ab")
+            for encode in (base64.b64encode, base64.urlsafe_b64encode)
+        ),
+    ],
+)
+def test_a_message_holds_no_form_of_the_key(server, connect, encode) -> None:
+    key = "sk-test+/0123?45 6789~never"
+    endpoint = connect(tries=1)
+    endpoint.key = key
+    said = encode(key)
+    server.behave = lambda number, body: (400, {}, f"bad request {said} end".encode())
+    with pytest.raises(UserError) as raised:
+        endpoint.ask(ASKED)
+    text = str(raised.value)
+    assert "end" in text
+    pieces = [said[at : at + size] for at in range(len(said)) for size in range(len(said) - at + 1)]
+    printed = max(len(piece) for piece in pieces if piece in text)
+    assert printed < 8, f"{printed} characters of the key are in {text!r}"
+
+
+def test_messages_hold_neither_key_nor_address(server, connect) -> None:
+    echo = f"key {KEY} at {server.url}/chat/completions is wrong".encode()
+    for status in (400, 401, 404, 500):
+        server.behave = lambda number, body, status=status: (status, {}, echo)
+        with pytest.raises(UserError) as raised:
+            connect(tries=1).ask(ASKED)
+        assert KEY not in str(raised.value)
+        assert "127.0.0.1" not in str(raised.value)
+    assert KEY not in repr(connect())
+    assert "127.0.0.1" not in repr(connect())
+
+
+def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:
+    environment = {"FAVOR_JUDGE_BASE_URL": "http://127.0.0.1:9/v1", "FAVOR_JUDGE_MODEL": "judge-1"}
+    endpoint = Endpoint.from_environment(Limits(tries=2, backoff=0.01), environment)
+    with pytest.raises(UserError, match="2 tries failed") as raised:
+        endpoint.ask(ASKED)
+    assert "127.0.0.1" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"FAVOR_JUDGE_BASE_URL": ""}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "ftp://host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_BASE_URL": "https://me:secret@host/v1"}, "FAVOR_JUDGE_BASE_URL"),
+        ({"FAVOR_JUDGE_MODEL": " "}, "FAVOR_JUDGE_MODEL"),
+        ({"FAVOR_JUDGE_API_KEY": "sk-secret\nX: y"}, "FAVOR_JUDGE_API_KEY"),
+        ({"FAVOR_JUDGE_API_KEY": "sk-secret–"}, "FAVOR_JUDGE_API_KEY"),
+    ],
+)
+def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named) -> None:
+    environment = {"FAVOR_JUDGE_BASE_URL": "https://host/v1", "FAVOR_JUDGE_MODEL": "judge-1", **changed}
+    with pytest.raises(UserError, match=named) as raised:
+        Endpoint.from_environment(Limits(), environment)
+    assert "secret" not in str(raised.value)
+
+
+def test_no_key_sends_no_authorisation(server) -> None:
+    environment = {"FAVOR_JUDGE_BASE_URL": f"{server.url}/", "FAVOR_JUDGE_MODEL": "judge-1"}
+    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    assert server.keys == [None]
+    assert judges_endpoint.KEY == "FAVOR_JUDGE_API_KEY"
+
+
+@pytest.mark.parametrize("key", [KEY, ""])
+def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "elsewhere")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Other: yes\nAuthorization: Bearer other")
+    environment = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": key}
+    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    assert server.keys == [f"Bearer {key}" if key else None]
+    known = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
+    assert server.headers[0] - known <= {"authorization", "x-stainless-raw-response"}

@@ -1,0 +1,117 @@
+"""A judge on this machine: greedy, with the model's own chat template where it has one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.studies.judges.judge_server import outputs
+
+from favor.foundation.errors import UserError
+from favor.lm.tokenizer import train_tokenizer
+from favor.studies.judges.asking import AnswerCache, Question, judge_all
+from favor.studies.judges.design import Design, design_requests
+from favor.studies.judges.local import open_judge
+
+TEMPLATE = (
+    "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}>{% endif %}"
+)
+ASKED = Question("quality", "quality_00001", 1, "rate", "a text", 0, "digest")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A saved Qwen2 of random weights with a context of 1,024 tokens."""
+    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
+
+    place = tmp_path_factory.mktemp("judge")
+    tokenizer = train_tokenizer(["rate the text, please, from one to five"] * 3, 300, place)
+    torch.manual_seed(3)
+    configuration = Qwen2Config(
+        vocab_size=tokenizer.vocabulary_size,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=1024,
+        initializer_range=0.15,
+        bos_token_id=None,
+        eos_token_id=1,
+        pad_token_id=0,
+    )
+    Qwen2ForCausalLM(configuration).save_pretrained(place)
+    return place
+
+
+def judge(folder, answer_tokens=12) -> Any:
+    base = {"source": str(folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
+    return open_judge({"title": "Tiny", "base": base, "answer_tokens": answer_tokens})
+
+
+@pytest.fixture(params=[None, TEMPLATE])
+def template(request, folder) -> Iterator[str | None]:
+    """The folder's tokenizer without and with a chat template."""
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps({**settings, "chat_template": request.param}))
+    yield request.param
+    path.write_text(json.dumps(settings))
+
+
+def test_it_answers_as_the_library_does_greedily(folder, template) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    answer = judge(folder).ask(ASKED)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    text = "rate\n\na text\n\n" if template is None else "[system] rate\n[user] a text\n>"
+    ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    reference = AutoModelForCausalLM.from_pretrained(folder)
+    tokens = reference.generate(ids, max_new_tokens=12, do_sample=False)[0, ids.shape[1] :]
+    assert answer.content == tokenizer.decode(tokens, skip_special_tokens=True)
+    assert answer.input_tokens == ids.shape[1]
+    assert answer.output_tokens == 12
+    assert answer.finish == "length"
+
+
+def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder) -> None:
+    with pytest.raises(UserError, match="name another as studies"):
+        judge(folder, answer_tokens=1020).ask(ASKED)
+
+
+def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_path) -> None:
+    methods = ("favor", "ditto")
+    requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
+    short = requests.assign(system="rate", user=["one", "two"])
+    table = judge_all(judge(folder), short, AnswerCache(tmp_path), 10, 12)
+    assert table["reason"].str.contains("cut at its longest length").all()
+    assert set(table["judge"]) == {"Tiny"}
+
+
+def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    methods = ("favor", "ditto")
+    requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
+    requests = requests.assign(system="rate", user=["one", "two"])
+
+    def answers(place) -> int:
+        cache = AnswerCache(tmp_path / "answers")
+        judge_all(judge(place), requests, cache, 10, 12)
+        return len(cache.answers)
+
+    copy = shutil.copytree(folder, tmp_path / "model")
+    first = answers(copy)
+    assert answers(copy) == first > 0  # the same judge asks nothing twice
+    weights = load_file(copy / "model.safetensors")
+    save_file({name: 0.5 * weight for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
+    second = answers(copy)
+    assert second > first
+    path = copy / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
+    assert answers(copy) > second

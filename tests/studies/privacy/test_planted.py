@@ -1,0 +1,169 @@
+"""Leaks planted in rounds that were trained for real: canary clients of several lengths, and clients with a direction.
+
+Six clients train a small model over four rounds. Their texts are new in every round, so nothing but what is planted
+makes two uploads of one client alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+
+from favor.federation.privacy import Privacy
+from favor.federation.server import aggregate
+from favor.foundation.seeds import numpy_generator
+from favor.lm.lora import initial_state
+from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+from favor.studies.privacy.privacy import Readings, privacy_scores
+from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
+
+CLIENTS = [f"client_{number:03d}" for number in range(1, 7)]
+LORA = LoraSettings(rank=3, alpha=6, dropout=0.0)
+SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=1, max_length=32)
+CANARIES, SEED = 150, 9
+
+
+def arrays(state) -> dict[str, np.ndarray]:
+    return {key: np.asarray(value) for key, value in state.items()}
+
+
+def one_round(base, pieces, shared, number) -> dict[str, dict[str, np.ndarray]]:
+    """The deltas of a round in which every client trains one pass from ``shared`` on texts of its own."""
+    start = {key: torch.from_numpy(value) for key, value in shared.items()}
+    texts = [pieces(100 * number + place, 8) for place in range(len(CLIENTS))]
+    tasks = [ClientTask(client, texts[place], start, 1, place) for place, client in enumerate(CLIENTS)]
+    return {
+        result.name: {key: np.asarray(value) - shared[key] for key, value in result.state.items()}
+        for result in train(base, LORA, tasks, SETTINGS)
+    }
+
+
+def served(shared, deltas) -> dict[str, np.ndarray]:
+    return aggregate(shared, deltas, dict.fromkeys(deltas, 1.0), 1.0)
+
+
+@pytest.fixture
+def rounds(base, random_pieces) -> tuple[list[dict[str, np.ndarray]], list[dict[str, dict[str, np.ndarray]]]]:
+    """Server adapters A_0 to A_4 and the uploads between them."""
+    server, uploads = [arrays(initial_state(base.model, LORA, 3))], []
+    for number in range(4):
+        uploads.append(one_round(base, random_pieces, server[-1], number))
+        server.append(served(server[-1], uploads[-1]))
+    return server, uploads
+
+
+def scored(uploads=None, canaries=None) -> pd.Series:
+    """The privacy scores of these readings: value by metric and variant."""
+    links = PRIVACY_LINKS.empty() if uploads is None else link_cosines(uploads).assign(seed=1, method="m")
+    losses = pd.DataFrame({"client": CLIENTS}).reindex(columns=PRIVACY_LOSSES.names)
+    canaries = PRIVACY_CANARY_CLIENTS.empty() if canaries is None else canaries.assign(seed=1, method="m")
+    norms = pd.DataFrame({"norm": [1.0]})
+    readings = Readings(losses, links, PRIVACY_CANARIES.empty(), canaries, norms, {}, len(CLIENTS) ** -1.1, {})
+    return privacy_scores({"m": readings}, seed=1, draws=100).set_index(["metric", "variant"])["value"]
+
+
+def renamed(uploads, times) -> np.ndarray:
+    """AUCs of linking, with the clients of every round in random order."""
+    generator = np.random.default_rng(0)
+    cosines = link_cosines(uploads)
+    found = []
+    for _ in range(times):
+        names = [dict(zip(CLIENTS, generator.permutation(CLIENTS), strict=True)) for _ in uploads]
+        later = [names[number][client] for number, client in zip(cosines["round"], cosines["client"], strict=True)]
+        earlier = [
+            names[number][client] for number, client in zip(cosines["earlier"], cosines["candidate"], strict=True)
+        ]
+        same = np.array(later) == np.array(earlier)
+        scores = np.stack([part["cosine"].to_numpy() for _, part in cosines.groupby(["round", "earlier"])])
+        own = np.stack([same[part.index] for _, part in cosines.groupby(["round", "earlier"])])
+        found.append(np.mean([roc_auc_score(labels, values) for labels, values in zip(own, scores, strict=True)]))
+    return np.array(found)
+
+
+def flat(state) -> np.ndarray:
+    return np.concatenate([np.ravel(np.asarray(state[key], dtype=np.float64)) for key in sorted(state)])
+
+
+def direction(shared, canary) -> dict[str, np.ndarray]:
+    """The unit vector that canary client number ``canary`` uploads, by tensor."""
+    drawn = {
+        key: numpy_generator(SEED, "canary client", canary, key).standard_normal(value.size, dtype=np.float32)
+        for key, value in shared.items()
+    }
+    length = np.linalg.norm(flat(drawn))
+    return {key: (value.reshape(shared[key].shape) / length).astype(np.float64) for key, value in drawn.items()}
+
+
+def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_none_was_planted(rounds) -> None:
+    server, uploads = rounds
+    norm = upload_norms(uploads)["norm"].median()
+    found = {
+        times: canary_cosines(server, uploads, 1.0, Privacy(times * norm, 0.0, len(CLIENTS)), CANARIES, SEED)
+        for times in (0.01, 1.0, 20.0)
+    }
+    none = found[1.0].assign(present=found[1.0]["absent"])
+    assert scored(canaries=none)["empirical_epsilon", "mean"] < 0.5
+    assert abs(scored(canaries=none)["canary_cosine", "mean"]) < 0.02
+    quiet, usual, loud = (scored(canaries=table)["empirical_epsilon", "mean"] for table in found.values())
+    assert quiet < 1
+    assert usual > 20
+    assert loud > 3 * usual
+    assert scored(canaries=found[20.0])["canary_cosine", "mean"] > 0.9
+
+
+def test_a_canary_that_was_really_aggregated_has_the_cosine_that_the_audit_gives(base, random_pieces, rounds) -> None:
+    server, uploads = rounds[0][:3], rounds[1][:2]
+    length = float(upload_norms(uploads)["norm"].median())
+    private = Privacy(length, 0.0, len(CLIENTS))
+    audited = canary_cosines(server, uploads, 1.0, private, 3, SEED)
+    for canary in range(3):
+        # As client number `canary` of the schedule it takes part in both rounds, the second trained after the first.
+        planted, shared, moved = direction(server[0], canary), server[0], 0.0
+        for number in range(2):
+            deltas = one_round(base, random_pieces, shared, number)
+            # The server divides by the cohort, so a canary's upload joins the sum of the others'.
+            first = CLIENTS[0]
+            deltas[first] = {key: deltas[first][key] + length * planted[key] for key in planted}
+            after = served(shared, deltas)
+            moved, shared = moved + flat(after) - flat(shared), after
+        cosine = moved @ flat(planted) / np.linalg.norm(moved)
+        # The second round's other uploads begin elsewhere, which is all that differs.
+        assert cosine == pytest.approx(audited["present"][canary], abs=0.05)
+        assert cosine > 0.2 > abs(audited["absent"][canary]) + 0.1
+
+
+def test_clients_whose_uploads_share_a_direction_are_linked_and_others_are_not(rounds) -> None:
+    server, uploads = rounds
+    own = {client: direction(server[0], place) for place, client in enumerate(CLIENTS)}
+    plain = scored(uploads=uploads)
+    planted = [
+        {
+            client: {
+                key: delta[key] + np.linalg.norm(flat(delta)) * own[client][key].astype(np.float32) for key in delta
+            }
+            for client, delta in deltas.items()
+        }
+        for deltas in uploads
+    ]
+    found = scored(uploads=planted)
+    assert found["link_top1", "upload"] == found["link_auc", "upload"] == 1.0
+    assert found["link_auc", "upload_low"] > 0.9
+    assert found["link_top1", "upload_shuffled"] == pytest.approx(1 / len(CLIENTS))
+    assert found["link_auc", "upload_shuffled"] == pytest.approx(0.5, abs=0.03)
+    # Nothing was planted: what other names of the uploads give as well.
+    others = renamed(uploads, 60)
+    assert others.min() < plain["link_auc", "upload"] < others.max()
+    assert others.mean() == pytest.approx(0.5, abs=0.03)
+    assert others.max() < 0.8
+    # In the second round everybody has the direction of the next client, who is found in their place.
+    moved = dict(zip(CLIENTS, [planted[1][client] for client in (*CLIENTS[1:], CLIENTS[0])], strict=True))
+    swapped = scored(uploads=[planted[0], moved])
+    assert swapped["link_top1", "upload"] == 0.0
+    assert swapped["link_auc", "upload"] < 0.5
