@@ -18,9 +18,9 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from favor.analysis.comparisons import compare_methods
-from favor.report.specs import available, load_spec
 from favor.scores.inputs import RUN_KEYS, ScoreInputs
 from favor.statistics.bootstrap import DRAWS, auc_draws, resample_counts
+from favor.tables.specs import available, load_spec
 
 CLUSTERS, PAIRS_PER_CLUSTER = 150, 92
 SEEDS, AUTHORS, PROMPTS, AUTHORS_PER_TOPIC = (2026, 2027, 2028), 50, 4, 6

@@ -18,8 +18,8 @@ from tests.workflow.conftest import Project, copy_project, use_planned_configura
 PLACES = {
     "A method": tuple(f"src/favor/federation/methods/{name}.py" for name in ("endpoint_tuned", "fedper_lora")),
     "A metric": ("src/favor/scores/length.py",),
-    "A table": ("src/favor/report/tables/output_length.py",),
-    "A figure": ("src/favor/report/figures/words_per_client.py",),
+    "A table": ("src/favor/tables/declarations/output_length.py",),
+    "A figure": ("src/favor/figures/declarations/words_per_client.py",),
     "An encoder": ("src/favor/encoders/kinds/letters.py",),
     "A corpus reader": ("src/favor/corpora/readers/tabbed.py",),
     "A target": ("workflow/rules/word_counts.smk", "workflow/scripts/count_words.py"),
@@ -133,8 +133,8 @@ def test_the_figure_draws_and_the_report_knows_it(extended) -> None:
 import pandas as pd
 from favor.corpora.tables import ALLOCATION
 from favor.foundation.parquet import write_parquet
-from favor.report.figure_data import FigureData
-from favor.report.figure_specs import figures_in_order, load_figure
+from favor.figures.data import FigureData
+from favor.figures.specs import figures_in_order, load_figure
 columns = ("available_words", "target_words", "allocated_words")
 write_parquet(pd.DataFrame([("client_001", 3, 2, 1)], columns=["client", *columns]), "a.parquet", ALLOCATION)
 data = FigureData({"allocation": ["a.parquet"]}, ["favor"], {}, [], "asce_a", {})

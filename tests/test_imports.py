@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the ground floor up.
 ROOMS = (
     *("foundation", "running", "config", "corpora", "encoders", "lm", "federation", "statistics", "scores", "analysis"),
-    *("studies", "paper", "report", "plan", "cli"),
+    *("studies", "paper", "tables", "figures", "report", "publish", "plan", "cli"),
 )
 
 

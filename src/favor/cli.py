@@ -104,9 +104,9 @@ def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
 def print_certificates(arguments: argparse.Namespace) -> None:
     """Print what the workflow made for ``favor certify``, a table per experiment whose texts were read."""
     # Here, because the other commands need neither pandas nor torch's libraries.
-    from favor.report.certificates import certificate_lines
-    from favor.report.context import Context
     from favor.scores.author_retrieval import DEFAULTS
+    from favor.tables.certificates import certificate_lines
+    from favor.tables.context import Context
 
     planner = planner_of(arguments)
     titles = {name: encoder.title for name, encoder in planner.config.encoders.items() if encoder.title}

@@ -15,13 +15,13 @@ from favor.corpora.tables import DOCUMENTS, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.words import output_words
-from favor.report.bundle_scan import Private, scan
+from favor.publish.scan import Private, scan
 from favor.report.content import Preparation
-from favor.report.excerpts import shortened
 from favor.report.preparation import blocks
 from favor.scores.text_quality import quality_columns
 from favor.studies.human_audit.items import excerpt
 from favor.studies.judges.design import Design, author_profile
+from favor.tables.excerpts import shortened
 
 RUSSIAN = "Сегодня я ходил на рынок"
 CHINESE = "我今天去市场买了很多新鲜的水果和蔬菜然后回家做饭给全家人吃大家都说味道非常好"

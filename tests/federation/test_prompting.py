@@ -24,7 +24,7 @@ from favor.lm.chat import ChatTokens
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
-from favor.report.labels import printed_spec
+from favor.tables.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)

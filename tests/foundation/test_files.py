@@ -14,11 +14,11 @@ from favor.foundation.files import atomic_path, read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tables import Table
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.report import cell_table as cells
 from favor.scores import tables as scores
 from favor.studies.human_audit import tables as human_audit
 from favor.studies.judges import tables as judges
 from favor.studies.privacy import tables as privacy
+from favor.tables import cell_table as cells
 
 ROWS = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})
 

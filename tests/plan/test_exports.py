@@ -10,7 +10,7 @@ from favor.foundation.errors import UserError
 from favor.paper.names import released_methods
 from favor.plan.exports import Exports
 from favor.plan.keys import Run
-from favor.report.release_layout import ReleasedRun
+from favor.publish.release_layout import ReleasedRun
 
 FILES = ("tests/data/micro.yaml", "tests/data/released_lengths.yaml")
 

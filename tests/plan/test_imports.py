@@ -15,7 +15,7 @@ import sys, yaml
 from pathlib import Path
 from favor.config.resolve import resolve
 from favor.plan import Planner
-from favor.report.specs import available, load_spec
+from favor.tables.specs import available, load_spec
 planner = Planner(resolve(yaml.safe_load(Path("tests/data/micro.yaml").read_text())), Path.cwd())
 assert all(map(load_spec, available()))
 assert "numpy" not in sys.modules

@@ -13,21 +13,21 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.report.conftest import ENCODERS, make_score
+from tests.reports import ENCODERS, make_score
 
 from favor.foundation.registry import TABLES
 from favor.paper.names import CONTROLS, METHODS, SEPARATOR, method_name, unmarked
 from favor.paper.values import load_paper_values, paper_file
-from favor.report.build import build_table
-from favor.report.cell_table import TABLE_CELLS
-from favor.report.cells import DASH
-from favor.report.context import Context
-from favor.report.escape import html_text
-from favor.report.every_metric import panels_of_scores
-from favor.report.html import html_table
-from favor.report.labels import printed_spec
-from favor.report.latex import latex_table
-from favor.report.specs import TableSpec
+from favor.tables.build import build_table
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.cells import DASH
+from favor.tables.context import Context
+from favor.tables.escape import html_text
+from favor.tables.every_metric import panels_of_scores
+from favor.tables.html import html_table
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+from favor.tables.specs import TableSpec
 
 SETTINGS = settings(
     max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table
 from favor.report.compare import agreement, agreement_rows, differences
-from favor.report.labels import printed_spec
+from favor.tables.build import build_table
+from favor.tables.labels import printed_spec
 
 
 def cells(values, paper, column="X") -> pd.DataFrame:

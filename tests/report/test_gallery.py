@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 from tests.scores.conftest import make_inputs
 
-from favor.report.bundle_scan import Private, scan
+from favor.publish.scan import Private, scan
 from favor.report.gallery import GENERATED, OWN, PRIVATE, Continuation, Exhibit, exhibits, gallery_page
 
 QUOTE = "we have not seen the clock for nine years and nobody asked why"

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table
-from favor.report.context import Context
-from favor.report.labels import printed_spec
 from favor.report.long_tables import captioned_table, plain_table, report_table
 from favor.report.pdf import PREAMBLE, compile_latex
 from favor.running.jobs.environment import latex_available
+from favor.tables.build import build_table
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
 
 # Wide, sectioned, of several panels, of comparisons, and with whole sentences in a cell.
 HARD = (

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from favor.foundation.files import read_json
-from favor.report.bundle_scan import Private, scan
+from favor.publish.scan import Private, scan
 from favor.report.provenance import lasting, provenance_page, record_run
 from favor.running.folder.output_record import read_record, write_record
 from favor.running.folder.run_record import NAMES

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.federation.factors import Factors
-from favor.report.cells import printed_quantity
 from favor.scores.efficiency import METRICS, efficiency_scores, trained_parameters, wall_seconds
+from favor.tables.cells import printed_quantity
 
 ADAPTER = 119_801_528  # bytes of the paper's serialised adapter
 

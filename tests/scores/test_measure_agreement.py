@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices, repeated
 
-from favor.report.build import build_table
-from favor.report.context import Context
-from favor.report.labels import printed_spec
 from favor.scores import measure_agreement, prototypes
 from favor.scores.inputs import ScoreInputs
+from favor.tables.build import build_table
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
 
 CHANCES = (0.0, 0.3, 0.6, 1.0)
 

@@ -24,9 +24,9 @@ from favor.federation.stages import compose
 from favor.federation.tables import BOUNDARY, GATES, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 

@@ -15,9 +15,9 @@ from favor.analysis.tables import EVIDENCE
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.report.cell_table import TABLE_CELLS
 from favor.studies.human_audit.human_2afc import NO_RESPONSES
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.tables.cell_table import TABLE_CELLS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
@@ -152,9 +152,9 @@ def test_a_faulty_file_stops_with_one_line(audit) -> None:
             "\nMETRICS = (*(), ",
             {"score_2afc": 1, "make_table": 2},
         ),
-        ("src/favor/report/tables/human_2afc_audit.py", "Human 2AFC audit", "Audit", {"make_table": 1}),
+        ("src/favor/tables/declarations/human_2afc_audit.py", "Human 2AFC audit", "Audit", {"make_table": 1}),
         (
-            "src/favor/report/tables/human_2afc_agreement.py",
+            "src/favor/tables/declarations/human_2afc_agreement.py",
             'Agreement of the annotators"',
             'Agreement"',
             {"make_table": 1},

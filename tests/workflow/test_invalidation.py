@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from favor.report.specs import load_spec
+from favor.tables.specs import load_spec
 from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
 
@@ -71,8 +71,8 @@ def test_settings_of_a_family_rerun_that_family(project) -> None:
     assert project.planned() == {"score": 1, "make_table": tables, "report": 1, "record_settings": 1}
 
 
-TABLES = "src/favor/report/tables"
-FIGURES = "src/favor/report/figures"
+TABLES = "src/favor/tables/declarations"
+FIGURES = "src/favor/figures/declarations"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from favor.corpora.demo.writer import DemoSettings, write_demo
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.scores.pan_measures import MEASURES
-from tests.report.test_release_export import lines, validate
+from tests.publish.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 

@@ -13,9 +13,9 @@ from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet
-from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SCORES
 from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 

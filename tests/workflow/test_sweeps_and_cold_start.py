@@ -19,8 +19,8 @@ from favor.federation.stages import compose
 from favor.federation.tables import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.report.cell_table import TABLE_CELLS
 from favor.scores.tables import SWEEP_SCORES
+from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 

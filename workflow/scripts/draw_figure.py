@@ -1,7 +1,7 @@
 """Draw one figure of an experiment from what its file asks for."""
 
-from favor.report.figure_data import FigureData
-from favor.report.figure_specs import load_figure
+from favor.figures.data import FigureData
+from favor.figures.specs import load_figure
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:

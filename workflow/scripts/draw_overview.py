@@ -1,7 +1,7 @@
 """Draw the method and the pipeline."""
 
-from favor.report.figures.pipeline import draw_pipeline
-from favor.report.figures.workflow import draw_workflow
+from favor.figures.pipeline import draw_pipeline
+from favor.figures.workflow import draw_workflow
 from favor.running.jobs.job import job
 
 with job(snakemake):

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from favor.report.pan_export import pan_export, write_pan
+from favor.publish.pan_export import pan_export, write_pan
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from favor.foundation.parquet import read_parquet
-from favor.report.release_export import write_release
-from favor.report.release_layout import ReleasedRun
+from favor.publish.release_export import write_release
+from favor.publish.release_layout import ReleasedRun
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES

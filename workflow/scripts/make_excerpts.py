@@ -5,14 +5,14 @@ from pathlib import Path
 from favor.federation.generations import first_samples
 from favor.foundation.files import write_text
 from favor.foundation.parquet import write_parquet
-from favor.report.cell_table import TABLE_CELLS
-from favor.report.context import Context
-from favor.report.excerpts import build_excerpts
-from favor.report.html import html_document
-from favor.report.labels import printed_spec
-from favor.report.latex import latex_table
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.context import Context
+from favor.tables.excerpts import build_excerpts
+from favor.tables.html import html_document
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
 
 with job(snakemake) as cfg:
     generations = first_samples(snakemake.input.generations)

@@ -9,15 +9,15 @@ from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.cell_table import TABLE_CELLS
-from favor.report.context import Context
-from favor.report.html import html_document
-from favor.report.labels import printed_spec
-from favor.report.latex import latex_table
-from favor.report.remarks import EvaluationPosts
-from favor.report.sweeps import at_points, build_sweep, cautioned_at_points, points_of, with_remarks_of_points
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.context import Context
+from favor.tables.html import html_document
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+from favor.tables.remarks import EvaluationPosts
+from favor.tables.sweeps import at_points, build_sweep, cautioned_at_points, points_of, with_remarks_of_points
 
 with job(snakemake) as cfg:
     spec, points = printed_spec(snakemake.wildcards.label), points_of(cfg["points"])

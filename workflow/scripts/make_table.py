@@ -9,18 +9,18 @@ from favor.corpora.tables import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table
-from favor.report.cautions import cautioned
-from favor.report.cell_table import TABLE_CELLS
-from favor.report.context import Context
-from favor.report.every_metric import panels_of_scores
-from favor.report.html import html_document
-from favor.report.labels import printed_spec
-from favor.report.latex import latex_table
-from favor.report.remarks import EvaluationPosts, with_remarks
 from favor.running.jobs.job import job
 from favor.scores.metric import scores_frame
 from favor.scores.tables import SCORES
+from favor.tables.build import build_table
+from favor.tables.cautions import cautioned
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.context import Context
+from favor.tables.every_metric import panels_of_scores
+from favor.tables.html import html_document
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+from favor.tables.remarks import EvaluationPosts, with_remarks
 
 with job(snakemake) as cfg:
     spec = printed_spec(snakemake.wildcards.label)

@@ -7,9 +7,9 @@ from pathlib import Path
 from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from favor.report.bundle import collect, last_day, pack
-from favor.report.bundle_metadata import Published
-from favor.report.bundle_scan import Private, unsearchable
+from favor.publish.bundle import collect, last_day, pack
+from favor.publish.metadata import Published
+from favor.publish.scan import Private, unsearchable
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:

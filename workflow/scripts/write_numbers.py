@@ -9,10 +9,10 @@ from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import numbers_of
-from favor.report.cell_table import TABLE_CELLS
 from favor.report.number_rows import number_macros
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
+from favor.tables.cell_table import TABLE_CELLS
 
 with job(snakemake) as cfg:
     written = {}

@@ -96,8 +96,8 @@ def _modules(registry: Registry) -> dict[str, str]:
 
 METHODS = Registry("method", ("favor.federation.methods",), "plan")
 METRIC_FAMILIES = Registry("metric family", ("favor.scores", "favor.studies"), "METRICS")
-TABLES = Registry("table", ("favor.report.tables",), "TABLE")
-FIGURES = Registry("figure", ("favor.report.figures",), "FIGURE")
+TABLES = Registry("table", ("favor.tables.declarations",), "TABLE")
+FIGURES = Registry("figure", ("favor.figures.declarations",), "FIGURE")
 ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")
 CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers",), "read")
 JUDGES = Registry("judge", ("favor.studies.judges",), "open_judge")

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from favor.federation.factors import Factors
+from favor.figures.specs import asked
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
@@ -15,8 +16,7 @@ from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives, parameter, pick
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
-from favor.report.cautions import prints_style
-from favor.report.figure_specs import asked
+from favor.tables.cautions import prints_style
 
 _COMMON = "prompts.common"
 BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others

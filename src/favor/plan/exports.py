@@ -15,7 +15,7 @@ from favor.plan.evaluation import Evaluation
 from favor.plan.keys import InRun, OfEncoderInRun
 from favor.plan.project import Project, parameter, pick
 from favor.plan.training import Training
-from favor.report.release_layout import FAMILIES, ReleasedRun, check
+from favor.publish.release_layout import FAMILIES, ReleasedRun, check
 
 _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
 

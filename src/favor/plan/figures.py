@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.figures.specs import asked, title_of
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
@@ -12,13 +13,12 @@ from favor.plan.keys import InExperiment, OfFigure
 from favor.plan.project import Project, alternatives, parameter, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
-from favor.report.figure_specs import asked, title_of
 
 OVERVIEWS = ("favor_overview", "pipeline")
 
 
 class Figures:
-    """The drawings of experiments, one file of :mod:`favor.report.figures` each, and of the workflow itself."""
+    """The drawings of experiments, one file of :mod:`favor.figures.declarations` each, and of the workflow itself."""
 
     def __init__(self, project: Project, training: Training, tables: Tables, evaluation: Evaluation) -> None:
         self.project = project
@@ -29,7 +29,7 @@ class Figures:
         self.names = alternatives(FIGURES.names())
 
     def _sources(self, key: InExperiment) -> dict[str, list[str]]:
-        """Return what a figure may ask for (:data:`favor.report.figure_specs.FigureInput`), as files."""
+        """Return what a figure may ask for (:data:`favor.figures.specs.FigureInput`), as files."""
         return {
             "training_logs": self.training.logs(key),
             # Not an input: results from before losses were kept have no such file, and are drawn without it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.numbers import NUMBER_TABLES
 from favor.plan.evaluation import Evaluation
@@ -14,7 +15,6 @@ from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
 from favor.plan.training import Training
-from favor.report.figure_specs import asked
 from favor.running.jobs.environment import latex_available
 
 

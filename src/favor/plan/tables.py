@@ -22,8 +22,8 @@ from favor.plan.keys import InExperiment, OfLabel, OfTable
 from favor.plan.project import Project, parameter
 from favor.plan.records import Records
 from favor.plan.studies import Studies
-from favor.report.cautions import prints_style
-from favor.report.specs import TableSpec, load_spec, spec_module
+from favor.tables.cautions import prints_style
+from favor.tables.specs import TableSpec, load_spec, spec_module
 
 TABLE_KINDS = ("parquet", "tex", "html")
 RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of

@@ -19,20 +19,20 @@ from favor.corpora.tables import (
     SCRIPTS,
     SPLITS,
 )
+from favor.figures.specs import figures_in_order, load_figure
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
-from favor.report.cautions import cautioned, prints_style, sentences
-from favor.report.cell_table import TABLE_CELLS
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
-from favor.report.every_metric import panels_of_cells
-from favor.report.figure_specs import figures_in_order, load_figure
-from favor.report.labels import printed_spec
-from favor.report.leaderboard import finding, leaderboard
-from favor.report.remarks import EvaluationPosts, with_remarks
-from favor.report.sweeps import at_points, cautioned_at_points, points_of
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
 from favor.scores.tables import SCORES
+from favor.tables.cautions import cautioned, prints_style, sentences
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.every_metric import panels_of_cells
+from favor.tables.labels import printed_spec
+from favor.tables.leaderboard import finding, leaderboard
+from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.sweeps import at_points, cautioned_at_points, points_of
 
 OVERVIEW = {
     "favor_overview": (

@@ -8,9 +8,9 @@ from typing import Any
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
-from favor.report.leaderboard import finding
 from favor.report.provenance import record_run
 from favor.running.jobs.environment import latex_available
+from favor.tables.leaderboard import finding
 
 
 def end_run(workflow: Any, results: Path, root: Path, settings: Callable[[object], Mapping[str, Any]]) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from favor.report.build import is_control
-from favor.report.specs import TableSpec
+from favor.tables.build import is_control
+from favor.tables.specs import TableSpec
 
 _KEYS = ["panel", "section", "group", "column"]
 

@@ -14,8 +14,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from favor.report.cells import DASH
-from favor.report.specs import Section, TableSpec
+from favor.tables.cells import DASH
+from favor.tables.specs import Section, TableSpec
 
 # DECISIONS: to be printed beside our own tables.
 CAUTIONS: tuple[str, ...] = (
@@ -90,7 +90,7 @@ class ExperimentReport:
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
     numbers.json. ``finding`` and ``leaderboard``: the headline with its uncertainty, and all rows in one order
-    (:mod:`favor.report.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the page
+    (:mod:`favor.tables.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the page
     beside the report that quotes texts, if there is one.
     """
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from favor.paper.names import method_name, unmarked
-from favor.report.cells import DASH, printed
-from favor.report.escape import html_text, minus
-from favor.report.style import page
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
+from favor.tables.cells import DASH, printed
+from favor.tables.escape import html_text, minus
+from favor.tables.style import page
 
 OWN = "gold"
 PRIVATE = (

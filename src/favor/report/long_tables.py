@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from favor.report.escape import latex as escape
-from favor.report.latex import MARKS, SENTENCES, table_parts, tabular_line
-from favor.report.specs import TableSpec
+from favor.tables.escape import latex as escape
+from favor.tables.latex import MARKS, SENTENCES, table_parts, tabular_line
+from favor.tables.specs import TableSpec
 
 # \favortable[environment]{columns}{what stands above}{header}{lines}. A line that is too wide is set in a smaller
 # font, and with it what its cells set in a size of their own; the second pass takes what rounding left.

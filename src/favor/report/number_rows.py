@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from favor.report.cells import printed
-from favor.report.escape import minus
+from favor.tables.cells import printed
+from favor.tables.escape import minus
 
 NUMBERS_TITLE = "Numbers of the running text"
 NUMBERS_CAPTION = "The same formula on our tables and on the paper's; the difference is ours minus the paper's."

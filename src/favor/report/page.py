@@ -26,14 +26,14 @@ from favor.report.content import (
     statement,
     table_note,
 )
-from favor.report.escape import html_text
-from favor.report.html import html_table
-from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.report.reading import SCRIPT, STYLE
-from favor.report.style import page
 from favor.running.folder.run_record import PAGE
+from favor.tables.escape import html_text
+from favor.tables.html import html_table
+from favor.tables.leaderboard import LEADERBOARD
+from favor.tables.style import page
 
 OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
 

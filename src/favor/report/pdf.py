@@ -32,8 +32,6 @@ from favor.report.content import (
     statement,
     table_note,
 )
-from favor.report.escape import latex as escape
-from favor.report.leaderboard import LEADERBOARD
 from favor.report.long_tables import PREAMBLE as TABLES
 from favor.report.long_tables import captioned_table, plain_table, report_table
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
@@ -41,6 +39,8 @@ from favor.report.preparation import blocks, remarks
 from favor.report.text_font import PREAMBLE as TEXT_FONT
 from favor.report.text_font import write_text_font
 from favor.running.jobs.environment import latex_available
+from favor.tables.escape import latex as escape
+from favor.tables.leaderboard import LEADERBOARD
 
 # Fixed so that pdfTeX writes no clock time: 2026-01-01 00:00:00 UTC.
 EPOCH = "1767225600"

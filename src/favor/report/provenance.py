@@ -12,11 +12,11 @@ import psutil  # type: ignore[import-untyped]
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json, write_text
-from favor.report.cells import DASH
-from favor.report.escape import html_text
-from favor.report.style import page
 from favor.running.folder.output_record import read_record, write_record
 from favor.running.folder.run_record import NAMES, describe_run, stages
+from favor.tables.cells import DASH
+from favor.tables.escape import html_text
+from favor.tables.style import page
 
 
 def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:

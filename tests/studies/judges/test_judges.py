@@ -10,12 +10,12 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table
-from favor.report.context import Context
-from favor.report.labels import printed_spec
 from favor.scores.metric import SOURCE
 from favor.studies.judges.judges import judge_scores, no_judge_scores
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
+from favor.tables.build import build_table
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
 
 METHODS = ("favor", "ditto")
 # Overall ratings by (seed, client, method): two judgements each; None is missing.

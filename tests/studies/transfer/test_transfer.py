@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.build import build_table
-from favor.report.context import Context
-from favor.report.labels import printed_spec
 from favor.scores.metric import Score, scores_frame
 from favor.studies.transfer.transfer import NO_CORPUS, transfer_scores
+from favor.tables.build import build_table
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
 
 # Two authors: training texts at 0 and 90 degrees. Held out: one text of each on its own side, and one of the first
 # author at 75 degrees, nearer to the second's prototype.

@@ -1,0 +1,77 @@
+"""One prompt, many authors: how alike their continuations are, and what tells them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.figures.drawing import BLUE, GREY, ORANGE, drawing, save, say
+from favor.figures.identity import Methods
+from favor.figures.specs import FigureSpec
+
+SHARES = {"author_share": ("author", BLUE), "prompt_share": ("prompt", ORANGE), "remainder_share": ("remainder", GREY)}
+
+
+def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+    """Draw the ``scores`` of family ``common_prompts`` in the style encoder's space to each of ``paths``.
+
+    Left: cosines of two authors on one prompt (filled) and on two (hollow); the line is people on their own prompts.
+    All are means over seeds.
+    Right: the shares of variance, for methods that have them.
+    """
+    means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
+
+    def value(metric: str, variant: str, method: str) -> float:
+        return float(means.get((metric, variant, method), np.nan))
+
+    shown = [method for method in methods.rows if np.isfinite(value("common_similarity", "", method))][::-1]
+    columns = ["method", "one_prompt", "two_prompts", *SHARES]
+    with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
+        if not shown:
+            for axis in axes:
+                say(axis, "No two authors have outputs on a common prompt\nthat passed the filter.")
+            save(figure, *paths, data=methods.named(pd.DataFrame(columns=columns)))
+            return
+        places = np.arange(len(shown))
+        same = [value("common_similarity", "", method) for method in shown]
+        other = [value("common_similarity", "other_prompt", method) for method in shown]
+        axes[0].hlines(places, other, same, color=GREY, linewidth=1)
+        axes[0].plot(other, places, "o", color=BLUE, markerfacecolor="white", label="two prompts")
+        axes[0].plot(same, places, "o", color=BLUE, label="one prompt")
+        axes[0].axvline(
+            value("own_prompt_similarity", "", "gold"), color=GREY, linestyle=":", label="people, own prompts"
+        )
+        methods.label_rows(axes[0], shown)
+        axes[0].set(xlabel="Cosine between authors")
+        left = np.zeros(len(shown))
+        for metric, (label, color) in SHARES.items():
+            width = np.nan_to_num([value(metric, "", method) for method in shown])
+            axes[1].barh(places, width, left=left, color=color, label=label)
+            left += width
+        axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
+        for axis in axes:
+            axis.set_ylim(-0.6, len(shown) - 0.4)
+            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7)
+        alike = dict(zip(shown, same, strict=True))
+        own = value("own_prompt_similarity", "", "gold")
+        shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
+        data = pd.DataFrame(dict(zip(columns, (shown, same, other, *shares), strict=True)))
+        save(
+            figure,
+            *paths,
+            finding=methods.extremes("Cosine between authors on one prompt", alike),
+            data=methods.named(data.assign(people_own_prompts=own)[::-1]),
+        )
+
+
+FIGURE = FigureSpec(
+    title="Common prompts",
+    caption="Continuations of the same prompts by every client. Left: how alike two authors write; right: how much "
+    "of the variance of the style vectors lies between authors. A method with one adapter "
+    "for all has one text per prompt.",
+    scores=("common_prompts",),
+    place=3,
+    draw=lambda data, *paths: draw_common_prompts(data.scores(), data.style_encoder, data.shown, *paths),
+)

@@ -1,0 +1,75 @@
+"""What outputs share word for word with training texts: the own author's, and other clients'."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.figures.drawing import BLUE, GREY, ORANGE, drawing, save, say
+from favor.figures.identity import Methods
+from favor.figures.specs import FigureSpec
+
+PANELS = {"copy5_rate": "Share of an output's 5-grams", "longest_copy": "Longest copied span, words"}
+TEXTS = {"": ("own text", BLUE), "others": ("other clients' texts", ORANGE)}
+
+
+def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
+    """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds.
+
+    Dotted lines are the authors' own continuations, which copy nothing. Methods without outputs are left out.
+    """
+    means = scores.groupby(["metric", "variant", "method"])["value"].mean()
+
+    def value(metric: str, variant: str, method: str) -> float:
+        return float(means.get((metric, variant, method), np.nan))
+
+    shown = [method for method in methods.rows if np.isfinite(value("copy5_rate", "", method))][::-1]
+    with drawing(7.2, 0.9 + 0.24 * max(3, len(shown)), columns=2) as (figure, axes):
+        places = np.arange(len(shown))
+        for axis, (metric, label) in zip(axes, PANELS.items(), strict=True):
+            if not shown:
+                say(axis, "No output passed the filter.")
+                continue
+            for variant, (text, color) in TEXTS.items():
+                axis.plot([value(metric, variant, method) for method in shown], places, "o", color=color, label=text)
+                axis.axvline(value(metric, variant, "gold"), color=color, linestyle=":", linewidth=1)
+            axis.hlines(
+                places,
+                *([value(metric, variant, method) for method in shown] for variant in TEXTS),
+                color=GREY,
+                linewidth=0.8,
+                zorder=0,
+            )
+            axis.set(xlabel=label, yticks=[], ylim=(-0.6, len(shown) - 0.4))
+            axis.grid(axis="x")
+        if shown:
+            methods.label_rows(axes[0], shown)
+            axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, fontsize=7)
+        said = (
+            methods.extremes(
+                f"{PANELS['copy5_rate']} in the {text}", {row: value("copy5_rate", variant, row) for row in shown}
+            )
+            for variant, (text, _) in TEXTS.items()
+        )
+        data = pd.DataFrame(
+            [
+                (metric, method, *(value(metric, variant, method) for variant in TEXTS))
+                for metric in PANELS
+                for method in (*shown[::-1], "gold")
+            ],
+            columns=["metric", "method", "own_text", "other_clients_texts"],
+        )
+        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
+
+
+FIGURE = FigureSpec(
+    title="Copying",
+    caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
+    "clients trained on. Base only shows what common phrases give. Dotted lines: the "
+    "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more.",
+    scores=("copying",),
+    place=3,
+    draw=lambda data, *paths: draw_copying(data.scores(), data.shown, *paths),
+)

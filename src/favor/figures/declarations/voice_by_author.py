@@ -1,0 +1,66 @@
+"""Who loses most: every author's loss of voice under two methods, over the author's distance from the group's mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.figures.drawing import GREY, drawing, save, say
+from favor.figures.identity import Methods
+from favor.figures.specs import FigureSpec
+from favor.tables.cells import printed
+
+
+def draw_voice_by_author(
+    scores: pd.DataFrame,
+    style_encoder: str,
+    methods: Methods,
+    *paths: str | Path,
+) -> None:
+    """Draw the ``scores`` of the family ``voice_kept`` to each of ``paths``: a point per author and method.
+
+    The methods are FedAvg and FAVoR, or else the experiment's first two. Authors are not named.
+    """
+    own = scores[scores["encoder"] == style_encoder].dropna(subset="value")
+    distance = own[own["metric"] == "distance_from_mean"].set_index("variant")["value"]
+    lost = own[own["metric"] == "similarity_lost"].pivot(index="variant", columns="method", values="value")
+    rising = own[(own["metric"] == "loss_with_distance") & (own["variant"] == "")].set_index("method")["value"]
+    both = [method for method in ("fedavg", "favor") if method in lost.columns]
+    shown = both if len(both) == 2 else [method for method in methods.rows if method in lost.columns][:2]
+    with drawing(5.6, 3.8) as (figure, (axis,)):
+        if not shown:
+            say(axis, "No method has an output of an author with a human continuation.")
+        pairs = lost[shown].dropna()
+        for author in pairs.index if len(shown) == 2 else []:
+            axis.plot([distance[author]] * 2, pairs.loc[author], color=GREY, linewidth=0.6, zorder=1)
+        for method, identity in methods.identities(shown).items():
+            known = lost[method].dropna()
+            rank = f" (rank correlation {printed(rising[method], 2)})" if method in rising.index else ""
+            label = f"{methods.name(method)}{rank}".replace("-", "−")
+            axis.plot(distance[known.index], known, **identity.points, linestyle="none", label=label, zorder=2)
+        axis.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
+        axis.set(xlabel="Author's distance from the group's mean", ylabel="Similarity lost against own text")
+        axis.grid()
+        if shown:
+            figure.legend(loc="outside upper left", ncols=2)
+        # In the order of their distance: the authors stay without names.
+        points = lost[shown].join(distance.rename("distance")).sort_values("distance", kind="stable")
+        data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="similarity_lost")
+        finding = methods.extremes("Mean similarity lost", lost[shown].mean().to_dict())
+        save(figure, *paths, finding=finding, data=methods.named(data.dropna()))
+
+
+FIGURE = FigureSpec(
+    title="Who loses most",
+    caption="Each author's similarity to the own prototype: own continuations minus outputs, means over seeds. Above 0 "
+    "the method writes less like the author than the author does. A rising cloud: those far from the mean lose most.",
+    scores=("voice_kept",),
+    place=32,
+    draw=lambda data, *paths: draw_voice_by_author(
+        data.scores(),
+        data.style_encoder,
+        data.shown,
+        *paths,
+    ),
+)

@@ -1,0 +1,74 @@
+"""Voice kept against the bytes that a method's clients send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from favor.figures.drawing import GREY, drawing, save, say
+from favor.figures.identity import Methods
+from favor.figures.specs import FigureSpec
+
+MEBIBYTE = 2**20
+
+
+def draw_voice_traffic(
+    scores: pd.DataFrame,
+    style_encoder: str,
+    methods: Methods,
+    *paths: str | Path,
+) -> None:
+    """Draw accuracy kept (family ``voice_kept``, the style encoder's space) beside MiB uploaded per seed to ``paths``.
+
+    A row per method, as many upload the same bytes; those with the fewest stand at the top, and the most voice first
+    among equals. Methods without both values are left out. What references upload is text, or nothing.
+    """
+    kept = scores[(scores["metric"] == "kept_author_accuracy") & (scores["encoder"] == style_encoder)]
+    voice = kept.pivot_table(index="method", columns="variant", values="value").reindex(columns=["", "low", "high"])
+    sent = scores[scores["metric"] == "upload_bytes"].groupby("method")["value"].mean() / MEBIBYTE
+    values = voice.assign(sent=sent).dropna()
+    shown = [method for method in methods.rows if method in values.index]
+    rows = list(values.loc[shown].sort_values(["sent", ""], ascending=[False, True], kind="stable").index)
+    with drawing(7.2, 0.9 + 0.24 * max(3, len(rows)), columns=2) as (figure, axes):
+        left, right = axes
+        if not rows:
+            say(left, "No method has both values:\nno output passed the filter.")
+            right.axis("off")
+        identities = methods.identities(rows)
+        for place, method in enumerate(rows):
+            identity = identities[method]
+            mean, low, high, sent_by = values.loc[[method], ["", "low", "high", "sent"]].to_numpy(dtype=float)[0]
+            left.errorbar(
+                mean,
+                place,
+                xerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]],
+                **identity.points,
+                linestyle="none",
+                elinewidth=0.9,
+            )
+            right.plot([0.0, sent_by], [place, place], color=identity.color, linewidth=0.9)
+            right.plot(sent_by, place, **identity.points, linestyle="none", clip_on=False)
+        if rows:
+            left.axvline(0.0, color=GREY, linestyle=":", linewidth=1)
+            left.set_xlabel("Voice kept (author accuracy)")
+            right.set(xlabel="Uploaded per seed, MiB", yticks=[])
+            right.set_xlim(left=0.0)
+            for axis in axes:
+                axis.set_ylim(-0.6, len(rows) - 0.4)
+                axis.grid(axis="x")
+            methods.label_rows(left, rows)
+        finding = methods.extremes("Voice kept", values[""].reindex(shown).to_dict())
+        data = values.reindex(shown).rename(columns={"": "voice_kept", "sent": "uploaded_mib"})
+        save(figure, *paths, finding=finding, data=methods.named(data.rename_axis(index="method", columns=None)))
+
+
+FIGURE = FigureSpec(
+    title="Voice kept against bytes sent",
+    caption="Rows come by bytes, the fewest first. 0 is another author's continuation and 1 the author's own. Bars are "
+    "95 % intervals of a bootstrap over authors. What clients upload is counted over all rounds of a seed; pooled "
+    "training uploads the texts themselves.",
+    scores=("voice_kept", "efficiency"),
+    place=3,
+    draw=lambda data, *paths: draw_voice_traffic(data.scores(), data.style_encoder, data.shown, *paths),
+)

@@ -1,0 +1,132 @@
+"""Metrics over the points of a sweep: a line per method, with intervals or the spread over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.figures.drawing import drawing, save, say
+from favor.figures.identity import Methods
+from favor.foundation.errors import UserError
+from favor.tables.cells import printed
+from favor.tables.escape import minus
+from favor.tables.sweeps import Point
+
+_COLUMNS = 3
+
+
+def sweep_label(metric: str, labels: Mapping[str, str]) -> str:
+    """Return what names a metric on its axis, and its variant where it has one, "Text AUC (upload)"."""
+    name, _, variant = metric.partition(":")
+    return f"{labels.get(name, name)} ({variant})" if variant else labels.get(name, name)
+
+
+def draw_sweep(
+    scores: pd.DataFrame,
+    points: Sequence[Point],
+    metrics: Mapping[str, str],
+    style_encoder: str,
+    methods: Methods,
+    *paths: str | Path,
+    axis: str = "",
+    ordered: bool = True,
+) -> None:
+    """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
+
+    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars are the
+    95 % intervals that were scored with a metric, or the standard deviation over seeds where there are none.
+
+    Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
+    have one, evenly spaced otherwise. Lines join them if they are ``ordered``. Raises ``UserError`` for a metric that
+    was not scored.
+    """
+    numeric = all(point.value is not None for point in points)
+    places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
+    labels = [point.label for point in points]
+    # At 9 points a letter takes about 0.075 inches, and a panel leaves 2.4 to its names.
+    crowded = not numeric and 0.075 * sum(len(label.split(" (")[0]) + 1 for label in labels) > 2.4
+    width = (max(places) - min(places)) or 1.0
+    several = scores.groupby("method")["point"].nunique() >= min(2, len(points))
+    shown = [method for method in methods.rows if several.get(method, False)]
+    columns = min(_COLUMNS, len(metrics))
+    rows = -(-len(metrics) // columns)
+    inches = 3.1 * columns + 0.6
+    # As many names beside one another as the drawing is wide.
+    longest = max((len(methods.name(method)) for method in shown), default=0)
+    beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
+    height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
+    said: list[str] = []
+    drawn: list[pd.DataFrame] = []
+    with drawing(inches, height, rows, columns) as (figure, axes):
+        for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
+            name, _, variant = metric.partition(":")
+            everything = scores[(scores["metric"] == name) & scores["encoder"].isin([style_encoder, ""])]
+            own = everything[everything["variant"] == variant]
+            if own.empty:
+                raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")
+            if own["value"].isna().all():
+                say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
+            summary = _summary(everything[everything["method"].isin(shown)], variant)
+            for number, (method, identity) in enumerate(methods.identities(shown).items()):
+                values = summary[summary["method"] == method].set_index("point").reindex(labels)
+                known = values["mean"].notna().to_numpy()
+                offset = 0.015 * width * (number - (len(shown) - 1) / 2)
+                panel.errorbar(
+                    [place + offset for place, there in zip(places, known, strict=True) if there],
+                    values["mean"][known],
+                    yerr=_bars(values.loc[known]),
+                    **{**identity.line, **identity.points, **({} if ordered else {"linestyle": "none"})},
+                    elinewidth=1,
+                    capsize=2,
+                    label=methods.name(method) if panel is axes[0] else None,
+                )
+            drawn.append(summary.assign(metric=metric))
+            said += _finding(label, own[own["method"].isin(shown)], methods)
+            turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+            panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels], **turned)
+            panel.set(ylabel=label, xlabel=axis)
+            panel.margins(x=0.08)
+            panel.grid(axis="y")
+        for panel in axes[len(metrics) :]:
+            panel.set_axis_off()
+        if shown:
+            figure.legend(loc="outside upper center", ncols=beside)
+        else:
+            say(axes[0], "No method ran at two points.")
+        save(figure, *paths, finding=" ".join(said), data=methods.named(pd.concat(drawn, ignore_index=True)))
+
+
+def _summary(scores: pd.DataFrame, variant: str) -> pd.DataFrame:
+    """Return method, point, mean and std over seeds of a metric's ``variant``, and low and high, its interval's ends.
+
+    ``scores``: of one metric, with the variants that hold its ends. NaN where it has none.
+    """
+    start = f"{variant}_" if variant else ""
+    found = scores[scores["variant"] == variant].groupby(["method", "point"])["value"].agg(["mean", "std"])
+    for end in ("low", "high"):
+        found[end] = scores[scores["variant"] == start + end].groupby(["method", "point"])["value"].mean()
+    return found.reset_index()
+
+
+def _bars(values: pd.DataFrame) -> np.ndarray:
+    """Return how far the bars of a method's points reach down and up, [2, points]; no less than nothing."""
+    spread = values["std"].fillna(0.0)
+    down = (values["mean"] - values["low"]).fillna(spread)
+    up = (values["high"] - values["mean"]).fillna(spread)
+    return np.maximum(np.stack([down, up]), 0.0)
+
+
+def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:
+    """Return a sentence on the highest and the lowest mean over seeds among methods and points, where there are two."""
+    means = values.groupby(["method", "point"])["value"].mean().dropna()
+    if len(means) < 2:
+        return []
+    places: list[tuple[str, str]] = list(means.index)
+    ends = (
+        f"{word} {methods.name(method)} at {point} ({minus(printed(means[method, point], 2))})"
+        for word, (method, point) in (("highest", places[means.argmax()]), ("lowest", places[means.argmin()]))
+    )
+    return [f"{label}: {', '.join(ends)}."]

@@ -1,0 +1,340 @@
+"""From scores to table cells: means over seeds, deviations, marks, reasons, the paper's values beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import pandas as pd
+
+from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name, short_method_name
+from favor.paper.values import paper_cell, paper_text
+from favor.scores.efficiency import METRICS as COUNTS
+from favor.scores.metric import ALL_SEEDS, SOURCE
+from favor.statistics.summary import KEYS, seed_summary
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
+from favor.tables.context import Context
+from favor.tables.escape import minus
+from favor.tables.every_metric import method_rows_of
+from favor.tables.marks import Evidence, mark
+from favor.tables.specs import Column, Panel, Row, TableSpec
+
+SEEDS = "@seeds"
+_UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
+FEW = 10  # a score of fewer texts or pairs prints their number
+_COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rests on no sample of texts
+
+
+class CellSource(Protocol):
+    """What gives the cells of one experiment's rows; ``evidence``: which of them differ."""
+
+    evidence: Evidence | None
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the unmarked cell of ``row`` and ``column``."""
+        ...
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
+        ...
+
+
+def build_table(
+    spec: TableSpec,
+    scores: pd.DataFrame,
+    context: Context,
+    paper: pd.DataFrame | None = None,
+    comparisons: pd.DataFrame | None = None,
+    evidence: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` for one experiment.
+
+    ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
+    (:func:`favor.paper.values.load_paper_values`), or None. ``comparisons``: the table of that name, where the
+    specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
+    ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.marks`).
+
+    A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
+    seed). Rows of methods that the experiment does not run are left out; a cell without a value prints a dash and
+    keeps its reason.
+    """
+    return fill(spec, rows_of(spec, scores, context, comparisons, evidence), context, paper)
+
+
+def rows_of(
+    spec: TableSpec,
+    scores: pd.DataFrame,
+    context: Context,
+    comparisons: pd.DataFrame | None = None,
+    evidence: pd.DataFrame | None = None,
+) -> list[tuple[Row, CellSource]]:
+    """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
+    index: _Index | ComparisonIndex
+    index = _Index(scores, context) if comparisons is None else ComparisonIndex(comparisons, context)
+    index.evidence = None if evidence is None else Evidence(evidence, context.encoders)
+    return [(_with_encoder(row, context), index) for row in _rows(spec, context, index)]
+
+
+def fill(
+    spec: TableSpec, filled: Sequence[tuple[Row, CellSource]], context: Context, paper: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
+    section = context.dataset if spec.sectioned else ""
+    records: list[dict[str, object]] = []
+    for panel in spec.panels:
+        # A table of every metric has a panel per family, and no family scores every method.
+        shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
+        # By the row and not by its label: two rows with one label keep their own numbers.
+        lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
+        marking = _mark(spec, panel, lines, context)
+        for row, _, cells in lines:
+            for column, cell in zip(panel.columns, cells, strict=True):
+                records.append(
+                    {
+                        "panel": panel.title,
+                        "section": section,
+                        "row": row.label,
+                        "column": column.label,
+                        "order": len(records),
+                        **cell.__dict__,
+                        "marking": marking.get((column.label, _contest(spec, row)), "") if row.ranked else "",
+                        **_paper_cell(spec, paper, context, panel, row, column),
+                    }
+                )
+    return pd.DataFrame(records, columns=TABLE_CELLS.names)
+
+
+def is_control(row: str) -> bool:
+    """Whether ``row`` is the printed name of a control."""
+    return row.split(SEPARATOR)[0] in CONTROLS.values()
+
+
+def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
+    if isinstance(index, ComparisonIndex):
+        return [_titled(row, context) for row in spec.rows]
+    if spec.every_metric:
+        declared = method_rows_of(index.scores)
+    else:
+        declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
+    rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
+    rows = [row for row in rows if not row.optional or index.has_scores(row)]
+    rows = [_titled(row, context) for row in rows]
+    if spec.open_rows:
+        declared_methods = {row.method for row in rows}
+        last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
+        rows[last + 1 : last + 1] = [
+            Row((method_name(key, context.display),), method=key)
+            for key in context.methods
+            if key not in METHODS
+            and key not in declared_methods
+            and not (spec.collaborative and key in context.references)
+        ]
+    if spec.scored_only:
+        rows = [row for row in rows if not row.method or index.has_method(row)]
+    if spec.with_controls:
+        rows += [
+            Row((name, *stub), method=key, encoder=role, ranked=False, group="controls", encoder_place=place)
+            for key, name in CONTROLS.items()
+            for stub, role, place in _evaluators(spec)
+        ]
+    return rows
+
+
+def _titled(row: Row, context: Context) -> Row:
+    """Return a row under the name that the configuration gives its method, where that is not the paper's."""
+    if row.rival:
+        pair = [
+            (short_method_name(key), context.display.get(key, short_method_name(key)))
+            for key in (row.method, row.rival)
+        ]
+        declared, title = (" vs. ".join(names) for names in zip(*pair, strict=True))
+    else:
+        known = method_name(row.method)
+        declared, title = row.stub[0] if row.stub[0] == row.method else known, method_name(row.method, context.display)
+    if row.stub[0] != declared or title == declared:
+        return row
+    return replace(row, stub=(title, *row.stub[1:]), paper=row.paper or row.label)
+
+
+def _with_encoder(row: Row, context: Context) -> Row:
+    """Return a row that names its encoder under the configuration's title, where that is not the paper's name."""
+    title = context.encoder_name(row.encoder)
+    known = (encoder_name(row.encoder), encoder_name(context.encoders.get(row.encoder, row.encoder)))
+    if row.encoder_place is None or title in known:
+        return row
+    stub = (*row.stub[: row.encoder_place], title, *row.stub[row.encoder_place + 1 :])
+    return replace(row, stub=stub, paper=row.paper or row.label)
+
+
+def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str, int | None]]:
+    """Return (further stub cells, encoder role, place of its name) of the rows that one method or control has.
+
+    It is one row unless the table ranks within encoders.
+    """
+    if spec.ranked_within != "encoder":
+        return [((), "", None)]
+    return list(dict.fromkeys((row.stub[1:], row.encoder, row.encoder_place) for row in spec.rows))
+
+
+class _Index:
+    """The scores by (method, encoder, metric, variant), and why one of them may be missing."""
+
+    def __init__(self, scores: pd.DataFrame, context: Context) -> None:
+        self.evidence: Evidence | None = None
+        summary = seed_summary(scores).to_dict("records")
+        self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
+        self.seeds = scores.groupby("method")["seed"].nunique()
+        self.pooled = set(scores.loc[scores["seed"] == ALL_SEEDS, KEYS].itertuples(index=False, name=None))
+        self.context = context
+        self.scores = scores
+        self.encoders = set(scores["encoder"])
+        self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
+
+    def has_scores(self, row: Row) -> bool:
+        """Whether anything was scored with the row's encoder."""
+        return self._encoder(row.encoder) in self.encoders
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
+        return any(
+            (row.method, self._encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
+            for column in panel.columns
+        )
+
+    def has_method(self, row: Row) -> bool:
+        """Whether anything was scored for the row's method."""
+        return row.method in self.seeds.index
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the unmarked cell of ``row`` and ``column``."""
+        method = column.method or row.method
+        metric = row.metric or column.metric
+        role = column.encoder or row.encoder
+        if column.fixed:
+            text = column.fixed.get(row.label, "")
+            none = f"no configuration is declared for {row.label}"
+            none = "a reference has no configuration" if method in CONTROLS else none
+            return Cell(text=text) if text else Cell(reason=none)
+        setting = row.setting or column.setting
+        if setting:
+            return self._setting(method, setting)
+        if column.derive is not None:
+            derived = column.derive(row, self.scores, self.context.encoders)
+            return Cell(derived.value, text=derived.text, reason=derived.reason)
+        if metric == SEEDS:
+            return self._seed_count(method, row)
+        if column.beside:
+            return self._pair(row, column)
+        found = self.summary.get((method, self._encoder(role), metric, column.variant))
+        if found is None:
+            return Cell(reason=self._why(method, role, metric, row))
+        value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
+        if count == 0:
+            return Cell(reason=str(found["note"]) or f"{metric} is undefined for {row.label}")
+        if column.minus:
+            other = self.cell(row, replace(column, method=column.minus, minus=""))
+            if math.isnan(other.value):
+                return Cell(reason=other.reason)
+            value, deviation = value - other.value, NAN
+        decimals = column.decimals if row.decimals is None else row.decimals
+        unit = row.unit or column.unit
+        text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
+        if column.deviation != "none" and not math.isnan(deviation):
+            text += f" ± {printed(deviation, decimals)}"
+        if column.interval:
+            keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
+            ends = [self.summary.get((method, self._encoder(role), metric, key)) for key in keys]
+            bounds = [printed(end["mean"], decimals) for end in ends if end is not None]
+            if bounds or method not in CONTROLS:  # what chance gives is exact: it has none
+                low, high = bounds
+                text = minus(f"{text} [{low}, {high}]")
+        pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
+        expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
+        partial = f"mean over {count} of {expected} seeds" if count < expected else ""
+        few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
+        small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
+        return Cell(value, deviation, count, text, "; ".join(filter(None, (partial, small))))
+
+    def _pair(self, row: Row, column: Column) -> Cell:
+        single = replace(column, beside="", signed=False)
+        own, other = self.cell(row, single), self.cell(row, replace(single, method=column.beside))
+        if math.isnan(own.value) or math.isnan(other.value):
+            return Cell(reason=own.reason or other.reason)
+        decimals = column.decimals if row.decimals is None else row.decimals
+        difference = f" ({printed(own.value - other.value, decimals, signed=True)})" if column.signed else ""
+        text = f"{own.text} / {other.text}{difference}".replace("-", "−")
+        return Cell(n=min(own.n, other.n), text=text, reason=own.reason or other.reason)
+
+    def _setting(self, method: str, name: str) -> Cell:
+        value = self.context.settings.get(method, {}).get(name)
+        if value is None:
+            absent = "a reference has no configuration" if method in CONTROLS else "does not apply to this method"
+            return Cell(reason=absent)
+        if isinstance(value, bool):
+            return Cell(text="✓" if value else "✗")
+        if isinstance(value, str):
+            return Cell(text=value)
+        return Cell(text=f"{value:g}" if float(value).is_integer() else f"{value:.3g}")
+
+    def _seed_count(self, method: str, row: Row) -> Cell:
+        count = int(self.seeds.get(method, 0))
+        if not count:
+            return Cell(reason=f"nothing was scored for {row.label}")
+        return Cell(float(count), NAN, count, str(count))
+
+    def _encoder(self, role: str) -> str:
+        return self.context.encoders.get(role, role)
+
+    def _why(self, method: str, role: str, metric: str, row: Row) -> str:
+        encoder = self._encoder(role)
+        for key in (encoder, role, metric, method):
+            if key and key in self.context.absences:
+                return self.context.absences[key]
+        if method and method not in self.context.methods and method not in self.seeds:
+            return f"{method_name(method, self.context.display)} is not run in experiment {self.context.experiment}"
+        if encoder and encoder not in self.encoders:
+            return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
+        if (encoder, metric) not in self.metrics:
+            return f"{metric} was not computed in experiment {self.context.experiment}"
+        return f"{metric} has no score for {row.label}"
+
+
+def _mark(
+    spec: TableSpec, panel: Panel, lines: Sequence[tuple[Row, CellSource, Sequence[Cell]]], context: Context
+) -> dict[tuple[str, str], str]:
+    """Mark the cells of ``panel``; return what the marks rest on by (column, contest)."""
+    found = {}
+    for place, column in enumerate(panel.columns if spec.comparisons is None else ()):
+        if not column.direction:
+            continue
+        contests: dict[str, list[tuple[Row, CellSource, Cell]]] = {}
+        for row, source, cells in lines:
+            if row.ranked and row.method not in context.unranked and not math.isnan(cells[place].value):
+                contests.setdefault(_contest(spec, row), []).append((row, source, cells[place]))
+        for name, entries in contests.items():
+            # No test spans the experiments of a sweep.
+            own = {id(source): source for _, source, _ in entries}
+            evidence = entries[0][1].evidence if len(own) == 1 else None
+            contest = [(row, cell) for row, _, cell in entries]
+            found[column.label, name] = mark(column, contest, context.marks, evidence)
+    return found
+
+
+def _contest(spec: TableSpec, row: Row) -> str:
+    return {"": "", "encoder": row.encoder, "point": row.point}[spec.ranked_within]
+
+
+def _paper_cell(
+    spec: TableSpec, paper: pd.DataFrame | None, context: Context, panel: Panel, row: Row, column: Column
+) -> dict[str, float | str]:
+    belongs = context.paper_dataset if spec.sectioned or context.paper_dataset == spec.dataset else ""
+    if paper is None or not belongs:
+        return {"paper_value": NAN, "paper_deviation": NAN, "paper_text": ""}
+    section = context.paper_dataset if spec.sectioned else ""
+    place = (paper, panel.title, section, row.paper or row.label, column.paper or column.label)
+    value, deviation = paper_cell(*place)
+    text = "" if column.fixed or not math.isnan(value) else paper_text(*place)
+    return {"paper_value": value, "paper_deviation": deviation, "paper_text": text}

@@ -1,0 +1,72 @@
+"""The table of certified encoders on the terminal, from certificates and embedded human texts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
+from favor.foundation.parquet import read_parquet
+from favor.scores.author_retrieval import retrieval_scores
+from favor.scores.inputs import Sources, unit_embeddings
+from favor.scores.metric import scores_frame
+from favor.scores.stel import stel_scores
+from favor.tables.build import build_table
+from favor.tables.cautions import sentences
+from favor.tables.cell_table import rows_of_cells
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
+from favor.tables.notes import footnotes, letter
+
+NO_TEXTS = "no experiment of the configuration measures with this encoder, so it has no human texts"
+
+
+def certificate_lines(
+    certificates: Mapping[str, Path], texts: Mapping[str, Path], context: Context, settings: Mapping[str, Any]
+) -> list[str]:
+    """Return the table ``encoder-certificates`` of some encoders as lines, cautions first.
+
+    certificates: files of the table ``certificate``, by encoder.
+    texts: files of the table ``source_embeddings`` of one experiment, by encoder; without an encoder it has no texts.
+    context: of that experiment.
+    settings: draws and seed of the family ``author_retrieval``.
+    """
+    scores = stel_scores({name: read_parquet(path, CERTIFICATE) for name, path in certificates.items()})
+    retrieval = scores_frame(row for name, path in texts.items() for row in _retrieval(name, path, settings))
+    spec = printed_spec("encoder-certificates")
+    cells = build_table(spec, pd.concat([scores, retrieval], ignore_index=True), context)
+    if not texts:  # of the reasons, the one that says what to do
+        cells.loc[cells["reason"] != "", "reason"] = NO_TEXTS
+    lines = sentences(retrieval, set(texts), context.encoder_titles)
+    reasons = footnotes(cells)
+    for panel, own in cells.groupby("panel", sort=False):
+        lines += ["", str(panel), *_aligned(own, reasons)]
+    return [*lines, "", *(f"{letter(number)}: {reason}" for reason, number in reasons.items())]
+
+
+def _retrieval(encoder: str, path: Path, settings: Mapping[str, Any]) -> list[Any]:
+    frame = read_parquet(path, SOURCE_EMBEDDINGS)
+    train, test = (_texts(frame[frame["kind"] == kind]) for kind in ("train", "test"))
+    return list(retrieval_scores(encoder, train, test, settings["draws"], settings["seed"]))
+
+
+def _texts(frame: pd.DataFrame) -> Sources:
+    ordered = frame.sort_values(["client", "item"], ignore_index=True)
+    return Sources(ordered[["client", "item", "topic"]], unit_embeddings(ordered["embedding"]))
+
+
+def _aligned(cells: pd.DataFrame, reasons: Mapping[str, int]) -> list[str]:
+    rows = [["Encoder", *dict.fromkeys(cells["column"])]]
+    for _, row, line in rows_of_cells(cells):
+        marks = [f" {letter(reasons[cell['reason']])}" if cell["reason"] else "" for cell in line]
+        rows.append([row, *(cell["text"] + mark for cell, mark in zip(line, marks, strict=True))])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]

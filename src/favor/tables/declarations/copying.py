@@ -1,0 +1,26 @@
+"""What every method's outputs share word for word with training texts: the own author's, and other clients'."""
+
+from favor.paper.names import METHODS
+from favor.tables.specs import Column, Panel, TableSpec, method_rows
+
+
+def _columns(prefix: str, variant: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{prefix}:\nshare of 5-grams", "copy5_rate", variant=variant, deviation="inline"),
+        Column(f"{prefix}:\nlongest span", "longest_copy", variant=variant, decimals=1, deviation="inline"),
+    )
+
+
+TABLE = TableSpec(
+    label="copying",
+    title="Copying",
+    caption="What outputs share word for word with what the author's client trained on (own), and with what all other "
+    "clients trained on (others), which reaches an output through the shared adapter alone. Share of 5-grams: those of "
+    "others are in no own text. Longest span: mean words of the longest shared sequence of at least 5 words, of "
+    "outputs cut to one length. The row of own continuations is what authors repeat without copying. The others' texts "
+    "are more than the own ones, so compare down a column and not across.",
+    rows=method_rows(*METHODS),
+    panels=(Panel((*_columns("Own", ""), *_columns("Others", "others"))),),
+    sources=("copying",),
+    section="Voice kept, diversity and copying",
+)

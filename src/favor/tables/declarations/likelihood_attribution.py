@@ -1,0 +1,145 @@
+"""What every row's adapters know of their authors, read off unseen texts without generating."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from favor.paper.names import METHODS
+from favor.tables.cells import printed
+from favor.tables.derived import missing
+from favor.tables.specs import Column, Derived, Panel, Row, TableSpec, method_rows
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
+
+RIVAL = "favor"  # the row that the others are compared with
+BY_CONSTRUCTION = "one model for all"  # what the note of an interval begins with where a row has one model
+
+
+def _number(value: float, decimals: int) -> str:
+    return printed(value, decimals).replace("-", "−")
+
+
+def _adjusted(found: Mapping[tuple[str, str], tuple[float, str]], rival: str) -> dict[str, float]:
+    """Return Holm's p of every row against ``rival``: over the tests that the column prints."""
+    from favor.statistics.paired import holm  # numpy, which is not loaded while the workflow is parsed
+
+    tests = {}
+    for (method, variant), (value, _) in found.items():
+        if variant.startswith("minus:") and variant.endswith("_p"):
+            other = variant.removeprefix("minus:").removesuffix("_p")
+            if rival in (method, other):
+                tests[other if method == rival else method] = value
+    return dict(zip(tests, map(float, holm(list(tests.values()))), strict=True))
+
+
+def _cell(
+    metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, minus: str = "", chance: bool = False
+) -> Callable[..., Derived]:
+    """Return what computes a column: the score with its interval.
+
+    forgetting: a negative value is marked. minus: the row's value minus that of this method, with Holm's p. chance:
+    what chance gives stands beside it.
+    """
+
+    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+        own = scores[scores["metric"] == metric]
+        keys = zip(own["method"].astype(str), own["variant"].astype(str), strict=True)
+        found = dict(zip(keys, zip(own["value"].astype(float), own["note"].astype(str), strict=True), strict=True))
+        name, sign, method = variant, 1.0, row.method
+        if minus:
+            name, reverse = f"minus:{minus}", f"minus:{row.method}"
+            if row.method == minus:
+                return missing("the row that the others are compared with")
+            if (method, name) not in found:
+                method, name, sign = minus, reverse, -1.0
+        value, note = found.get((method, name), (float("nan"), f"{metric} was not compared or scored"))
+        if note:
+            return missing(str(note))
+        prefix = f"{name}_" if name else ""
+        ends = [found[method, f"{prefix}{end}"] for end in ("low", "high")]
+        text = _number(sign * value, decimals)
+        fixed = str(ends[0][1])
+        if not fixed:
+            low, high = sorted(sign * end for end, _ in ends)
+            text += f" [{_number(low, decimals)}, {_number(high, decimals)}]"
+        elif chance and fixed.startswith(BY_CONSTRUCTION):
+            text += " (chance)"
+        if minus:
+            p = _adjusted(found, minus)[row.method]
+            text += f", p {'< .001' if p < 0.001 else f'= {p:.3f}'.replace('0.', '.', 1)}"
+        if forgetting and value < 0:
+            text += " ▼"
+        return Derived(text, sign * value, fixed)
+
+    return derive
+
+
+def _chance(metric: str, variant: str = "chance") -> Callable[..., Derived]:
+    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+        own = scores[
+            (scores["metric"] == metric) & (scores["variant"] == variant) & (scores["method"] == row.method)
+        ].dropna(subset="value")
+        if own.empty:
+            return missing(f"{metric} was not scored")
+        return Derived(_number(float(own["value"].iloc[0]), 3), float(own["value"].iloc[0]))
+
+    return derive
+
+
+TABLE = TableSpec(
+    label="likelihood-attribution",
+    title="What the adapters know",
+    caption="Every client's final model reads every client's held-out texts, of which none was trained on or prompted "
+    "with; nothing is generated. Gain: log-likelihood under an adapter minus that under the base, in nats per token. "
+    "Voice gain: the gain of an author's own adapter minus that of the others' on the same texts. Top-1, mean "
+    "reciprocal rank and AUC: whether a text's gain, less each adapter's mean, points to its author's adapter. A row "
+    "with one model for all is at chance by construction and has no interval. Same topic: among authors of one topic. "
+    "Function words: content words are read and not counted. ▼: below 0, so forgotten. In brackets 95 % intervals over "
+    "authors, who keep their texts of all seeds. Minus FAVoR: paired differences, Holm's p over the column.",
+    rows=method_rows(*METHODS),
+    panels=(
+        Panel(
+            (
+                Column("Own gain", derive=_cell("likelihood_own_gain", forgetting=True)),
+                Column("Others' gain", derive=_cell("likelihood_others_gain", forgetting=True)),
+                Column("Voice gain", derive=_cell("likelihood_voice_gain", chance=True)),
+                Column("Voice gain,\nbits per character", derive=_cell("likelihood_voice_gain", "bits_per_character")),
+                Column("Neutral\nsentences", derive=_cell("likelihood_neutral_gain", forgetting=True)),
+            ),
+            "Gain over the base",
+        ),
+        Panel(
+            (
+                Column("Top-1", derive=_cell("likelihood_top1", chance=True)),
+                Column("By\nchance", derive=_chance("likelihood_top1")),
+                Column("MRR", derive=_cell("likelihood_mrr", chance=True)),
+                Column("By\nchance ", derive=_chance("likelihood_mrr")),
+                Column("AUC", derive=_cell("likelihood_auc", chance=True)),
+            ),
+            "Attribution",
+        ),
+        Panel(
+            (
+                Column("Voice gain,\nsame topic", derive=_cell("likelihood_voice_gain", "same_topic")),
+                Column("Top-1,\nsame topic", derive=_cell("likelihood_top1", "same_topic", chance=True)),
+                Column("By chance,\nsame topic", derive=_chance("likelihood_top1", "same_topic_chance")),
+                Column("Voice gain,\nfunction words", derive=_cell("likelihood_voice_gain", "function_words")),
+                Column("Top-1,\nfunction words", derive=_cell("likelihood_top1", "function_words", chance=True)),
+            ),
+            "Controls for topic",
+        ),
+        Panel(
+            (
+                Column("Voice gain", derive=_cell("likelihood_voice_gain", minus=RIVAL)),
+                Column("Own gain", derive=_cell("likelihood_own_gain", minus=RIVAL)),
+                Column("Top-1", derive=_cell("likelihood_top1", minus=RIVAL)),
+            ),
+            "Minus FAVoR",
+        ),
+    ),
+    sources=("likelihood",),
+    section="Voice kept, diversity and copying",
+    with_controls=False,
+)

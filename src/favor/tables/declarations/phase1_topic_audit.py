@@ -1,0 +1,96 @@
+"""Topics and same-topic negatives: what the verification protocol can draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from favor.corpora.posts import UNKNOWN_TOPIC
+from favor.scores.metric import SOURCE
+from favor.tables.derived import agreement, missing, row_values, spread
+from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
+
+MINIMUM_AUTHORS = 3
+
+
+def _topics(scores: pd.DataFrame) -> pd.Series:
+    rows = scores[scores["metric"] == "topic_authors"].sort_values(["value", "variant"], ascending=[False, True])
+    return rows.set_index("variant")["value"].astype(int)
+
+
+def _share(name: str, count: int, authors: int) -> Derived:
+    return Derived(f"{name}{count}/{authors} ({count / authors:.1%})")
+
+
+def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    """Return the value of one audit item, by the row's printed name."""
+    item, topics = row.label, _topics(scores)
+    authors = int(topics.sum())
+    if item == "External-evaluator agreement":
+        found = agreement(scores, roles, "favor", "ditto")
+        if not found.compared:
+            return missing(found.reason)
+        return Derived(f"{len(found.supporting)}/{found.compared} support FAVoR > Ditto", reason=found.reason)
+    if not authors:
+        return missing("topics were not scored")
+    known = topics.drop(UNKNOWN_TOPIC, errors="ignore")
+    match item:
+        case "Evaluation authors":
+            return Derived(str(authors), float(authors))
+        case "Topic source":
+            return Derived("Metadata of the corpus, by author")
+        case "Topics with ≥ 3 authors":
+            usable, every = ((counts >= MINIMUM_AUTHORS).sum() for counts in (known, topics))
+            return Derived(f"{usable} usable; {every} including all buckets")
+        case "Largest topic bucket":
+            return _share(f"{topics.index[0]}: ", topics.iloc[0], authors)
+        case "indUnk bucket":
+            return _share("", int(topics.get(UNKNOWN_TOPIC, 0)), authors)
+        case "Dominant-topic fraction":
+            mean, least = (row_values(scores, "dominant_topic_share", variant)[0] for variant in ("", "minimum"))
+            return Derived(f"mean {mean:.1f}; min {least:.1f}")
+        case "Effective hard-negative mode":
+            found_any = row_values(scores, "generated_negatives").sum() > 0
+            return Derived("Same-topic cross-author" if found_any else "None: no topic has two authors")
+        case "Protocol A same-prompt feasible" | "Protocol C same-prompt feasible":
+            return Derived(str(bool(row_values(scores, "shared_prompts")[0])))
+        case "Protocol A same-topic negatives":
+            return spread(scores, "source_negatives")
+        case "Protocol C same-topic negatives":
+            return spread(scores, "generated_negatives")
+    raise ValueError(f"no audit item '{item}'")
+
+
+_ITEMS = (
+    "Evaluation authors",
+    "Topic source",
+    "Topics with ≥ 3 authors",
+    "Largest topic bucket",
+    "indUnk bucket",
+    "Dominant-topic fraction",
+    "Effective hard-negative mode",
+    "Protocol A same-prompt feasible",
+    "Protocol A same-topic negatives",
+    "Protocol C same-prompt feasible",
+    "Protocol C same-topic negatives",
+    "External-evaluator agreement",
+)
+
+TABLE = TableSpec(
+    label="phase1-topic-audit",
+    title="Topics and negative sampling",
+    caption="Topic and negative-sampling summary. Protocol A pairs an output with a human continuation of a prompt, "
+    "Protocol C with another output, in either order once; a range runs over methods and seeds. Outputs that pass the "
+    "filter; the topic indUnk gives no negatives.",
+    stub_headers=("Audit item",),
+    rows=tuple(Row((item,), method=SOURCE) for item in _ITEMS),
+    panels=(Panel((Column("Value", derive=_value, decimals=0),)),),
+    sources=("topics", "verification"),
+    section="External verifiers",
+    paper="Table 19",
+    open_rows=False,
+    with_controls=False,
+)

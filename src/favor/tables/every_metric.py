@@ -1,0 +1,76 @@
+"""The panels of a table that prints every computed metric: one per family and encoder, a column per metric.
+
+The job makes them from the scores. The report makes them again from the printed cells, which name the same panels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from favor.foundation.registry import METRIC_FAMILIES
+from favor.paper.names import CONTROLS, METHODS, method_name
+from favor.scores.metric import SOURCE, Metric, metrics_of
+from favor.tables.context import Context
+from favor.tables.labels import DIRECTIONS
+from favor.tables.specs import Column, Panel, Row
+
+SOURCE_ROW = "Human texts"
+
+
+def method_rows_of(scores: pd.DataFrame) -> tuple[Row, ...]:
+    """Return a row per method that has scores, the paper's methods first; the human texts by themselves come last."""
+    scored = [method for method in dict.fromkeys(scores["method"]) if method not in (*CONTROLS, SOURCE)]
+    rows = [Row((method_name(method),), method) for method in sorted(scored, key=_order)]
+    human = [Row((SOURCE_ROW,), SOURCE, ranked=False)] if (scores["method"] == SOURCE).any() else []
+    return (*rows, *human)
+
+
+def panels_of_scores(scores: pd.DataFrame, context: Context) -> tuple[Panel, ...]:
+    """Return the panels of the table ``scores``: its families in name order, each of their encoders by itself."""
+    default = scores[scores["variant"] == ""]
+    panels = []
+    for family in METRIC_FAMILIES.names():
+        own = {metric.name: metric for metric in metrics_of(family)}
+        found = default[default["metric"].isin(list(own))]
+        for encoder in sorted(set(found["encoder"])):
+            computed = set(found.loc[found["encoder"] == encoder, "metric"])
+            title = f"{_heading(family)}, {context.encoder_name(encoder)}" if encoder else _heading(family)
+            panels.append(_panel(title, [metric for name, metric in own.items() if name in computed], encoder))
+    return tuple(panels)
+
+
+def panels_of_cells(cells: pd.DataFrame) -> tuple[Panel, ...]:
+    """Return the panels that the printed cells of such a table name."""
+    families = {_heading(family): family for family in METRIC_FAMILIES.names()}
+    panels = []
+    for title, own in cells.groupby("panel", sort=False):
+        metrics = {metric.label: metric for metric in metrics_of(families[str(title).partition(", ")[0]])}
+        panels.append(_panel(str(title), [metrics[label] for label in dict.fromkeys(own["column"])]))
+    return tuple(panels)
+
+
+def _panel(title: str, metrics: Sequence[Metric], encoder: str = "") -> Panel:
+    return Panel(tuple(_column(metric, encoder) for metric in metrics), title)
+
+
+def _column(metric: Metric, encoder: str) -> Column:
+    return Column(
+        metric.label,
+        metric.name,
+        encoder,
+        direction=DIRECTIONS[metric.direction],
+        decimals=3 if math.isfinite(metric.maximum) else 1,
+        deviation="inline",
+        unit="bytes" if metric.unit == "bytes" else "seconds" if metric.unit == "seconds" else "",
+    )
+
+
+def _heading(family: str) -> str:
+    return family.replace("_", " ").capitalize()
+
+
+def _order(method: str) -> int:
+    return METHODS.index(method) if method in METHODS else len(METHODS)

@@ -1,0 +1,246 @@
+"""Table cells as booktabs LaTeX: the files of tables, and what the report prints of them.
+
+Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from favor.paper.names import SEPARATOR
+from favor.tables.build import is_control
+from favor.tables.cell_table import rows_of_cells
+from favor.tables.cells import printed_deviation, printed_paper
+from favor.tables.escape import latex as escape
+from favor.tables.escape import minus
+from favor.tables.notes import footnotes, letter, mark_notes, row_notes
+from favor.tables.specs import Column, Panel, TableSpec
+
+PACKAGES = ("booktabs", "graphicx", "amssymb")
+MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
+SENTENCES = r"p{0.66\textwidth}"  # a column of sentences
+NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
+PAGE_ROWS = 50  # rows of a page that leaves room for the panels' titles, the notes and the caption
+
+
+def latex_table(
+    spec: TableSpec,
+    cells: pd.DataFrame,
+    note: str = "",
+    controls: bool | None = None,
+    deviations: bool = False,
+    paper: bool = False,
+) -> str:
+    """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
+
+    Panels that together are taller than a page go on in a further environment; the last has the notes and the caption.
+
+    Marked cells are set by ``\\favorbest`` and ``\\favorsecond``, which a document may define for itself. A dash
+    carries a letter whose reason stands below the table.
+
+    note: sentence added to the caption, such as which run made the numbers.
+    controls: prints control rows, below a rule; by default what the specification says.
+    deviations: prints every deviation, not only those of the specification's columns, as the HTML table does.
+    paper: prints the paper's value, and ours minus it, below ours.
+    """
+    if spec.every_metric:  # too long for one page: an environment per panel
+        return "\n".join(
+            latex_table(
+                replace(spec, label=f"{spec.label}-{number}", panels=(panel,), every_metric=False),
+                *(cells[cells["panel"] == panel.title], note, controls, deviations, paper),
+            )
+            for number, panel in enumerate(spec.panels, start=1)
+        )
+    return _environment(spec, table_parts(spec, cells, note, controls, deviations, paper))
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """A table in LaTeX, apart from its environment.
+
+    panels: (title as plain text, its cells, columns of a tabular, header line, further lines) per panel.
+    notes, caption: plain text.
+    """
+
+    panels: Sequence[tuple[Panel, pd.DataFrame, str, str, Sequence[str]]]
+    notes: Sequence[str]
+    caption: str
+
+
+def table_parts(
+    spec: TableSpec,
+    cells: pd.DataFrame,
+    note: str = "",
+    controls: bool | None = None,
+    deviations: bool = False,
+    paper: bool = False,
+) -> TableParts:
+    """Return what :func:`latex_table` sets, for an environment of another kind."""
+    shown = (
+        cells
+        if (spec.controls if controls is None else controls)
+        else cells[~cells["row"].map(is_control).astype(bool)]
+    )
+    reasons = footnotes(shown)
+    notes = [*mark_notes(shown), *row_notes(spec, shown)]
+    notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
+    caption = " ".join(filter(None, (spec.caption, note)))
+    numbers = shown[shown["value"].notna()].groupby(["panel", "column"])["text"].agg(list)
+    widest = {
+        place: (max(map(_digits, texts)), any(map(_negative, texts)))
+        for place, texts in numbers.items()
+        if all(map(_NUMBER.fullmatch, texts))  # amounts with units are not in line anyway
+    }
+
+    def text(cell: dict, column: Column) -> str:
+        column = spec.column_in(cell["row"], column)
+        own = _cell(cell, column, reasons, deviations)
+        place = cell["panel"], cell["column"]
+        if place in widest and not math.isnan(cell["value"]):
+            own = _lead(cell["text"], *widest[place]) + own
+        beside, difference = printed_paper(cell, column) if paper else ("", "")
+        if not beside:
+            return own
+        difference = f" ({difference})" if difference else ""
+        return _stacked([own, rf"{{\tiny paper {escape(minus(beside + difference))}}}"], "c")
+
+    panels = [(panel, shown[shown["panel"] == panel.title]) for panel in spec.panels]
+    return TableParts([(panel, own, *_lines(spec, panel, own, text)) for panel, own in panels], notes, caption)
+
+
+def _environment(spec: TableSpec, parts: TableParts) -> str:
+    width = max((_width(spec, panel, cells) for panel, cells, *_ in parts.panels), default=0)
+    sentences = any(column.wide for panel in spec.panels for column in panel.columns)
+    kind = "table*" if sentences or width > NARROW else "table"
+    begin = [
+        rf"\begin{{{kind}}}[htbp]",
+        r"\centering",
+        r"\scriptsize" if sentences or width > WIDE else r"\footnotesize",
+        r"\setlength{\tabcolsep}{4pt}",
+        r"\renewcommand{\arraystretch}{1.08}",
+    ]
+    lines = [f"% {spec.label}: needs {', '.join(PACKAGES)}", *MARKS, *begin]
+    rows = 0
+    for panel, cells, columns, head, body in parts.panels:
+        rows += cells["row"].nunique()
+        if rows > PAGE_ROWS and panel is not spec.panels[0]:  # what is taller than a page would run off it
+            lines += [rf"\end{{{kind}}}", *begin]
+            rows = cells["row"].nunique()
+        if panel.title:
+            lines.append(rf"\par\vspace{{5pt}}\textit{{{escape(panel.title)}}}\par\vspace{{2pt}}")
+        lines += [
+            # Scaled only when wider than the line: most tables keep their natural size.
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}%",
+            "}",
+        ]
+    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in parts.notes]
+    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(parts.caption)}}}", rf"\label{{tab:{spec.label}}}"]
+    lines.append(rf"\end{{{kind}}}")
+    return "\n".join(lines) + "\n"
+
+
+def _width(spec: TableSpec, panel: Panel, cells: pd.DataFrame) -> int:
+    """Return about how many characters the widest line of a panel has."""
+    texts = cells.assign(width=cells["text"].str.len()).groupby("column")["width"].max()
+    headers = {column.label: max(map(len, column.header.split("\n"))) for column in panel.columns}
+    columns = sum(2 + max(headers[name], int(texts.get(name, 0))) for name in headers)
+    stubs = max((len(row) for row in cells["row"].unique()), default=0)
+    return columns + stubs + (12 if spec.sectioned else 0)
+
+
+def _lines(
+    spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]
+) -> tuple[str, str, list[str]]:
+    """Return the columns of a panel's tabular, its header and its other lines; groups are set apart by a rule."""
+    stubs = (["Dataset"] if spec.sectioned else []) + list(spec.stub_headers)
+    headers = [escape(stub) for stub in stubs] + [_header(column) for column in panel.columns]
+    lines: list[str] = []
+    columns = {column.label: column for column in panel.columns}
+    groups = {row.label: row.group for row in spec.rows}
+    previous: tuple[str, str, bool] | None = None
+    for section, row, line in rows_of_cells(cells):
+        current = (section, groups.get(row, ""), is_control(row))
+        if previous is not None and current != previous:
+            lines.append(r"\midrule")
+        first = previous is None or previous[0] != current[0]
+        previous = current
+        texts = [escape(section) if first else ""] if spec.sectioned else []
+        texts += _stub(row, len(spec.stub_headers))
+        texts += [cell_text(cell, columns[cell["column"]]) for cell in line]
+        lines.append(tabular_line(texts))
+    return "l" * len(stubs) + "".join(map(_alignment, panel.columns)), tabular_line(headers), lines
+
+
+def tabular_line(texts: Sequence[str]) -> str:
+    """Return one line of a tabular. The end of the line before, or a rule, takes a "[" or "*" as its own argument."""
+    start = "{}" if texts[0].startswith(("[", "*")) else ""
+    return start + " & ".join(texts) + r" \\"
+
+
+def _stub(row: str, count: int) -> list[str]:
+    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
+    padded = parts + [""] * (count - len(parts))
+    return [rf"\textit{{{escape(part)}}}" if is_control(row) and part else escape(part) for part in padded[:count]]
+
+
+def _alignment(column: Column) -> str:
+    return SENTENCES if column.wide else "c"
+
+
+def _header(column: Column) -> str:
+    arrow = {"up": r" $\uparrow$", "down": r" $\downarrow$", "": ""}[column.direction]
+    lines = [escape(line) for line in column.header.split("\n")]
+    lines[-1] += arrow
+    return lines[0] if len(lines) == 1 else _stacked(lines, "b")
+
+
+def _stacked(lines: Sequence[str], position: str) -> str:
+    return rf"\begin{{tabular}}[{position}]{{@{{}}c@{{}}}}" + r"\\[-1pt]".join(lines) + r"\end{tabular}"
+
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?( ± .*)?")
+
+
+def _digits(text: str) -> int:
+    """Return how many digits a number has before its point."""
+    found = re.match(r"[+-]?(\d*)", text)
+    return len(found[1]) if found else 0
+
+
+def _negative(text: str) -> bool:
+    return text.startswith("-")
+
+
+def _lead(text: str, digits: int, negative: bool) -> str:
+    """Return the room of the digits and the sign that a number lacks, so that a centred column aligns at the point."""
+    missing = digits - _digits(text)
+    sign = r"\phantom{$-$}" if negative and not text.startswith(("-", "+")) else ""
+    return sign + (rf"\phantom{{{'0' * missing}}}" if missing else "")
+
+
+def _cell(cell: dict, column: Column, reasons: dict[str, int], deviations: bool) -> str:
+    sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
+    if math.isnan(cell["value"]):
+        # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
+        ragged = r"\raggedright\let\\\tabularnewline " if column.wide else ""
+        return ragged + escape(cell["text"]) + sign
+    sign = sign and rf"\rlap{{{sign}}}"  # takes no room, so that the column aligns
+    mean, _, deviation = minus(cell["text"]).partition(" ± ")
+    if deviations:
+        deviation = printed_deviation(cell, column)
+    wrap = {"best": r"\favorbest{%s}", "second": r"\favorsecond{%s}", "": "%s"}[cell["mark"]]
+    if deviation and column.deviation == "stacked":
+        return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
+    return wrap % escape(" ± ".join(filter(None, (mean, deviation)))) + sign

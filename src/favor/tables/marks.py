@@ -1,0 +1,104 @@
+"""Which cells of a column are marked: those not distinguishable from the best, or the best by printed means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from favor.statistics.paired import holm
+from favor.tables.cells import Cell, printed
+from favor.tables.context import Marks
+from favor.tables.specs import Column, Row
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
+
+LEVEL = 0.05  # a Holm-adjusted p from here on leaves two rows indistinguishable
+# The evidence behind the bold marks of a column, or why nothing is marked; a column of ``table_cells``.
+BY_MEANS, BY_EVIDENCE = "printed means", "paired evidence"
+UNTESTED = "no paired test covers these columns"
+TOGETHER = "the references are not distinguishable, so the score does not measure voices here"
+EVEN = "no row is distinguishable from the best"
+
+
+class Evidence:
+    """The table ``evidence`` of one experiment: how sure it is that two rows differ."""
+
+    def __init__(self, table: pd.DataFrame, encoders: Mapping[str, str]) -> None:
+        self.encoders = encoders
+        keys = ["encoder", "metric", "left_method", "right_method"]
+        self.rows = {tuple(row[key] for key in keys): row for row in table.to_dict("records")}
+
+    def p(self, column: Column, row: Row, rival: Row) -> float:
+        """Return the p of two rows in a column; 1 for a row against itself, NaN where they were not compared."""
+        (encoder, method), (other, left) = (self._place(column, each) for each in (row, rival))
+        if encoder != other:
+            return math.nan
+        return 1.0 if method == left else self._p(encoder, self._metric(column, row), method, left)
+
+    def separates(self, column: Column, row: Row) -> bool | None:
+        """Return whether own continuations lie above other authors'; None where the two were not compared."""
+        encoder, metric = self._place(column, row)[0], self._metric(column, row)
+        found = self.rows.get((encoder, metric, "gold", "shuffled"))
+        if found is not None:
+            return bool(found["low"] > 0)
+        found = self.rows.get((encoder, metric, "shuffled", "gold"))
+        return None if found is None else bool(found["high"] < 0)
+
+    def _place(self, column: Column, row: Row) -> tuple[str, str]:
+        role = column.encoder or row.encoder
+        return self.encoders.get(role, role), column.method or row.method
+
+    @staticmethod
+    def _metric(column: Column, row: Row) -> str:
+        # What is kept of a score orders rows as the score does.
+        metric = row.metric or column.metric
+        return metric.removeprefix("kept_") if metric.startswith("kept_") else metric if not column.variant else ""
+
+    def _p(self, encoder: str, metric: str, method: str, other: str) -> float:
+        for key in ((encoder, metric, method, other), (encoder, metric, other, method)):
+            if key in self.rows:
+                return float(self.rows[key]["p"])
+        return math.nan
+
+
+Contest = Sequence[tuple[Row, Cell]]
+
+
+def mark(column: Column, contest: Contest, marks: Marks, evidence: Evidence | None) -> str:
+    """Mark the cells of one contest, the ranked rows of a column that have a value; return what the marks rest on.
+
+    By means, the best and the second-best *printed* number are marked, so rows that print the same number share a
+    mark. By evidence, "best" goes to the best row and to every row whose difference to it has a Holm-adjusted p of
+    ``LEVEL`` or more. Nothing is marked where a test is missing, where the references are not distinguishable, or
+    where every row would be.
+    """
+    if len(contest) < 2:
+        return ""
+    if marks == "paper":
+        _mark_by_means(column, contest)
+        return BY_MEANS
+    best, _ = (max if column.direction == "up" else min)(contest, key=lambda entry: entry[1].value)
+    p = [math.nan if evidence is None else evidence.p(column, row, best) for row, _ in contest]
+    separated = None if evidence is None else evidence.separates(column, best)
+    if any(map(math.isnan, p)) or separated is None:
+        return UNTESTED
+    if not separated:
+        return TOGETHER
+    # The best row is not tested against itself.
+    adjusted = iter(holm([value for (row, _), value in zip(contest, p, strict=True) if row is not best]))
+    equal = [row is best or next(adjusted) >= LEVEL for row, _ in contest]
+    if all(equal):
+        return EVEN
+    for (_, cell), tied in zip(contest, equal, strict=True):
+        cell.mark = "best" if tied else ""
+    return BY_EVIDENCE
+
+
+def _mark_by_means(column: Column, contest: Contest) -> None:
+    numbers = [Decimal(printed(cell.value, column.decimals)) for _, cell in contest]
+    ranks = sorted(set(numbers), reverse=column.direction == "up")
+    for number, (_, cell) in zip(numbers, contest, strict=True) if len(ranks) > 1 else ():
+        cell.mark = {ranks[0]: "best", ranks[1]: "second"}.get(number, "")

@@ -1,0 +1,293 @@
+"""What a table is: rows, columns, direction, format and source, as data.
+
+A table is added by one file ``declarations/<label with _ for ->.py`` that defines ``TABLE = TableSpec(...)`` and by
+naming its label in the configuration; nothing else changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from favor.foundation.errors import UserError
+from favor.foundation.registry import METRIC_FAMILIES, TABLES
+from favor.paper.names import SEPARATOR, encoder_name, method_name, short_method_name
+from favor.scores.metric import families_of
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
+
+Direction = Literal["up", "down", ""]
+Deviation = Literal["none", "inline", "stacked"]
+Unit = Literal["", "count", "bytes", "seconds"]
+Statistic = Literal[
+    "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "p_holm", "n"
+]
+# The sections of the report, in its order: the paper's, and one for tables that the paper does not have.
+Section = Literal[
+    "Main text",
+    "Qualitative examples",
+    "Prompting and retrieval baselines",
+    "Source-space controls",
+    "Base-model sensitivity",
+    "100-author stress test",
+    "Data scale and imbalance",
+    "Cold-start details",
+    "Human audit and judges",
+    "External verifiers",
+    "Author-disjoint style encoder",
+    "Mythos-Reddit",
+    "FedDPA gates",
+    "Component ablations",
+    "Efficiency and communication",
+    "Statistical testing",
+    "Voice kept, diversity and copying",
+    "Privacy",
+    "Further tables of this workflow",
+]
+POINT = "{point}"  # stands in a row of a table over points for the point's name
+METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric's name
+
+COMPARISON_NOTE = (
+    "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
+    "from one set of draws of seed-author clusters; author clusters and Holm's correction over the table's p stand "
+    "beside them."
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: the printed leading cells (``stub``), and the method key and encoder role that its scores carry.
+
+    ``ranked``: whether the row takes part in best and second-best. ``group``: a rule is drawn where it changes.
+    ``encoder_place``: which of the leading cells names the encoder, so that its own title can stand there.
+    ``optional``: left out where nothing was scored for it. ``paper``: the row's name in the paper's table where it
+    differs from the stub. ``metric``, ``setting``, ``decimals`` and ``unit`` go before
+    the column's, for tables whose rows are quantities. ``rival``: the method that ``method`` is compared with.
+    ``point``: the point of a sweep that the row stands for.
+    """
+
+    stub: tuple[str, ...]
+    method: str = ""
+    encoder: str = ""
+    ranked: bool = True
+    group: str = ""
+    optional: bool = False
+    paper: str = ""
+    metric: str = ""
+    setting: str = ""
+    decimals: int | None = None
+    unit: Unit = ""
+    rival: str = ""
+    point: str = ""
+    encoder_place: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The stub cells as one string, which names the row in ``table_cells``."""
+        return SEPARATOR.join(self.stub)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A cell that a specification computes itself: its text, its number where it is one, and why it is a dash."""
+
+    text: str
+    value: float = float("nan")
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a metric of the scores table, for the row's method and encoder unless the column names its own."""
+
+    header: str  # printed; "\\n" breaks the line (a hyphen before it stays joined)
+    metric: str = ""
+    encoder: str = ""  # role ("style", "independent", "semantic") or key
+    method: str = ""
+    variant: str = ""
+    direction: Direction = ""  # filled in from the metric (favor.tables.labels); only a ``derive`` column says it
+    decimals: int = 3
+    deviation: Deviation = "none"
+    interval: bool = False  # printed behind the value: from its variants "low" to "high", or "{variant}_low" and so on
+    fixed: Mapping[str, str] = field(default_factory=dict)  # text by row label instead of a score
+    wide: bool = False  # holds sentences, which wrap
+    # Computes the cell from the row, the scores and the encoder key by role.
+    derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
+    paper: str = ""  # the column's name in the paper's table where it differs from ``label``
+    statistic: Statistic | None = None  # of a comparison instead of a score
+    setting: str = ""  # of the row's method, as it ran (favor.federation.record.run_check)
+    minus: str = ""  # method whose value is taken from the column's own
+    unit: Unit = ""  # printed in the multiple of it that a reader thinks in, instead of with ``decimals``
+    signed: bool = False  # "+" is printed
+    # Method whose value is printed after the column's own, "0.755 / 0.685", the difference in brackets if ``signed``.
+    beside: str = ""
+    compared: bool = True  # ours minus the paper's is printed; a difference of p-values or counts has no meaning
+
+    @property
+    def label(self) -> str:
+        """The header on one line, which names the column in ``table_cells``."""
+        return self.header.replace("-\n", "-").replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A block of columns with its own header; most tables have one, without a title."""
+
+    columns: tuple[Column, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Which methods a table compares, as (left, right) method keys; positive differences favour the left.
+
+    ``metrics``: metric -> the encoder roles it is taken in. ``exact``: metrics that print McNemar's or Wilcoxon's p.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    metrics: Mapping[str, tuple[str, ...]]
+    exact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of the paper (or a user's own).
+
+    ``label``: the paper's label without "tab:". ``sources``: score families whose files the table reads.
+    ``section``: of the report. ``paper``: where the paper prints the table, for the report's sentence about it.
+    ``dataset``: the corpus the paper's table is about, ""
+    where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
+    paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
+    LaTeX too. ``ranked_within``: "encoder" or "point" ranks the rows of each apart. ``notes``: printed below where
+    their first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
+    ``scored_only``: rows of methods that its families did not score are left out. ``row_source``: makes the rows from
+    the scores, for a table whose rows the configuration decides.
+    ``collaborative``: of methods that the paper does not know, those that federate only are appended.
+    ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
+    ``every_metric``: prints every metric that is computed for the experiment, in panels that
+    :mod:`favor.tables.every_metric` makes from the scores.
+    ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
+    (:mod:`favor.tables.sweeps`); the table belongs to a sweep, not to an experiment.
+    ``remarks``: sentences about this run, printed below where their key is a row's first cell
+    or a column's method, or ""
+    (:mod:`favor.tables.remarks`).
+    """
+
+    label: str
+    title: str
+    caption: str
+    rows: tuple[Row, ...]
+    panels: tuple[Panel, ...]
+    sources: tuple[str, ...]
+    section: Section = "Further tables of this workflow"
+    paper: str = ""
+    stub_headers: tuple[str, ...] = ("Method",)
+    sectioned: bool = False
+    dataset: str = "BlogText"
+    open_rows: bool = True
+    collaborative: bool = False
+    with_controls: bool = True
+    controls: bool = False
+    ranked_within: Literal["", "encoder", "point"] = ""
+    notes: tuple[str, ...] = ()
+    scored_only: bool = False
+    publishable: bool = True
+    comparisons: Comparisons | None = None
+    over_points: bool = False
+    every_metric: bool = False
+    row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def families(self) -> list[str]:
+        """The metric families that say what its columns and rows are called, and which way is better."""
+        if self.every_metric:
+            return METRIC_FAMILIES.names()
+        compared = families_of(self.comparisons.metrics) if self.comparisons else []
+        return sorted({*self.sources, *compared})
+
+    def column_in(self, row: str, column: Column) -> Column:
+        """Return ``column`` with the places and the unit that the row labelled ``row`` prints."""
+        own = next((entry for entry in self.rows if entry.label == row), None)
+        if own is None:
+            return column
+        decimals = column.decimals if own.decimals is None else own.decimals
+        return replace(column, decimals=decimals, unit=own.unit or column.unit)
+
+
+def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
+    """Return the rows pair x (encoder, if the metrics have several) x metric, with the paper's names."""
+    roles = list(dict.fromkeys(role for chosen in comparisons.metrics.values() for role in chosen))
+    rows = []
+    for left, right in comparisons.pairs:
+        pair = f"{short_method_name(left)} vs. {short_method_name(right)}"
+        for role in roles:
+            evaluator, place = ((encoder_name(role),), 1) if len(roles) > 1 else ((), None)
+            rows += [
+                Row((pair, *evaluator, METRIC), left, role, rival=right, metric=name, group=pair, encoder_place=place)
+                for name, chosen in comparisons.metrics.items()
+                if role in chosen
+            ]
+    return tuple(rows)
+
+
+def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Column, ...]:
+    """Return the paper's columns of a table of comparisons, then the corrected p and the author-cluster interval."""
+    return (
+        Column(left, statistic="left"),
+        Column(right, statistic="right"),
+        Column("Directional\nΔ", statistic="delta", signed=True),
+        Column("Cluster 95%\nCI", statistic="interval"),
+        Column("p", statistic="p", compared=False),
+        *((Column("n", statistic="n", decimals=0),) if with_n else ()),
+        Column("Holm\np", statistic="p_holm", compared=False),
+        Column("Author-cluster\n95% CI", statistic="author_interval"),
+    )
+
+
+def method_rows(*keys: str) -> tuple[Row, ...]:
+    """Return one row per method key, with the paper's names; the paper's own values are looked up without dagger.
+
+    A method that the paper does not know is printed under its own name.
+    """
+    return tuple(Row((method_name(key),), method=key) for key in keys)
+
+
+def encoder_rows(method: str, optional: bool = False, **labels: str) -> tuple[Row, ...]:
+    """Return one row per encoder role (role=printed name) for the source-space scores kept under ``method``."""
+    return tuple(
+        Row((label,), method=method, encoder=role, optional=optional, encoder_place=0) for role, label in labels.items()
+    )
+
+
+def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
+    """Return the rows method x encoder, grouped by method."""
+    return tuple(
+        Row((method_name(key), encoder_name(role)), method=key, encoder=role, group=key, encoder_place=1)
+        for key in keys
+        for role in encoders
+    )
+
+
+def spec_module(label: str) -> str:
+    """Return the dotted name of the module that declares table ``label``, for fingerprints."""
+    return TABLES.module(_file_name(label))
+
+
+def _file_name(label: str) -> str:
+    return label.replace("-", "_")
+
+
+def available() -> list[str]:
+    """Return the labels of all declared tables, in the order of their files."""
+    return [TABLES.load(name).TABLE.label for name in TABLES.names()]
+
+
+def load_spec(label: str) -> TableSpec:
+    """Return the specification of table ``label``. Raises ``UserError`` naming the nearest label."""
+    spec: TableSpec = TABLES.load(_file_name(label)).TABLE
+    if spec.label != label:
+        raise UserError(f"there is no table '{label}'; did you mean '{spec.label}'?")
+    return spec

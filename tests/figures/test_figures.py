@@ -1,0 +1,647 @@
+"""Figures: the same data give the same bytes, nothing names a date, and missing data are named."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from html import unescape
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.corpora.tables import ALLOCATION
+from favor.figures.data import TABLES, FigureData
+from favor.figures.declarations.allocation import draw_allocation
+from favor.figures.declarations.common_prompts import draw_common_prompts
+from favor.figures.declarations.copying import draw_copying
+from favor.figures.declarations.distinct_faithful import draw_distinct_faithful
+from favor.figures.declarations.diversity_growth import draw_diversity_growth
+from favor.figures.declarations.favor_lora_allocation import draw_adapter_allocation
+from favor.figures.declarations.generation_map import draw_generation_map, principal_plane, spread
+from favor.figures.declarations.homogenisation import draw_homogenisation
+from favor.figures.declarations.last_participation import draw_last_participation
+from favor.figures.declarations.measure_agreement import draw_measure_agreement
+from favor.figures.declarations.privacy import draw_privacy
+from favor.figures.declarations.retention_utility import draw_retention_utility
+from favor.figures.declarations.signature_space_discriminability import draw_discriminability
+from favor.figures.declarations.temperature import draw_temperature
+from favor.figures.declarations.training_curves import draw_training_curves
+from favor.figures.declarations.voice_by_author import draw_voice_by_author
+from favor.figures.declarations.voice_traffic import draw_voice_traffic
+from favor.figures.drawing import drawing
+from favor.figures.identity import Methods
+from favor.figures.pipeline import draw_pipeline
+from favor.figures.specs import FigureInput, asked, figures_in_order, load_figure
+from favor.figures.workflow import draw_workflow
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
+from favor.report.page import inline_svg
+from favor.running.jobs.losses import LOSSES
+from favor.scores.tables import SCORES
+
+
+def training_log(rounds=2) -> pd.DataFrame:
+    rows = []
+    for stage in ("shared", "personal"):
+        for number in range(rounds):
+            for client in ("client_001", "client_002"):
+                for step in range(3):
+                    keys = {"stage": stage, "round": number, "client": client, "step": step}
+                    cosine = 0.1 * step if stage == "personal" else float("nan")
+                    rows.append({**keys, "task_loss": 4.0 - 0.1 * step - 0.2 * number, "cosine": cosine})
+    return pd.DataFrame(rows)
+
+
+def embedded(centres, method="", kind="") -> pd.DataFrame:
+    """Three texts of every author around a centre in a space of three dimensions."""
+    rows = []
+    for client, (x, y) in centres.items():
+        for number in range(3):
+            vector = np.array([x + 0.1 * (number - 1), y, 1.0], dtype=np.float32)
+            rows.append({"client": client, "method": method, "kind": kind, "embedding": vector})
+    return pd.DataFrame(rows)
+
+
+def generation_map(*paths) -> None:
+    centres = {"client_001": (1.0, 0.0), "client_002": (-1.0, 0.0), "client_003": (0.0, 1.0)}
+    near = {client: (x / 4, y / 4) for client, (x, y) in centres.items()}
+    outputs = pd.concat([embedded(centres, "favor"), embedded(near, "fedavg")], ignore_index=True)
+    golds = embedded(centres, kind="gold")
+    draw_generation_map(embedded(centres, kind="train"), golds, outputs, Methods(["fedavg", "favor", "ditto"]), *paths)
+
+
+def coordinate_table() -> pd.DataFrame:
+    parts = []
+    for space, slope in (("stylometric", 0.75), ("style", 0.5)):
+        author = np.array([0.1, 0.2, 0.4])
+        keys = {"space": space, "coordinate": ["a", "b", "c"], "texts": 1234}
+        parts.append(pd.DataFrame({**keys, "author_effect": author, "topic_effect": slope * author}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def energy_table() -> pd.DataFrame:
+    rows = [
+        ("personal", first, first + 5, module, share, 50)
+        for first in (0, 6)
+        for module, share in (("up_proj", 0.75), ("q_proj", 0.25))
+    ]
+    return pd.DataFrame(rows, columns=["part", "first_layer", "last_layer", "module", "share", "adapters"])
+
+
+def participation_table() -> pd.DataFrame:
+    rows = [(seed, "favor", last, 4, 10, 2 + last) for seed in (1, 2) for last in (-1, 0, 2)]
+    return pd.DataFrame(rows, columns=["seed", "method", "last_round", "clients", "outputs", "correct"])
+
+
+def voice_table(method="favor") -> pd.DataFrame:
+    ends = {"score": 0.6, "score_low": 0.5, "score_high": 0.65}
+    rows = [
+        (0, name, "asce_a", f"kept_{metric}", variant, value, 48, "")
+        for name in (method, "gold", "shuffled")
+        for metric in ("generated_auc", "author_accuracy")
+        for variant, value in ends.items()
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def drift_table() -> pd.DataFrame:
+    rows = [
+        (0, name, encoder, metric, variant, value + shift, 48, "")
+        for name, value in (("fedavg", 0.3), ("favor", 0.6), ("gold", 1.0), ("shuffled", 0.0))
+        for encoder, metric, ends in (
+            ("asce_a", "spread_left", {"": 0.0, "low": -0.1, "high": 0.2}),
+            ("", "habit_slope", {"": 0.0, "contractions": 0.1, "contractions_low": 0.0, "digits": 0.02}),
+        )
+        for variant, shift in ends.items()
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+SAMPLING = {"favor": (0.0, 1.0), "favor_05": (0.5, 1.0), "hot": (1.0, 1.0), "nucleus": (1.0, 0.9), "ditto": (0.0, 1.0)}
+SAMPLED = Methods(list(SAMPLING), bases=dict.fromkeys(("favor_05", "hot", "nucleus"), "favor"))
+
+
+def sampled_table() -> pd.DataFrame:
+    """Accuracy falls by half of the temperature, on two seeds 0.02 apart; greedy rows have no Distinct-k."""
+    rows = []
+    for row, (temperature, _) in SAMPLING.items():
+        for seed in (1, 2):
+            fallen = 0.8 - temperature / 2 + 0.02 * seed
+            rows.append((seed, row, "asce_a", "author_accuracy", "", fallen, 10, ""))
+            rows.append((seed, row, "minilm", "author_accuracy", "", 0.1, 10, ""))
+            rows.append((seed, row, "asce_a", "target_similarity", "", fallen / 2, 10, ""))
+            rows.append((seed, row, "asce_a", "generated_auc", "", float("nan"), 0, "no pairs"))
+            distinct = 1 + temperature if temperature else float("nan")
+            rows.append((seed, row, "", "distinct_samples", "", distinct, 10, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def privacy_table() -> pd.DataFrame:
+    ends = {"": 0.0, "_low": -0.1, "_high": 0.1}
+    rows = [
+        (0, "favor", "", metric, f"{view}{end}", value + shift, 48, "")
+        for metric, view, value in (
+            ("sender_auc", "upload", 0.85),
+            ("member_auc", "final", 0.6),
+            *(("canary_exposure", f"{view}_{repeats}", 2.0) for view in ("upload", "final") for repeats in (1, 16)),
+        )
+        for end, shift in ends.items()
+    ]
+    rows.append((0, "favor", "", "canary_exposure", "final_1_most", 9.97, 48, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def agreement_table() -> pd.DataFrame:
+    rows = [
+        (0, "source", "asce_a", "rank_correlation", f"author_accuracy~minilm.{measure}{end}", value, 12, "")
+        for measure, value in (("output_auc", 0.84), ("target_similarity", -0.26))
+        for end in ("", "_low", "_high")
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def traffic_table() -> pd.DataFrame:
+    rows = [
+        row
+        for name, sent in (("fedavg", 4e6), ("favor", 2e6))
+        for row in (
+            *((0, name, "asce_a", "kept_author_accuracy", end, value, 48, "") for end, value in _ENDS.items()),
+            (1, name, "", "upload_bytes", "", sent, 4, ""),
+        )
+    ]
+    return pd.DataFrame(rows, columns=voice_table().columns)
+
+
+_ENDS = {"": 0.6, "low": 0.5, "high": 0.65}
+
+
+def growth_table() -> pd.DataFrame:
+    rows = [
+        (seed, name, "asce_a", "style_vendi", f"authors_{authors}", factor * authors, 20, "")
+        for seed, last in ((1, 4), (2, 3))
+        for name, factor in (("favor", 0.6), ("gold", 0.9))
+        for authors in (1, 2, last)
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def loss_table() -> pd.DataFrame:
+    rows = [
+        (0, method, "asce_a", metric, client, value, 1, "")
+        for client, near in (("client_001", 0.1), ("client_002", 0.4))
+        for method, metric, value in (
+            ("source", "distance_from_mean", near),
+            ("fedavg", "similarity_lost", near / 2),
+            ("favor", "similarity_lost", 0.0),
+        )
+    ]
+    rows.append((0, "fedavg", "asce_a", "loss_with_distance", "", -0.5, 2, ""))
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+# What figures may ask for that is no table of every experiment: settings, manifests, a log.
+NO_TABLES = ("sampling", "encoder_manifests", "pretraining")
+Draw = Callable[..., None]
+DRAWN = [
+    "agreement",
+    "privacy",
+    "temperature",
+    "authors",
+    "growth",
+    "faithful",
+    "traffic",
+    "workflow",
+    "pipeline",
+    "allocation",
+    "curves",
+    "retention",
+    "map",
+    "coordinates",
+    "energy",
+    "participation",
+]
+
+
+@pytest.fixture(params=DRAWN)
+def draw(request, scores, context, allocation) -> Draw:
+    """Each figure as a function of its output paths."""
+    two = Methods(["fedavg", "favor"])
+    drawings: dict[str, Draw] = {
+        "workflow": draw_workflow,
+        "pipeline": draw_pipeline,
+        "allocation": lambda *paths: draw_allocation(allocation, *paths),
+        "curves": lambda *paths: draw_training_curves(
+            {"favor": training_log(), "fedavg": training_log(1)},
+            two,
+            *paths,
+            pretraining=pd.DataFrame({"done": range(1, 251), "loss": 1.0}),
+            encoders={"ASCE-A": [3.0, 2.0]},
+        ),
+        "retention": lambda *paths: draw_retention_utility(scores, "asce_a", Methods(context.methods), *paths),
+        "map": generation_map,
+        "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", Methods(context.methods), *paths),
+        "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", Methods(context.methods), *paths),
+        "authors": lambda *paths: draw_voice_by_author(loss_table(), "asce_a", Methods(context.methods), *paths),
+        "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
+        "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", Methods(context.methods), *paths),
+        "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
+        "privacy": lambda *paths: draw_privacy(privacy_table(), Methods(["favor"]), *paths),
+        "temperature": lambda *paths: draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, *paths),
+        "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
+        "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
+        "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),
+    }
+    return drawings[request.param]
+
+
+def test_same_data_same_bytes(tmp_path, draw) -> None:
+    for name in ("one", "two"):
+        draw(tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf")
+    if draw not in (draw_workflow, draw_pipeline):
+        for name in ("one", "two"):
+            draw(tmp_path / f"{name}.csv")
+        assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+        assert len(pd.read_csv(tmp_path / "one.csv"))
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
+    drawing = (tmp_path / "one.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(drawing).tag.endswith("svg")
+    assert not re.search(r"20\d\d-\d\d-\d\d", drawing)
+    assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
+
+
+def csv_of(path) -> pd.DataFrame:
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path) -> None:
+    """The CSV has what the test's tables say, under the names that the drawing prints."""
+    path = tmp_path / "drawn.csv"
+    draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, path)
+    rows = csv_of(path).query("metric == 'author_accuracy' and method == 'hot'")
+    # 0.8 - 1.0 / 2 on two seeds, 0.02 and 0.04 above it: mean 0.33, deviation 0.02 / sqrt(2)
+    assert rows[["temperature", "nucleus", "mean", "std"]].to_numpy().tolist() == [[1.0, False, 0.33, 0.0141421]]
+    draw_last_participation(participation_table(), Methods(["fedavg", "favor"]), path)
+    drawn = csv_of(path)
+    assert list(drawn["last_round"]) == ["never", "1", "3", "all"]
+    assert list(drawn["accuracy"]) == [0.1, 0.2, 0.4, 0.233333]  # 2, 4 and 8 of 20, 14 of 60
+    assert set(drawn["name"]) == {"FAVoR"}
+    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), path)
+    assert list(csv_of(path)["similarity_lost"]) == [0.05, 0.2, 0.0, 0.0]
+    assert "client" not in path.read_text()
+    generation_map(path)
+    assert csv_of(path).groupby("method")["spread"].first().round(2).to_dict() == {
+        "favor": 1.0,
+        "fedavg": pytest.approx(0.25, abs=0.1),
+        "gold": 1.0,
+    }
+
+
+def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path) -> None:
+    with pytest.raises(UserError, match=r"own\.csv: the figure does not say what it draws"):
+        draw_pipeline(tmp_path / "own.csv")
+
+
+def test_a_name_with_a_formula_is_drawn_as_text(tmp_path) -> None:
+    name = r"A $\frac$ b ($5 vs $10)"
+    shown = Methods(["own"], {"own": name})
+    draw_training_curves({"own": training_log()}, shown, tmp_path / "a.svg", tmp_path / "a.pdf")
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+    with drawing(2, 2) as (_, (axis,)):
+        assert not axis.set_title(name).get_parse_math()
+        assert not axis.legend([axis.plot([0], [0])[0]], [name]).get_texts()[0].get_parse_math()
+
+
+def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
+    logs, shown, path = {"favor": training_log()}, Methods(["favor"]), tmp_path / "curves.csv"
+    draw_training_curves(logs, shown, path)
+    assert set(csv_of(path)["panel"]) == {"Shared stage", "Personal stage", "Style alignment"}
+    steps = pd.DataFrame({"done": [10 * step for step in range(1, 251)], "loss": [float(step) for step in range(250)]})
+    draw_training_curves(logs, shown, path, tmp_path / "a.svg", pretraining=steps, encoders={"ASCE-A": [3.0, 2.0]})
+    drawn = csv_of(path).groupby("panel")
+    # 250 steps make 84 points of three, the last of one: 0, 1, 2 end at the third step, 249 stands alone.
+    base = drawn.get_group("Base model")
+    assert base[["place", "value"]].iloc[[0, -1]].to_numpy().tolist() == [[30.0, 1.0], [2500.0, 249.0]]
+    assert len(base) == 84
+    assert drawn.get_group("Style encoder ASCE-A")[["place", "value"]].to_numpy().tolist() == [[1.0, 3.0], [2.0, 2.0]]
+
+
+def test_empty_logs_are_named(tmp_path) -> None:
+    with pytest.raises(UserError, match="every training log is empty"):
+        draw_training_curves({"favor": training_log().iloc[:0]}, Methods(["favor"]), tmp_path / "curves.svg")
+
+
+def test_a_figure_without_points_says_so(tmp_path, scores) -> None:
+    draw_retention_utility(scores, "no_such_encoder", Methods(["favor"]), tmp_path / "retention.svg")
+    assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
+
+
+def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> None:
+    values = {"common_similarity": 0.8, "author_share": 0.2, "prompt_share": 0.5, "remainder_share": 0.3}
+    rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
+    rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
+    rows += [("", "gold", "own_prompt_similarity", 0.3)]
+    table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"]).assign(encoder="asce_a")
+    draw_common_prompts(table, "asce_a", Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
+    assert "<!-- Ditto -->" not in drawing
+    draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
+    assert written[-1].startswith("No two authors have outputs")
+
+
+def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
+    rows = [
+        (method, metric, variant, value)
+        for method in ("favor", "fedavg", "gold")
+        for metric, value in (("copy5_rate", 0.02), ("longest_copy", 6.5))
+        for variant in ("", "others")
+    ]
+    table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
+    draw_copying(table, Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
+    assert "<!-- Ditto -->" not in drawing
+    assert "Share of an output's 5-grams in the own text: 0.02 for every row." in unescape(
+        inline_svg(tmp_path / "both.svg", "a", "Copying")
+    )
+    draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
+    assert written[-1] == "No output passed the filter."
+
+
+def test_voice_against_traffic_draws_who_has_both(tmp_path, written) -> None:
+    silent = traffic_table().query("metric != 'upload_bytes'")
+    draw_voice_traffic(silent, "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
+    assert written[-1].startswith("No method has both values")
+    draw_voice_traffic(traffic_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
+
+
+def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypatch) -> None:
+    from matplotlib.axes import Axes
+
+    rows = [
+        row
+        for name, sent, kept in (
+            ("favor", 4e6, 0.6),
+            ("fedavg", 4e6, 0.2),
+            ("ditto", 4e6, 0.4),
+            ("local_only", 0.0, 0.1),
+        )
+        for row in (
+            *((0, name, "asce_a", "kept_author_accuracy", end, kept + ends, 48, "") for end, ends in _AROUND.items()),
+            (1, name, "", "upload_bytes", "", sent, 4, ""),
+        )
+    ]
+    labelled: list[list[str]] = []
+    monkeypatch.setattr(Methods, "label_rows", lambda methods, axis, shown: labelled.append(list(shown)))
+    heights: list[tuple[float, float]] = []
+    original = Axes.errorbar
+    monkeypatch.setattr(
+        Axes, "errorbar", lambda axis, x, y, **style: heights.append((x, y)) or original(axis, x, y, **style)
+    )
+    table = pd.DataFrame(rows, columns=voice_table().columns)
+    shown = Methods(["fedavg", "local_only", "favor", "ditto"])
+    draw_voice_traffic(table, "asce_a", shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    # From below: the most bytes first, and the least voice first among equals.
+    assert labelled == [["fedavg", "ditto", "favor", "local_only"]]
+    assert heights == [(0.2, 0), (0.4, 1), (0.6, 2), (0.1, 3)]
+    assert list(pd.read_csv(tmp_path / "a.csv")["method"]) == ["fedavg", "local_only", "favor", "ditto"]
+
+
+_AROUND = {"": 0.0, "low": -0.1, "high": 0.1}
+
+
+def test_distinct_against_faithful_draws_who_has_both(tmp_path, written) -> None:
+    lost = voice_table()
+    lost.loc[lost["method"] == "favor", "value"] = np.nan
+    draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
+    assert written[-1].startswith("No method has both values")
+    for name, scores in (("all", voice_table()), ("human", lost)):
+        draw_distinct_faithful(scores, "asce_a", Methods(["favor"]), tmp_path / f"{name}.svg")
+    assert (tmp_path / "all.svg").stat().st_size > (tmp_path / "human.svg").stat().st_size
+
+
+@pytest.fixture
+def written(monkeypatch) -> list[str]:
+    """Every text that a figure's axes are given (the files hold letters as outlines)."""
+    from matplotlib.axes import Axes
+
+    texts: list[str] = []
+    original = Axes.text
+
+    def record(axis, x, y, text, *others, **style) -> object:
+        texts.append(text)
+        return original(axis, x, y, text, *others, **style)
+
+    monkeypatch.setattr(Axes, "text", record)
+    return texts
+
+
+def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path, written) -> None:
+    draw_homogenisation(drift_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg")
+    # shuffled, FedAvg, FAVoR upwards; contractions before digits
+    assert written == ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]
+    silent = drift_table().assign(value=np.nan)
+    draw_homogenisation(silent, "asce_a", Methods(["favor"]), tmp_path / "silent.svg")
+    assert [text.split("\n")[0] for text in written[6:]] == [
+        "Authors' own continuations do not",
+        "No habit in which the authors' own",
+    ]
+
+
+def test_growth_ends_where_every_seed_has_the_authors(tmp_path, monkeypatch) -> None:
+    from matplotlib.axes import Axes
+
+    drawn: list[list[int]] = []
+    original = Axes.plot
+    monkeypatch.setattr(
+        Axes, "plot", lambda axis, x, *rest, **style: drawn.append(list(x)) or original(axis, x, *rest, **style)
+    )
+    draw_diversity_growth(growth_table(), "asce_a", Methods(["favor"]), tmp_path / "growth.svg")
+    assert drawn == [[1, 2], [1, 2]]
+
+
+def test_authors_who_lose_are_not_named(tmp_path, written) -> None:
+    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "authors.svg")
+    assert "client_00" not in (tmp_path / "authors.svg").read_text()
+    draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "none.svg")
+    assert written[-1].startswith("No method has an output")
+
+
+def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path, written) -> None:
+    draw_measure_agreement(agreement_table(), tmp_path / "agreement.svg")
+    assert sorted(written) == ["0.8", "0.8", "−0.3", "−0.3"]
+    draw_measure_agreement(agreement_table().assign(value=np.nan), tmp_path / "none.svg")
+    assert written[-1].startswith("Nothing to correlate")
+
+
+def test_a_reference_of_your_own_is_drawn_as_a_reference(scores, tmp_path) -> None:
+    mine = scores.replace({"method": {"fedavg": "mine"}})
+    for name, references in (("federated", ()), ("reference", ("mine",))):
+        path = tmp_path / f"{name}.svg"
+        draw_retention_utility(mine, "asce_a", Methods(["favor", "mine"], references=references), path)
+    assert (tmp_path / "federated.svg").read_text() != (tmp_path / "reference.svg").read_text()
+
+
+def test_slopes_are_fitted_through_the_origin(tmp_path, written) -> None:
+    draw_discriminability(coordinate_table(), tmp_path / "figure.svg")
+    assert [text.split("\n")[0] for text in written] == ["slope 0.75", "slope 0.50"]
+    assert "1,234 texts" in written[0]
+
+
+def test_the_heat_map_prints_percentages(tmp_path, written) -> None:
+    draw_adapter_allocation(energy_table(), tmp_path / "figure.svg")
+    assert written[:4] == ["25", "75", "25", "75"]  # attention stands before the other modules
+    assert "No private residual" in written[4]
+
+
+def test_the_map_shows_how_far_authors_move_together(tmp_path, written) -> None:
+    generation_map(tmp_path / "figure.svg")
+    numbers = [float(text.removeprefix("spread ")) for text in written if text.startswith("spread")]
+    assert numbers[0] == 1.0  # the authors' own
+    assert 0 < numbers[1] < 0.5 < numbers[2] == 1.0  # FedAvg's centres lie together, FAVoR's where the authors' lie
+    assert written[-1] == "no output passed the filter"  # Ditto has none
+    plain = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert "client_00" not in plain
+
+
+def test_the_principal_plane_by_hand() -> None:
+    # Variance 8/4 along x, 2/4 along y, none along z.
+    rows = np.array([[2.0, 0, 5], [-2, 0, 5], [0, 1, 5], [0, -1, 5]])
+    mean, plane, share = principal_plane(rows)
+    np.testing.assert_allclose(mean, [0, 0, 5])
+    np.testing.assert_allclose(plane, [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    assert share == pytest.approx(1.0)
+    # Squared distances from the mean (0, 0, 5): 4, 4, 1, 1.
+    assert spread(rows) == pytest.approx(np.sqrt(2.5))
+
+
+def test_figures_without_data_say_so(tmp_path, written) -> None:
+    draw_discriminability(coordinate_table().iloc[:0], tmp_path / "a.svg")
+    draw_adapter_allocation(energy_table().iloc[:0], tmp_path / "b.svg")
+    draw_last_participation(participation_table().iloc[:0], Methods(["local_only"]), tmp_path / "c.svg")
+    assert sum("two topics" in text for text in written) == 2
+    assert sum("No private residual" in text for text in written) == 2
+    assert written[-1] == "No method of this experiment federates."
+    draw_privacy(privacy_table().iloc[:0], Methods(["favor"]), tmp_path / "d.svg")
+    assert {"No attack was measured.", "No secrets were planted."} <= set(written)
+
+
+def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path, written) -> None:
+    draw_privacy(privacy_table(), Methods(["fedavg", "favor"]), tmp_path / "both.svg")
+    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    for word in ("FAVoR", "Did the author take part?", "final shared adapter", "each upload", "Exposure (bits)", "16"):
+        assert f"<!-- {word}" in drawing, word
+    assert "stolen personal adapter" not in drawing
+    assert written == []
+
+
+def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
+    for name in FIGURES.names():
+        spec = load_figure(name)
+        assert asked(name) == (spec.inputs, spec.scores)
+        assert set(spec.inputs) <= set(get_args(FigureInput)) == {*TABLES, *NO_TABLES}
+        assert set(spec.scores) <= set(METRIC_FAMILIES.names())
+    assert figures_in_order()[0] == "result"
+    check = (
+        "import sys; from favor.figures.specs import FIGURES, asked; [asked(name) for name in FIGURES.names()];"
+        "print(sorted({'numpy', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_figure_gets_what_it_asked_for(tmp_path, scores, allocation) -> None:
+    write_parquet(allocation, tmp_path / "allocation.parquet", ALLOCATION)
+    half = len(scores) // 2
+    for number, part in enumerate((scores.iloc[:half], scores.iloc[half:])):
+        write_parquet(part, tmp_path / f"{number}.parquet", SCORES)
+    files = {"allocation": ["allocation.parquet"], "scores": ["0.parquet", "1.parquet"]}
+    files = {name: [str(tmp_path / part) for part in parts] for name, parts in files.items()}
+    data = FigureData(files, ["favor"], {}, [], "asce_a", {"favor": []})
+    assert len(data.scores()) == len(scores)
+    assert data.training_logs() == {}
+    load_figure("allocation").draw(data, tmp_path / "spec.svg")
+    draw_allocation(allocation, tmp_path / "direct.svg")
+    assert (tmp_path / "spec.svg").read_bytes() == (tmp_path / "direct.svg").read_bytes()
+
+
+def test_losses_that_no_run_kept_are_none(tmp_path) -> None:
+    """Snakemake makes an empty file of a log that a job did not write."""
+    path = tmp_path / "losses.parquet"
+    data = FigureData({}, ["favor"], {}, [], "asce_a", {}, pretraining=str(path))
+    assert data.pretraining_losses().empty
+    path.touch()
+    assert data.pretraining_losses().empty
+    write_parquet(pd.DataFrame({"done": [100], "loss": [3.0]}), path, LOSSES)
+    assert data.pretraining_losses()["loss"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(("name", "drawing"), [("workflow", draw_workflow), ("pipeline", draw_pipeline)])
+def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, name, drawing) -> None:
+    drawing(tmp_path / "drawn.svg", tmp_path / "drawn.pdf")
+    assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / f"{name}.svg").read_bytes()
+
+
+def test_a_figure_says_what_it_shows(tmp_path) -> None:
+    shown = Methods(["favor", "fedavg"])
+    draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
+    element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
+    said = "Share of the spread between authors that is left: highest FAVoR (0.60), lowest shuffled authors (0.00)."
+    assert f'aria-label="Homogenisation {said}"' in element
+    assert "dc:title" not in element
+    draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")
+    assert 'aria-label="Homogenisation"' in inline_svg(tmp_path / "silent.svg", "a", "Homogenisation")
+    assert shown.extremes("Loss", {"favor": 1.0, "fedavg": float("nan")}) == ""
+    assert (
+        shown.extremes("Kept", {"favor": -0.304, "fedavg": 0.2}) == "Kept: highest FedAvg (0.20), lowest FAVoR (−0.30)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        ("map", "Spread of the authors' centres: highest FAVoR (1.00), lowest FedAvg (0."),
+        ("energy", "Personal adapter: most of the energy in up_proj (75%)."),
+        ("coordinates", "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50."),
+        ("participation", "All rows together, by the last round: never 0.10, round 1 0.20, round 3 0.40."),
+        ("agreement", "Rank correlation: most alike"),
+        ("privacy", "Strongest attack on FAVoR:"),
+        ("allocation", "word units each;"),
+        ("curves", "Shared stage, last mean task loss: highest"),
+    ],
+    indirect=["draw"],
+)
+def test_every_drawing_of_data_says_what_it_shows(tmp_path, draw, said) -> None:
+    draw(tmp_path / "figure.svg")
+    assert said in unescape(inline_svg(tmp_path / "figure.svg", "a", "Title"))
+
+
+def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> None:
+    drawn = {}
+
+    def keep(figure, *paths, finding="", data=None) -> None:
+        drawn.update(panels=figure.axes, finding=finding)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("favor.figures.declarations.temperature.save", keep)
+        draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, tmp_path / "t.svg")
+    accuracy, similarity, auc, distinct = drawn["panels"]
+    line, nucleus = (container.lines[0].get_xydata() for container in accuracy.containers)
+    # Seeds 1 and 2 add 0.03 on average. Ditto has one temperature, and no line.
+    assert line.round(6).tolist() == [[0.0, 0.83], [0.5, 0.58], [1.0, 0.33]]
+    assert nucleus.round(6).tolist() == [[1.0, 0.33]]
+    assert [text.get_text() for text in auc.texts] == ["No row has a value of Verif. AUC."]
+    assert distinct.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
+    assert drawn["finding"].startswith("Author accuracy: highest FAVoR (0.83), lowest")
+    assert len(similarity.containers) == 2

@@ -1,0 +1,349 @@
+"""The publication bundle: the same bytes twice, and no way through the scanner for a planted leak of any kind."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import io
+import json
+import re
+import tarfile
+import unicodedata
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from favor.federation.tables import GENERATIONS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
+from favor.foundation.tensors import write_safetensors
+from favor.publish.bundle import FOLDER, collect, installed_versions, pack, public_configuration
+from favor.publish.metadata import Published
+from favor.publish.scan import Private, scan, unsearchable
+from favor.scores.tables import SCORES
+from favor.tables.escape import html_text, latex, unlatex
+
+matplotlib.use("agg")
+
+OWN = "We have not seen the clock for nine years, and nobody’s asked why it's gone"
+GENERATED = "yesterday my dog chased two pigeons across the wet market square again"
+TEXTS = (("a text of client_001", OWN), ("a continuation generated for client_001", GENERATED))
+PRIVATE = Private(["9000022", "jane_doe", "Ann Lee", "ab"], TEXTS, ["/srv/projects/favor"])
+PUBLISHED = Published("Results", "MIT", datetime.date(2026, 11, 22))
+QUOTE = "seen the clock for nine years and nobody's asked"  # eight words of it
+
+
+def score_frame(note="") -> pd.DataFrame:
+    row = {"seed": 1, "method": "favor", "encoder": "", "metric": "author_accuracy", "variant": "", "value": 0.5}
+    return pd.DataFrame([{**row, "n": 9000, "note": note}])
+
+
+def parquet(frame, table, folder) -> bytes:
+    write_parquet(frame, folder / "t.parquet", table)
+    return (folder / "t.parquet").read_bytes()
+
+
+def found(name, content) -> list[str]:
+    content = content.encode() if isinstance(content, str) else content
+    return [finding.what for finding in scan({name: content}, PRIVATE)]
+
+
+CLEAN = {
+    "results/a.tex": r"\begin{tabular}{@{}l@{\extracolsep{\fill}}c@{}} FAVoR & 0.403 & 1.9000022 & 9,000,022 \\",
+    "results/a.html": "<style>@media print { p { color: red } }</style><p>seen the clock for nine years</p>",
+    "results/a.svg": '<svg><!-- Round --><path d="M 9000022.5 1 2 3 4 5 6 7 8 9"/></svg>',
+    "numbers.json": json.dumps({"accuracy": 0.403, "bytes": 119801528, "u": "u/s and w/o"}),
+    "configuration.json": '{"source": "Qwen/Qwen2.5-3B-Instruct"}',
+    "environment/requirements.lock": f"torch==2.13.0\n# sha256:{'0123456789abcdef' * 4}\n",
+    "results/b.html": "<td>1/2</td><td>0.3 / 0.4</td> https://host.org/some/page and/or <br/> a.replace(/x+/g, '')",
+    "results/b.tex": r"\midrule \\ \textbf{a}/\emph{b} FedAvg~/~Ditto $\uparrow$ \url{https://host.org/some/page}",
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_aggregates_pass(name) -> None:
+    assert found(name, CLEAN[name]) == []
+
+
+def test_aggregate_tables_pass(tmp_path) -> None:
+    assert found("scores/a.parquet", parquet(score_frame("no output"), SCORES, tmp_path)) == []
+
+
+QUOTATIONS = {
+    "a.txt": QUOTE,
+    "b.txt": "before " + QUOTE.upper().replace(" ", "\n-- ") + " after",
+    "a.tex": r"\emph{seen the \textbf{clock}} for nine years --- and nobody's {asked}",
+    "a.html": "<td>seen the <b>clock</b> for nine&nbsp;years,</td><td>and nobody&#x27;s asked</td>",
+    "a.svg": "<svg><!-- seen the clock for --><!-- nine years and nobody's asked --></svg>",
+    "a.json": json.dumps({"x": ["seen the clock\nfor nine\tyears and nobody\u2019s asked"]}),
+    "a.yaml": 'x: "seen the clock\\nfor nine years and nobody\'s\\x20asked"\n',
+    "a.csv": "value,note\n1,seen the clock for nine years and nobodys asked\n",
+}
+
+
+@pytest.mark.parametrize("name", QUOTATIONS)
+def test_eight_words_of_a_clients_text_are_found_in_every_kind_of_file(name) -> None:
+    assert found(name, QUOTATIONS[name]) == ["8 consecutive words of a text of client_001"]
+
+
+def test_a_continuation_that_was_generated_is_found() -> None:
+    assert found("a.md", f"For example: {GENERATED[:60]}") == [
+        "8 consecutive words of a continuation generated for client_001"
+    ]
+
+
+def test_a_quotation_within_a_published_table_is_found(tmp_path) -> None:
+    leak = parquet(score_frame(QUOTE), SCORES, tmp_path)
+    assert found("scores/a.parquet", leak) == ["8 consecutive words of a text of client_001"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "author 9000022",
+        "id_x 9000022-00001",
+        "<b>9000022</b>",
+        "Jane_Doe",
+        "(jane_doe)",
+        "by Ann\n Lee.",
+        '{"a": 9000022}',
+    ],
+)
+def test_an_authors_identifier_is_found(text) -> None:
+    assert found("a.txt", text) == ["an author's identifier"]
+
+
+ACCENTED = "Grüßt euch, sagte Jürgen, während draußen schön die Vögel über Köln flögen"
+FOREIGN = Private(["Müller99", "Łukasz7", "名前名前"], [("a text of client_001", ACCENTED)])
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKD"])
+@pytest.mark.parametrize("name", ["a.txt", "a.tex", "a.html"])
+def test_accents_hide_neither_quotations_nor_identifiers(name, form) -> None:
+    write = {"a.tex": latex, "a.html": html_text, "a.txt": str}[name]
+    for text, what in (
+        (ACCENTED, "8 consecutive words of a text of client_001"),
+        *((f"by {author}.", "an author's identifier") for author in FOREIGN.authors),
+    ):
+        content = write(text) if name != "a.txt" else unicodedata.normalize(form, text)
+        assert [each.what for each in scan({name: content.encode()}, FOREIGN)] == [what], text
+
+
+def test_full_width_identifiers_are_found() -> None:
+    wide = "".join(chr(ord(character) + 0xFEE0) for character in "jane_doe")
+    assert found("a.txt", f"by {wide}") == ["an author's identifier"]
+    assert scan({"a.txt": b"by jane_doe"}, Private([wide], ())) != []
+
+
+@given(st.text(st.characters(codec="utf-8", categories=("L",)) | st.sampled_from(" .,'_"), min_size=1))
+def test_what_latex_writes_is_read_back(text) -> None:
+    def letters(written) -> str:
+        return re.sub(r"[^\w]|_", "", unicodedata.normalize("NFKC", written))
+
+    assert letters(unlatex(latex(text))) == letters(text)
+
+
+HIDDEN = {
+    "a file's name": ("results/jane_doe.txt", b"fine", "an author's identifier in the file's name"),
+    "base64": ("a.txt", b"x=" + base64.b64encode(OWN.encode()), "8 consecutive words of a text of client_001"),
+    "base64 behind other digits": (
+        "a.txt",
+        b"ab" + base64.b64encode(OWN.encode()),
+        "8 consecutive words of a text of client_001",
+    ),
+    "base64 in lines": (
+        "a.txt",
+        base64.encodebytes(f"{OWN} {OWN}".encode()),
+        "8 consecutive words of a text of client_001",
+    ),
+    "hexadecimal digits": ("a.svg", OWN.encode().hex().encode(), "8 consecutive words of a text of client_001"),
+    "JSON Lines": (
+        "a.json",
+        b'{}\n"seen \\u0074he clock for nine years and \\u006eobody\'s asked"\n',
+        "8 consecutive words of a text of client_001",
+    ),
+    "a second YAML document": (
+        "a.yaml",
+        b'a: 1\n---\nb: "seen \\x74he clock for nine\\\n  \\ years and nobodys asked"\n',
+        "8 consecutive words of a text of client_001",
+    ),
+    "escapes in text": ("a.csv", b"by jane\\u005fdoe", "an author's identifier"),
+    "broken JSON": ("a.json", b'{"a": ', ".json that cannot be read"),
+    "broken YAML": ("a.yaml", b"a: [", ".yaml that cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_nothing_hides_in(case) -> None:
+    name, content, what = HIDDEN[case]
+    assert found(name, content) == [what]
+
+
+def test_parquet_metadata_is_refused(tmp_path) -> None:
+    parquet(score_frame("no output"), SCORES, tmp_path)
+    table = pq.read_table(tmp_path / "t.parquet").replace_schema_metadata({"remark": OWN})
+    pq.write_table(table, tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    assert found("scores/a.parquet", content) == ["a Parquet file with metadata, which no table here has"]
+
+
+@pytest.mark.parametrize("text", ["19000022", "x9000022", "90000221", "Ann, my sister, met Lee", "ab"])
+def test_what_only_resembles_an_identifier_is_not(text) -> None:
+    assert found("a.txt", text) == []
+
+
+def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exempted() -> None:
+    assert unsearchable(PRIVATE.authors) == 1
+    spared = Private(PRIVATE.authors, TEXTS, exempt=["9000022"])
+    assert scan({"a.txt": b"9000022 pairs"}, spared) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("written by u/some_person", "a Reddit user name"),
+        ("see /u/some-person there", "a Reddit user name"),
+        ("thanks @some_person!", "a handle"),
+        ("mail me: some.person@mail.example.org", "an e-mail address"),
+        ("log in /srv/projects/favor/results", "a folder of a machine"),
+        ("STAR (/data/alice/luar) is not here", "a folder of a machine"),
+        ('{"path": "/home/alice"}', "a folder of a machine"),
+        ("under ~/models/luar", "a folder of a machine"),
+        ("in C:\\Users\\alice", "a folder of a machine"),
+        ('"D:\\\\Users\\\\alice"', "a folder of a machine"),
+        ("see file:///data/luar", "a folder of a machine"),
+    ],
+)
+def test_handles_addresses_and_places_are_found(text, what) -> None:
+    assert found("a.html", text) == [what]
+
+
+def test_an_adapter_is_found_under_any_name(tmp_path) -> None:
+    write_safetensors({"a": np.zeros((2, 2), np.float32)}, tmp_path / "a.safetensors", {"client": "client_001"})
+    content = (tmp_path / "a.safetensors").read_bytes()
+    for name in ("adapter.safetensors", "adapter.json", "adapter.parquet", "notes"):
+        assert found(name, content) == ["tensors (an adapter or a model)"]
+
+
+def test_tables_that_hold_texts_vectors_or_people_are_refused(tmp_path) -> None:
+    generations = {"seed": 1, "method": "favor", "client": "client_001", "prompt_id": "p", "sample": 0, "text": "short"}
+    frame = pd.DataFrame([{**generations, "tokens": 1, "words": 1, "distinct_bigram_ratio": 1.0, "passed": True}])
+    content = parquet(frame, GENERATIONS, tmp_path)
+    assert "not for publication" in found("scores.parquet", content)[0]
+    score_frame().to_parquet(tmp_path / "other.parquet")  # the right names, other types
+    assert "not for publication" in found("scores.parquet", (tmp_path / "other.parquet").read_bytes())[0]
+    assert found("scores.parquet", content[:-9]) == ["a Parquet file that cannot be read"]
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.png", "a.zip", "a.tar.gz", "a.pkl", "a.PARQUET"])
+def test_kinds_that_cannot_be_searched_are_refused(name) -> None:
+    assert "cannot be searched" in found(name, b"x")[0]
+
+
+def test_text_that_is_none_is_refused() -> None:
+    assert found("a.txt", b"\xff\xfe\x00") == ["bytes that are not text"]
+
+
+def picture(**metadata) -> str:
+    from matplotlib import image
+
+    buffer = io.BytesIO()
+    image.imsave(buffer, np.zeros((2, 2)), format="png", metadata=metadata)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def test_pixels_may_be_embedded_and_nothing_else() -> None:
+    wrap = '<svg><image xlink:href="data:image/png;base64,{}"/></svg>'.format
+    assert found("a.svg", wrap(picture(Software=None))) == []
+    assert found("a.svg", wrap(picture(Software=None, Comment=OWN))) == ["an embedded file that cannot be searched"]
+    trailing = base64.b64encode(base64.b64decode(picture(Software=None)) + OWN.encode()).decode()
+    assert found("a.svg", wrap(trailing)) == ["an embedded file that cannot be searched"]
+    other = base64.b64encode(OWN.encode()).decode()
+    assert found("a.html", f'<a href="data:text/plain;base64,{other}">x</a>')
+
+
+def test_findings_quote_nothing() -> None:
+    with pytest.raises(UserError) as raised:
+        pack({"a.txt": f"9000022 {QUOTE}".encode()}, PRIVATE, None)
+    message = str(raised.value)
+    assert "a.txt: an author's identifier" in message
+    assert "9000022" not in message
+    assert "clock" not in message
+
+
+def test_nothing_is_written_where_something_was_found(tmp_path) -> None:
+    with pytest.raises(UserError, match="not for publication"):
+        pack({"good.txt": b"fine", "bad.txt": QUOTE.encode()}, PRIVATE, tmp_path / "release.tar.gz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_archive_is_deterministic_and_its_checksums_hold(tmp_path) -> None:
+    files = {"b.txt": b"two", "a/c.json": b"{}"}
+    first = pack(files, PRIVATE, tmp_path / "one.tar.gz")
+    assert first == pack(dict(reversed(files.items())), PRIVATE, tmp_path / "two.tar.gz")
+    content = (tmp_path / "one.tar.gz").read_bytes()
+    assert content == (tmp_path / "two.tar.gz").read_bytes()
+    assert first == hashlib.sha256(content).hexdigest()
+    with tarfile.open(tmp_path / "one.tar.gz") as archive:
+        members = archive.getmembers()
+        packed = {member.name.removeprefix(f"{FOLDER}/"): archive.extractfile(member).read() for member in members}
+    assert {(member.mtime, member.uid, member.gid, member.uname) for member in members} == {(0, 0, 0, "")}
+    assert list(packed) == ["SHA256SUMS", "a/c.json", "b.txt"]
+    lines = [line.split("  ") for line in packed.pop("SHA256SUMS").decode().splitlines()]
+    assert {name: digest for digest, name in lines} == {
+        name: hashlib.sha256(data).hexdigest() for name, data in packed.items()
+    }
+
+
+def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models" / "luar").mkdir(parents=True)
+    places = ("file:///data/luar", "C:\\Users\\alice\\luar", "models/luar", "~/luar", "../luar")
+    for place in places:
+        assert public_configuration({"source": place}) == {"source": "luar"}, place
+    cluster = {
+        "account": "alice",
+        "partition": "dept",
+        "gpu_partition": "dept-gpu",
+        "stages": {"a": {"partition": "x"}},
+    }
+    nothing = {"account": None, "partition": None, "gpu_partition": None, "stages": {"a": {"partition": None}}}
+    assert public_configuration({"cluster": cluster}) == {"cluster": nothing}
+    assert public_configuration({"responses": "back/alice"}) == {"responses": "alice"}
+    for kept in ("Qwen/Qwen2.5-3B-Instruct", "a title and/or two", "https://host.org/page"):
+        assert public_configuration({"title": kept}) == {"title": kept}
+
+
+def test_the_configuration_keeps_names_and_loses_places() -> None:
+    configuration = {
+        "results": "/scratch/me/results",
+        "corpora": {"blog": {"path": "data/blog.csv", "title": "Blog"}},
+        "base_models": {"a": {"source": "/models/Qwen"}, "b": {"source": "Qwen/Qwen2.5-3B-Instruct"}},
+        "list": ["~/me", 1, None],
+    }
+    assert public_configuration(configuration) == {
+        "results": "results",
+        "corpora": {"blog": {"path": "blog.csv", "title": "Blog"}},
+        "base_models": {"a": {"source": "Qwen"}, "b": {"source": "Qwen/Qwen2.5-3B-Instruct"}},
+        "list": ["me", 1, None],
+    }
+
+
+def test_versions_are_those_of_the_lock_as_installed() -> None:
+    versions = installed_versions("# comment\nnumpy==0.0.1 \\\n    --hash=sha256:00\nno-such-package==1.0\n")
+    assert versions["numpy"] == np.__version__
+    assert versions["no-such-package"] == ""
+    assert set(versions) == {"python", "torch", "numpy", "no-such-package"}
+
+
+def test_the_projects_own_files_pass(repository, tmp_path) -> None:
+    (tmp_path / "numbers.json").write_text("{}")
+    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, PUBLISHED)
+    assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)
+    assert scan(files, PRIVATE) == []

@@ -1,0 +1,149 @@
+"""PAN exports, read back and measured by an evaluator written from PAN's definitions with scikit-learn and loops."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
+from tests.statistics.rates import equal_error_rate
+
+from favor.corpora.posts import UNKNOWN_TOPIC
+from favor.corpora.tables import PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.errors import UserError
+from favor.publish.pan_export import pan_export, write_pan
+from favor.scores.inputs import ScoreInputs
+from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
+from favor.statistics.bootstrap import auc
+
+
+def evaluate(folder) -> dict[str, float]:
+    """Read both files, join by id, and measure."""
+    read = lambda name: {r["id"]: r for r in map(json.loads, (folder / name).read_text().splitlines())}  # noqa: E731
+    truth, answers = read("truth.jsonl"), read("answers.jsonl")
+    assert truth.keys() == answers.keys()
+    return measure([truth[name]["same"] for name in truth], [answers[name]["value"] for name in truth])
+
+
+def measure(same, values) -> dict[str, float]:
+    correct = unanswered = hits = false_negatives = false_positives = 0
+    for truth, value in zip(same, values, strict=True):
+        if value == 0.5:
+            unanswered += 1
+        elif (value > 0.5) == truth:
+            correct += 1
+        if truth and value > 0.5:
+            hits += 1
+        if truth and value < 0.5:
+            false_negatives += 1
+        if not truth and value > 0.5:
+            false_positives += 1
+    n = len(same)
+    answered = [(truth, value > 0.5) for truth, value in zip(same, values, strict=True) if value != 0.5]
+    return {
+        "auc": float(roc_auc_score(same, values)),
+        "c@1": (1 / n) * (correct + unanswered * correct / n),
+        "f_05_u": 1.25 * hits / (1.25 * hits + 0.25 * (false_negatives + unanswered) + false_positives),
+        "F1": float(f1_score(*zip(*answered, strict=True))),
+        "brier": 1 - float(brier_score_loss(same, values)),
+    }
+
+
+@pytest.fixture
+def inputs() -> ScoreInputs:
+    """Eight authors of two topics; outputs and human texts scattered around the author's direction."""
+    generator = np.random.default_rng(4)
+    names = [f"client_{number:03d}" for number in range(1, 9)]
+    topics = {name: ("Student", "Arts")[at % 2] for at, name in enumerate(names)}
+    prompts, generations, embeddings, sources = [], [], [], []
+    for at, name in enumerate(names):
+        centre = generator.normal(size=5)
+
+        def near(centre=centre) -> np.ndarray:
+            return centre + generator.normal(size=5)
+
+        for number in range(4):
+            prompt = f"{name}-1-{number}"
+            prompts.append((1, name, prompt, "d", topics[name], "a prompt", [1], "gold " * 30, 30))
+            generations.append((1, "m", name, prompt, 0, "text", 9, 25, 0.9, (at + number) % 7 != 0))
+            embeddings.append((1, "m", name, prompt, 0, near()))
+            sources.append((name, prompt, "gold", topics[name], near()))
+        sources += [
+            (name, f"{name}-{kind}{i}", kind, topics[name], near()) for kind in ("train", "test") for i in range(3)
+        ]
+    return ScoreInputs(
+        pd.DataFrame(generations, columns=GENERATIONS.names),
+        pd.DataFrame(prompts, columns=["seed", *PROMPTS.names]),
+        {"e": pd.DataFrame(embeddings, columns=GENERATION_EMBEDDINGS.names)},
+        {"e": pd.DataFrame(sources, columns=SOURCE_EMBEDDINGS.names)},
+    )
+
+
+def test_an_independent_evaluator_agrees(inputs, tmp_path) -> None:
+    export = pan_export(inputs, "e", "m", 1)
+    write_pan(export, tmp_path)
+    assert evaluate(tmp_path) == pytest.approx(export.measures, abs=1e-12)
+    assert json.loads((tmp_path / "measures.json").read_text()) == export.measures
+    authors = {name for record in export.truth for name in record["authors"]}
+    assert all(name.startswith("client_") for name in authors)
+
+
+def test_the_order_of_answers_is_the_order_of_cosines(inputs) -> None:
+    from favor.scores.verification import source_pairs
+
+    run = next(run for run in inputs.runs if run.method == "m")
+    pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
+    values = np.array([record["value"] for record in pan_export(inputs, "e", "m", 1).answers])
+    assert auc(values, pairs.positive) == pytest.approx(auc(pairs.scores, pairs.positive), abs=1e-12)
+    assert equal_error_rate(values, pairs.positive) == pytest.approx(
+        equal_error_rate(pairs.scores, pairs.positive), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_measures_with_unanswered_pairs(seed) -> None:
+    generator = np.random.default_rng(seed)
+    truth = generator.random(60) < 0.4
+    answers = np.clip(np.round(generator.random(60), 1), 0, 1)  # a tenth of them is exactly 0.5
+    assert (answers == 0.5).any()
+    assert pan_measures(truth, answers) == pytest.approx(measure(truth.tolist(), answers.tolist()), abs=1e-12)
+
+
+def test_the_threshold_accepts_at_the_equal_error_rate() -> None:
+    # 0.9+ 0.7- 0.6+ 0.2-: accepting from 0.7 on, one of two positives is missed and one of two negatives is accepted
+    scores, positive = np.array([0.9, 0.7, 0.6, 0.2]), np.array([True, False, True, False])
+    assert equal_error_threshold(scores, positive) == 0.7
+    assert equal_error_rate(scores, positive) == 0.5
+    assert answers_of(np.array([-1.0, -0.15, 0.7, 0.85, 1.0]), 0.7).tolist() == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    assert np.isnan(equal_error_threshold(scores, np.ones(4, dtype=bool)))
+
+
+def test_a_missing_run_is_named(inputs) -> None:
+    with pytest.raises(UserError, match="no run of method 'x' with seed 1"):
+        pan_export(inputs, "e", "x", 1)
+
+
+def with_frames(inputs, generations, prompts) -> ScoreInputs:
+    return ScoreInputs(generations, prompts, inputs.generation_embeddings, inputs.source_embeddings)
+
+
+def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs, tmp_path) -> None:
+    empty = with_frames(inputs, inputs.generations.assign(passed=False), inputs.prompts)
+    write_pan(pan_export(empty, "e", "m", 1), tmp_path)
+    assert [(tmp_path / name).read_text() for name in ("truth.jsonl", "answers.jsonl")] == ["", ""]
+    assert json.loads((tmp_path / "measures.json").read_text()) == dict.fromkeys(MEASURES) | {
+        "note": "no pairs: no output that passed the filter has a held-out text to be paired with"
+    }
+
+
+def test_unknown_topics_leave_no_auc_and_say_why(inputs, tmp_path) -> None:
+    unknown = with_frames(inputs, inputs.generations, inputs.prompts.assign(topic=UNKNOWN_TOPIC))
+    write_pan(pan_export(unknown, "e", "m", 1), tmp_path)
+    written = json.loads((tmp_path / "measures.json").read_text())
+    assert written["auc"] is None
+    assert written["c@1"] is not None
+    assert written["note"].startswith("no auc: there are no pairs of two authors")

@@ -1,0 +1,123 @@
+"""Planted leaks: every way of writing a text or an identifier that the search before a release must see through."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import lzma
+import unicodedata
+import zlib
+from urllib.parse import quote
+
+import pytest
+
+from favor.publish.scan import Private, scan
+
+TEXT = (
+    "I had never seen the clock in that hall run right for nine years, and nobody's asked about it since my stiff "
+    "uncle left."
+)
+CHINESE = "我昨天在河边散步的时候看见了一只白色的大鸟它在水里找鱼吃"
+JAPANESE = "昨日は川のほとりを散歩していたら大きな白い鳥を見かけました"
+THAI = "เมื่อวานนี้ฉันเดินเล่นริมแม่น้ำและเห็นนกสีขาวตัวใหญ่กำลังหาปลากิน"
+RUSSIAN = "вчера я гулял по берегу реки и увидел большую белую птицу у воды"
+PRIVATE = Private(
+    ["9000022", "jane_doe", "Ann Lee", "Müller99", "Łukasz7", "名前名前"],
+    [("client_001", text) for text in (TEXT, CHINESE, JAPANESE, THAI, RUSSIAN)],
+)
+WORDS = TEXT.split()[3:14]
+QUOTE = " ".join(WORDS)
+BYTES = QUOTE.encode()
+
+WRITTEN = {
+    "plain": QUOTE,
+    "capitals": QUOTE.upper(),
+    "wrapped": "\n    ".join(WORDS),
+    "hyphenated": "seen the clo-\nck in that hall run right for nine ye-\nars, and nob-\nody asked",
+    "soft hyphens": " ".join(word[:2] + "\u00ad" + word[2:] for word in WORDS),
+    "zero-width spaces": " ".join(word[:2] + "\u200b" + word[2:] for word in WORDS),
+    "no spaces": "".join(WORDS),
+    "underscores": "_".join(WORDS),
+    "letters spaced out": " ".join(" ".join(word) for word in WORDS),
+    "numbered": " ".join(f"{number}. {word}" for number, word in enumerate(WORDS)),
+    "numbered lines": "\n".join(f"{number}\t{word}" for number, word in enumerate(WORDS)),
+    "numbered in brackets": " ".join(f"{word} [{number}]" for number, word in enumerate(WORDS)),
+    "a row per word": "\n".join(f"<tr><td>{number}</td><td>{word}</td></tr>" for number, word in enumerate(WORDS)),
+    "a CSV row per word": "\n".join(f"{number},{word},0.5" for number, word in enumerate(WORDS)),
+    "a tag per letter": "".join(f"<b>{character}</b>" for character in QUOTE),
+    "curly apostrophe": "right for nine years, and nobody\u2019s asked about it since",
+    "ligature": "nobody's asked about it since my stiff uncle left".replace("ff", "\ufb00"),
+    "full width": "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in QUOTE),
+    "Chinese": CHINESE[3:18],
+    "Chinese spaced out": " ".join(CHINESE[3:18]),
+    "Chinese in lines": "\n".join(CHINESE[3:18]),
+    "Japanese": JAPANESE[2:20],
+    "Thai": THAI[5:40],
+    "Russian": RUSSIAN[8:],
+    "Russian decomposed": unicodedata.normalize("NFD", RUSSIAN[8:]),
+    "HTML entities": "".join(f"&#x{ord(each):x};" for each in QUOTE),
+    "URL": quote(QUOTE),
+    "quoted printable": "=\n".join(f"{word}=20" for word in WORDS),
+    "JSON escapes": "".join(f"\\u{ord(each):04x}" for each in QUOTE),
+    "long escapes": "".join(f"\\U{ord(each):08x}" for each in QUOTE),
+    "octal escapes": "".join(f"\\{ord(each):03o}" for each in QUOTE),
+    "character codes": " ".join(str(byte) for byte in BYTES),
+    "character codes with commas": ", ".join(str(byte) for byte in BYTES),
+    "hexadecimal": BYTES.hex(),
+    "hexadecimal in pairs": BYTES.hex(" "),
+    "hexadecimal of a program": ",".join(f"0x{byte:02x}" for byte in BYTES),
+    "base64": base64.b64encode(BYTES).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(BYTES).decode(),
+    "base32": base64.b32encode(BYTES).decode(),
+    "base85": base64.b85encode(BYTES).decode(),
+    "ASCII85": base64.a85encode(BYTES).decode(),
+    "gzip": base64.b64encode(gzip.compress(BYTES)).decode(),
+    "zlib": base64.b64encode(zlib.compress(BYTES)).decode(),
+    "xz": base64.b64encode(lzma.compress(BYTES)).decode(),
+    "identifier": "author 9000022",
+    "identifier as a float": "9000022.0",
+    "identifier within a name": "client_9000022_a",
+    "identifier with a zero-width space": "9000\u200b022",
+    "identifier in other letters": "by JANE_DOE",
+    "identifier in parts": "by Jane Doe",
+    "identifier of two words": "thanks, Ann\nLee",
+    "identifier, full width": "ｊａｎｅ＿ｄｏｅ",
+    "identifier, decomposed": "Mu\u0308ller99",
+    "identifier, LaTeX": 'by M\\"uller99',
+    "identifier, LaTeX in braces": 'by M{\\"{u}}ller99',
+    "identifier, LaTeX letter": "by {\\L}ukasz7",
+    "identifier, entity": "by M&#252;ller99",
+    "identifier, URL": "by M%C3%BCller99",
+    "identifier, Chinese": "作者：名前名前。",
+    "folder": "log in /srv/projects/favor",
+    "folder of Windows": "see C:/Users/someone",
+    "folder of a network": "see \\\\server\\share",
+    "home": "under ~/models",
+}
+
+
+@pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
+@pytest.mark.parametrize("case", WRITTEN)
+def test_every_way_of_writing_is_seen_through(case, kind) -> None:
+    assert scan({f"a.{kind}": WRITTEN[case].encode()}, PRIVATE), case
+
+
+def test_there_are_sixty_of_them() -> None:
+    assert len(WRITTEN) >= 60
+
+
+HARMLESS = {
+    "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "paths of the project": "results/demo/seed2026/favor/generations.parquet and src/favor/federation/methods/favor.py",
+    "numbers": "0.315 0.360 0.021 0.387 112 113 114 115 116 117 118 119 120 121 122 123 124 125",
+    "seven words": "seen the clock in that hall",
+    "LaTeX": r"\\ \midrule \multicolumn{3}{l}{\textit{Prototype accuracy}} & 0.315 \\",
+    "CSS": ".table-of-contents{grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));--accent-colour:#00796b}",
+    "SVG": "M 12.5 80.25 L 100.125 80.25 C 110 60 140 60 150 80.25 z",
+}
+
+
+@pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
+@pytest.mark.parametrize("case", HARMLESS)
+def test_what_is_harmless_passes(case, kind) -> None:
+    assert scan({f"a.{kind}": HARMLESS[case].encode()}, PRIVATE) == []

@@ -1,0 +1,310 @@
+"""Table cells from hand-made scores: means, deviations, marks, ties, directions, reasons, controls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from favor.analysis.tables import COMPARISONS
+from favor.paper.values import load_paper_values
+from favor.scores.metric import Score, scores_frame
+from favor.tables.build import build_table, is_control
+from favor.tables.context import Context
+from favor.tables.html import html_table
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+from favor.tables.specs import Column, Panel, Row, TableSpec, method_rows
+
+ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
+ERROR = Column("EER", "generated_eer", "style", direction="down")
+
+
+THREE = method_rows("fedavg", "ditto", "favor")
+
+
+def table(*columns, rows=THREE, **others) -> TableSpec:
+    return TableSpec("own", "Own", "Own caption.", rows, (Panel(columns),), ("prototypes",), **others)
+
+
+def context(*methods, **others) -> Context:
+    return Context("trial", methods, encoders={"style": "asce_a"}, marks="paper", **others)
+
+
+def cell(cells, row, column) -> pd.Series:
+    found = cells[(cells["row"] == row) & (cells["column"] == column)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_mean_and_sample_deviation_over_seeds(score) -> None:
+    # mean (0.1 + 0.2 + 0.6) / 3 = 0.3; squared differences 0.04 + 0.01 + 0.09 = 0.14; sqrt(0.14 / 2) = 0.26458
+    values = enumerate((0.1, 0.2, 0.6))
+    scores = pd.DataFrame([score("favor", "author_accuracy", value, "asce_a", seed) for seed, value in values])
+    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
+    assert found["value"] == pytest.approx(0.3)
+    assert found["deviation"] == pytest.approx(0.2645751311)
+    assert (found["n"], found["text"], found["reason"]) == (3, "0.300 ± 0.265", "")
+
+
+def test_one_seed_has_no_deviation(score) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.25, "asce_a")])
+    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
+    assert math.isnan(found["deviation"])
+    assert found["text"] == "0.250"
+
+
+def test_marks_follow_the_direction(score) -> None:
+    scores = pd.DataFrame(
+        [
+            score(method, "author_accuracy", value, "asce_a")
+            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
+        ]
+        + [
+            score(method, "generated_eer", value, "asce_a")
+            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
+        ]
+    )
+    cells = build_table(table(ACCURACY, ERROR), scores, context("fedavg", "ditto", "favor"))
+    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["", "second", "best"]
+    assert [cell(cells, row, "EER")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["best", "second", ""]
+
+
+def test_equal_printed_numbers_share_a_mark(score) -> None:
+    # 0.8246 and 0.8254 both print 0.825: both best. 0.8239 prints 0.824: second.
+    pairs = (("fedavg", 0.8239), ("ditto", 0.8246), ("favor", 0.8254))
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in pairs])
+    cells = build_table(table(ACCURACY), scores, context("fedavg", "ditto", "favor"))
+    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == [
+        "second",
+        "best",
+        "best",
+    ]
+
+
+@pytest.mark.parametrize("methods", [("favor",), ("fedavg", "favor")])
+def test_no_mark_without_a_difference(score, methods) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in methods])
+    cells = build_table(table(ACCURACY), scores, context(*methods))
+    assert set(cells["mark"]) == {""}
+
+
+def test_controls_and_unranked_rows_take_no_mark(score) -> None:
+    rows = (*method_rows("fedavg", "favor"), Row(("Local-only (ref.)",), method="local_only", ranked=False))
+    levels = {"gold": 0.9, "local_only": 0.8, "favor": 0.5, "fedavg": 0.4, "shuffled": 0.02}
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    cells = build_table(table(ACCURACY, rows=rows), scores, context("fedavg", "favor", "local_only"))
+    assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
+        "FedAvg": "second",
+        "FAVoR": "best",
+        "Local-only (ref.)": "",
+        "Reference: own continuations": "",
+        "Reference: shuffled authors": "",
+    }
+    assert cell(cells, "Reference: own continuations", "Author Acc.")["value"] == 0.9
+
+
+def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "ditto")])
+    renamed = context("favor", "ditto", display={"ditto": "FAVoR (ditto)"})
+    cells = build_table(table(ACCURACY, with_controls=False), scores, renamed, load_paper_values("phase1-main-results"))
+    assert cells["row"].tolist() == ["FAVoR (ditto)", "FAVoR"]
+    spec = printed_spec("phase1-paired-significance")
+    pairs = build_table(spec, scores, renamed, comparisons=pd.DataFrame(columns=COMPARISONS.names))
+    assert "FAVoR vs. FAVoR (ditto)" in {row.split(" · ")[0] for row in pairs["row"]}
+
+
+def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score) -> None:
+    levels = {"favor": 0.9, "again": 0.1, "fedavg": 0.5}
+    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    rows = (Row(("FAVoR",), method="favor"), Row(("FAVoR",), method="again"), Row(("FedAvg",), method="fedavg"))
+    spec = table(ACCURACY, rows=rows, with_controls=False)
+    cells = build_table(spec, scores, context("favor", "again", "fedavg"))
+    assert cells["text"].tolist() == ["0.900", "0.100", "0.500"]
+    assert cells["mark"].tolist() == ["best", "", "second"]
+    document = html_table(spec, cells)
+    assert document.count("<tr>") == 4  # the head and three rows, each of its name and one cell
+    assert document.count("<td ") == 3
+    assert latex_table(spec, cells).count("FAVoR") == 2
+
+
+def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+    others = context("my_method", "favor", "fedavg", display={"my_method": "Mine"})
+    cells = build_table(table(ACCURACY, with_controls=False), scores, others)
+    assert list(cells["row"]) == ["FedAvg", "FAVoR", "Mine"]
+    closed = build_table(table(ACCURACY, with_controls=False, open_rows=False), scores, others)
+    assert list(closed["row"]) == ["FedAvg", "FAVoR"]
+    named = replace(table(ACCURACY, with_controls=False), rows=method_rows("my_method", "fedavg", "favor"))
+    assert list(build_table(named, scores, others)["row"]) == ["Mine", "FedAvg", "FAVoR"]
+
+
+def test_a_collaborative_table_leaves_out_the_users_references(score) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+    display = {"mine": "Mine", "alone": "Alone"}
+    others = context("favor", "mine", "alone", display=display, references=("alone",))
+    spec = table(ACCURACY, with_controls=False)
+    assert list(build_table(spec, scores, others)["row"]) == ["FAVoR", "Mine", "Alone"]
+    assert list(build_table(replace(spec, collaborative=True), scores, others)["row"]) == ["FAVoR", "Mine"]
+
+
+def test_every_dash_has_a_reason(score) -> None:
+    nan = float("nan")
+    scores = pd.DataFrame(
+        [
+            score("favor", "author_accuracy", nan, "asce_a", note="no output passed the filter"),
+            score("favor", "generated_eer", 0.2, "asce_a"),
+        ]
+    )
+    columns = (
+        ACCURACY,
+        ERROR,
+        Column("StyleDist", "generated_source_auc", "styledistance"),
+        Column("MAUVE", "mauve"),
+        Column("Silh.", "silhouette", "style"),
+        Column("Agg.", fixed={"FedAvg": "✓"}),
+    )
+    spec = table(*columns, with_controls=False)
+    absences = {"mauve": "MAUVE needs gpt2-large, which is not on this machine"}
+    cells = build_table(spec, scores, context("fedavg", "favor", absences=absences))
+    assert {column: cell(cells, "FAVoR", column)["reason"] for column in cells["column"].unique()} == {
+        "Author Acc.": "no output passed the filter",
+        "EER": "",
+        "StyleDist": "encoder StyleDistance is not part of experiment trial",
+        "MAUVE": "MAUVE needs gpt2-large, which is not on this machine",
+        "Silh.": "silhouette was not computed in experiment trial",
+        "Agg.": "no configuration is declared for FAVoR",
+    }
+    assert cell(cells, "FedAvg", "EER")["reason"] == "generated_eer has no score for FedAvg"
+    assert cell(cells, "FedAvg", "Agg.")["text"] == "✓"
+    dashes = cells[cells["text"] == "–"]
+    assert dashes["value"].isna().all()
+    assert (dashes["reason"] != "").all()
+
+
+def test_a_mean_over_fewer_seeds_says_so(score) -> None:
+    values = [score("favor", "author_accuracy", 0.4, "asce_a", 1)]
+    values.append(score("favor", "author_accuracy", float("nan"), "asce_a", 2, note="nothing generated"))
+    found = cell(
+        build_table(table(ACCURACY), pd.DataFrame(values), context("favor", seeds=(1, 2))), "FAVoR", "Author Acc."
+    )
+    assert (found["value"], found["n"], found["reason"]) == (0.4, 1, "mean over 1 of 2 seeds")
+
+
+def test_minus_zero_prints_as_zero(score) -> None:
+    scores = pd.DataFrame([score("favor", "author_accuracy", -0.0001, "asce_a")])
+    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["text"] == "0.000"
+
+
+def test_variants_do_not_mix(score) -> None:
+    scores = pd.DataFrame(
+        [
+            score("favor", "author_accuracy", 0.4, "asce_a"),
+            score("favor", "author_accuracy", 0.9, "asce_a", variant="released"),
+        ]
+    )
+    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["value"] == 0.4
+
+
+def test_marks_within_an_encoder(score) -> None:
+    rows = tuple(
+        Row((name, encoder), method=method, encoder=encoder)
+        for name, method in (("FedAvg", "fedavg"), ("FAVoR", "favor"))
+        for encoder in ("near", "far")
+    )
+    spec = table(Column("AUC", "auc", direction="up"), rows=rows, ranked_within="encoder", with_controls=False)
+    values = {("fedavg", "near"): 0.9, ("fedavg", "far"): 0.2, ("favor", "near"): 0.8, ("favor", "far"): 0.3}
+    scores = pd.DataFrame([score(method, "auc", value, encoder) for (method, encoder), value in values.items()])
+    cells = build_table(spec, scores, context("fedavg", "favor"))
+    assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
+        "FedAvg · near": "best",
+        "FedAvg · far": "second",
+        "FAVoR · near": "second",
+        "FAVoR · far": "best",
+    }
+
+
+def test_the_papers_values_stand_beside_ours(scores, context) -> None:
+    spec = printed_spec("main_federated_results")
+    cells = build_table(spec, scores, context, load_paper_values(spec.label))
+    # favor.tex L492: FAVoR 0.403, macro-F1 0.365
+    assert cell(cells, "FAVoR", "Author Acc.")["paper_value"] == 0.403
+    assert cell(cells, "FAVoR", "Macro-F1")["paper_value"] == 0.365
+    mythos = Context("own", ("favor",), "Stories", "Mythos-Reddit", context.encoders)
+    assert (
+        cell(build_table(spec, scores, mythos, load_paper_values(spec.label)), "FAVoR", "EER")["paper_value"] == 0.175
+    )
+    nothing = Context("own", ("favor",), "Stories", "", context.encoders)
+    assert build_table(spec, scores, nothing, load_paper_values(spec.label))["paper_value"].isna().all()
+
+
+def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score) -> None:
+    values = (("asce_a", 0.5), ("minilm", 0.4))
+    scores = pd.DataFrame([score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
+    about = context("favor", seeds=[1, 2], absences={"luar": "not here"})
+    cells = build_table(printed_spec("signature-space-main"), scores, about)
+    own = cell(cells, "ASCE", "Acc.")
+    assert (own["text"], own["reason"], own["mark"]) == ("0.500", "", "best")
+    assert cell(cells, "MiniLM", "Acc.")["text"] == "0.400"
+    assert cell(cells, "LUAR", "Acc.")[["text", "reason"]].tolist() == ["–", "not here"]
+    assert "Stylometry" not in set(cells["row"])
+
+
+def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score) -> None:
+    made = ("favor", "gold", "shuffled")
+    scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
+    cells = build_table(printed_spec("phase1-external-evaluator-details"), scores, context("favor"))
+    rows = cells[cells["column"] == "Gen→Gen AUC"]
+    assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces
+    name = "Reference: shuffled authors · MiniLM"
+    assert is_control(name)
+    assert cell(cells, name, "Gen→Gen AUC")["text"] == "0.100"
+    assert (rows["mark"] == "").all()
+
+
+def test_a_table_of_configuration_needs_no_scores() -> None:
+    ran = {
+        "favor": {"private_residual": True, "proximal": True, "lambda_align": 0.3},
+        "global_asce": {"private_residual": False, "proximal": False, "lambda_align": 0.3},
+    }
+    made = replace(context("global_asce", "favor"), settings=ran)
+    cells = build_table(printed_spec("phase1-ablation-run-audit"), scores_frame([]), made)
+    assert cell(cells, "FAVoR", "Shared prox.")["text"] == "✓"
+    assert cell(cells, "Global ASCE", "Private residual")["text"] == "✗"
+    assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
+    assert cell(cells, "FAVoR", "Sampling")["reason"] == "does not apply to this method"
+    assert set(cells["row"]) == {"Global ASCE", "FAVoR"}
+
+
+def test_components_are_those_the_row_ran_with(score) -> None:
+    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "gold")])
+    settings = {"favor": {"alignment": False, "private_residual": True}}
+    cells = build_table(printed_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
+    assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
+    assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
+    assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
+    assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference has no configuration"
+
+
+def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
+    column = Column("Kept", "kept_author_accuracy", "style", decimals=2, interval=True)
+    spec = replace(table(column), sources=("voice_kept",))
+    ends = {"": 0.4, "low": -0.06, "high": 0.75}
+    scores = scores_frame(
+        [Score(0, "favor", "asce_a", "kept_author_accuracy", end, value, 96) for end, value in ends.items()]
+        + [Score(0, "ditto", "asce_a", "kept_author_accuracy", end, float("nan"), 96, "not apart") for end in ends]
+    )
+    context = Context("demo", ("ditto", "favor"), encoders={"style": "asce_a"}, seeds=(1, 2))
+    cells = build_table(spec, scores, context).set_index("row")
+    assert cells.loc["FAVoR", ["text", "value", "reason"]].tolist() == ["0.40 [−0.06, 0.75]", 0.4, ""]
+    assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]
+
+
+def test_what_chance_gives_has_no_interval_and_no_number_of_outputs() -> None:
+    scores = scores_frame([Score(1, "shuffled", "asce_a", "common_accuracy", "", 0.25, 0)])
+    column = Column("Acc.", "common_accuracy", "style", interval=True)
+    spec = replace(table(column, rows=method_rows("favor")), sources=("common_prompts",))
+    found = cell(build_table(spec, scores, context("favor")), "Reference: shuffled authors", "Acc.")
+    assert (found["text"], found["reason"]) == ("0.250", "")

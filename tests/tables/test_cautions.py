@@ -1,0 +1,108 @@
+"""An encoder that does not separate the writers' own texts is named before its scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.plan.conftest import plan  # noqa: F401 - a fixture
+
+from favor.report.page import write_html_report
+from favor.report.pdf import latex_source
+from favor.scores.author_retrieval import retrieval_scores
+from favor.scores.inputs import Sources
+from favor.scores.metric import scores_frame
+from favor.tables.build import build_table
+from favor.tables.cautions import cautioned, prints_style, sentences
+from favor.tables.context import Context
+from favor.tables.html import html_table
+from favor.tables.labels import printed_spec
+from favor.tables.sweeps import Point, cautioned_at_points
+
+ROLES = {"style": "asce_a", "semantic": "minilm", "independent": "asce_b"}
+
+
+def texts(seed, separated) -> Sources:
+    """Six texts of each of ten authors, around a centre of their own or around none."""
+    generator = np.random.default_rng(seed)
+    clients = np.repeat([f"client_{number:03d}" for number in range(10)], 6)
+    vectors = generator.normal(size=(60, 12)) + np.repeat(np.eye(12)[:10], 6, axis=0) * (9 if separated else 0)
+    frame = pd.DataFrame({"client": clients, "item": range(60), "topic": "Student"})
+    return Sources(frame, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+@pytest.fixture
+def retrieval() -> pd.DataFrame:
+    """ASCE separates the authors; MiniLM and ASCE-B are random vectors."""
+    spaces = {"asce_a": True, "asce_b": False, "minilm": False}
+    return scores_frame(
+        score
+        for name, separated in spaces.items()
+        for score in retrieval_scores(name, texts(1, separated), texts(2, separated), 300, 1)
+    )
+
+
+def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
+    (first,) = sentences(retrieval, {"asce_a", "minilm"}, {"minilm": "My MiniLM"})
+    assert first.startswith("Caution: My MiniLM does not separate the writers' own texts (AUC 0.")
+    assert sentences(retrieval, {"asce_a"}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "named"),
+    [
+        ("main_federated_results", []),  # ASCE alone, which is sound; MiniLM gives similarity of meaning there
+        ("asce-b-audit", ["ASCE-B"]),
+        ("phase1-main-external-verification", ["MiniLM"]),
+        ("phase1-external-paired-auc", ["MiniLM"]),
+        ("measure-agreement", ["ASCE-B", "MiniLM"]),
+        ("all-metrics", ["ASCE-B", "MiniLM"]),
+        ("communication-by-method", []),
+    ],
+)
+def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> None:
+    spec = printed_spec(label)
+    found = cautioned(spec, retrieval, ROLES, {}).caption.removesuffix(spec.caption)
+    assert found.count("Caution: ") == len(named)
+    assert all(f"Caution: {name} does not separate" in found for name in named)
+    assert prints_style(spec) == (label != "communication-by-method")
+
+
+def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
+    spec, points = printed_spec("imbalance-sweep"), [Point("even", "one"), Point("steep", "two")]
+    named = {"one": {"style": "asce_a"}, "two": {"style": "minilm"}}
+    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), named, {}).caption
+    assert found.startswith("steep: Caution: MiniLM does not separate")
+    assert "even" not in found.removesuffix(spec.caption)
+    both = dict.fromkeys(named, named["two"])
+    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), both, {}).caption
+    assert found.startswith("Caution: MiniLM")
+    assert found.count("Caution") == 1
+    sound = dict.fromkeys(named, named["one"])
+    assert cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), sound, {}).caption == spec.caption
+
+
+def test_the_sentence_stands_before_the_scores(retrieval, scores) -> None:
+    context = Context("trial", ["fedavg", "favor"], encoders={**ROLES, "style": "minilm"})
+    spec = cautioned(printed_spec("main_federated_results"), retrieval, context.encoders, {})
+    text = html_table(spec, build_table(spec, scores, context))
+    assert text.index("Caution: MiniLM") < text.index("<tbody>")
+
+
+def test_the_report_names_it_before_the_headline(report, retrieval, tmp_path) -> None:
+    cautions = sentences(retrieval, {"minilm"}, {})
+    (experiment,) = report.experiments
+    named = replace(report, experiments=[replace(experiment, cautions=cautions, finding="The headline.")])
+    write_html_report(tmp_path / "report.html", named)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.index("Caution: MiniLM does not separate") < page.index("The headline.")
+    source = latex_source(named)
+    assert source.index("Caution: MiniLM does not separate") < source.index("The headline.")
+
+
+def test_tables_of_style_wait_for_the_test_of_their_encoders(plan) -> None:  # noqa: F811
+    planner = plan()
+    name = next(iter(planner.config.experiments))
+    assert "author_retrieval" in planner.evaluation.families(name)

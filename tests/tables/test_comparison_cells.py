@@ -1,0 +1,108 @@
+"""Cells of tables of comparisons, from hand-made rows: statistics, signs, small p, reasons of dashes, agreement."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from favor.paper.values import load_paper_values
+from favor.report.compare import agreement
+from favor.scores.tables import SCORES
+from favor.tables.build import build_table
+from favor.tables.cells import printed
+from favor.tables.context import Context
+from favor.tables.html import html_table
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+
+SCORES = SCORES.empty()
+LABEL = "phase1-paired-significance"
+
+
+def comparison(right, metric, clusters="seed-author", **values) -> dict:
+    row = {"left_method": "favor", "right_method": right, "encoder": "asce_a", "metric": metric, "clusters": clusters}
+    numbers = {"left": 0.4, "right": 0.3, "delta": 0.1, "low": -0.0501, "high": 0.25, "p": 0.04, "p_exact": 0.0004}
+    rest = {"test": "bootstrap", "p_holm": 0.08, "n": 578, "pairs": 0, "draws": 100, "cluster_count": 12, "note": ""}
+    return {**row, **numbers, **rest, **values}
+
+
+@pytest.fixture(scope="module")
+def cells() -> pd.DataFrame:
+    rows = [
+        comparison("ditto", "author_accuracy", test="exact"),
+        comparison("ditto", "author_accuracy", "author", low=-0.2),
+        comparison("ditto", "top1_cosine", delta=-0.0123, p=0.0371),
+        comparison("fedprox", "top1_cosine", note="no output survives in both methods"),
+    ]
+    context = Context("trial", ["favor", "ditto", "fedprox"], "Blogs", "BlogText", {"style": "asce_a"})
+    return build_table(printed_spec(LABEL), SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows))
+
+
+def cell(cells, row, column) -> pd.Series:
+    (index,) = cells.index[(cells["row"] == row) & (cells["column"] == column)]
+    return cells.loc[index]
+
+
+def test_every_row_of_the_paper_is_printed(cells) -> None:
+    assert cells["row"].nunique() == 20
+    assert len(cells) == 20 * 8
+    assert ((cells["text"] != "–") | (cells["reason"] != "")).all()
+
+
+def test_statistics_are_printed_as_in_the_paper(cells) -> None:
+    row = "FAVoR vs. Ditto · Author acc."
+    texts = {name: cell(cells, row, name)["text"] for name in ("FAVoR", "Baseline", "Directional Δ", "p", "n")}
+    assert texts == {"FAVoR": "0.400", "Baseline": "0.300", "Directional Δ": "+0.100", "p": "<.001", "n": "578"}
+    assert cell(cells, row, "Cluster 95% CI")["text"] == "[−0.050, 0.250]"
+    assert cell(cells, row, "Author-cluster 95% CI")["text"] == "[−0.200, 0.250]"
+    assert cell(cells, row, "Cluster 95% CI")["paper_text"] == "[0.078, 0.170]"
+    assert cell(cells, row, "p")["paper_text"] == "<.001"
+    assert cell(cells, "FAVoR vs. Ditto · Top-1 cosine", "p")["value"] == 0.0371
+    assert cell(cells, "FAVoR vs. Ditto · Top-1 cosine", "Directional Δ")["text"] == "-0.012"
+
+
+def test_dashes_say_why(cells) -> None:
+    assert cell(cells, "FAVoR vs. Pooled · SemSim", "p")["reason"] == "Pooled PEFT is not run in experiment trial"
+    assert "survives in both" in cell(cells, "FAVoR vs. FedProx · Top-1 cosine", "FAVoR")["reason"]
+    assert "not computed" in cell(cells, "FAVoR vs. Ditto · Asst. score", "n")["reason"]
+
+
+def test_an_encoder_that_is_not_there_is_named() -> None:
+    rows = [comparison("ditto", "generated_source_auc", encoder="minilm")]
+    spec = printed_spec("phase1-external-paired-auc")
+    context = Context(
+        "trial", ["favor", "ditto"], encoders={"style": "asce_a"}, absences={"styledistance": "no weights"}
+    )
+    found = build_table(spec, SCORES, context, None, pd.DataFrame(rows))
+    assert cell(found, "FAVoR vs. Ditto · MiniLM · AUC", "FAVoR")["text"] == "0.400"
+    assert cell(found, "FAVoR vs. Ditto · StyleDistance · AUC", "p")["reason"] == "no weights"
+    reason = cell(found, "FAVoR vs. Ditto · Stylometry · EER", "p")["reason"]
+    assert reason == "encoder Stylometry is not part of experiment trial"
+
+
+def test_pages_show_the_paper_beside_ours(cells) -> None:
+    spec = printed_spec(LABEL)
+    page = html_table(spec, cells)
+    assert "paper [0.078, 0.170]" in page
+    assert "paper −0.013 (+0.001)" in page  # Top-1 cosine: -0.0123 against -0.013
+    tex = latex_table(spec, cells)
+    assert r"[$-$0.050, 0.250]" in tex
+    assert "[0.078, 0.170]" not in tex
+    assert r"{\tiny paper [0.078, 0.170]}" in latex_table(spec, cells, paper=True)
+
+
+def test_agreement_is_of_the_differences() -> None:
+    deltas = {"ditto": 0.12, "fedprox": 0.2, "pooled": 0.15}  # the paper's: 0.125, 0.228, 0.153
+    rows = [comparison(right, "author_accuracy", delta=delta) for right, delta in deltas.items()]
+    context = Context("trial", ["favor", *deltas], "Blogs", "BlogText", {"style": "asce_a"})
+    spec = printed_spec(LABEL)
+    found = agreement(spec, build_table(spec, SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows)))
+    assert set(found["column"]) == {"Directional Δ"}
+    accuracy = found[found["group"] == "Author acc."].iloc[0]
+    assert (accuracy["n"], accuracy["spearman"], accuracy["kendall"]) == (3, 1.0, 1.0)
+
+
+def test_numbers_never_print_minus_zero() -> None:
+    assert printed(-0.0001, 3) == "0.000"
+    assert printed(-0.0001, 3, signed=True) == "+0.000"
+    assert printed(-0.1, 1, signed=True) == "-0.1"

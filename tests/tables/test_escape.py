@@ -1,0 +1,35 @@
+"""User text in LaTeX and HTML prints itself and does nothing."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from favor.tables.escape import html_text, latex
+
+
+def test_latex_specials() -> None:
+    assert latex(r"a\b{c}$d$ & 5% #1 _x^y~z") == (
+        r"a\textbackslash{}b\{c\}$\mathdollar$d$\mathdollar$ \& 5\% \#1 \_x\textasciicircum{}y\textasciitilde{}z"
+    )
+
+
+def test_latex_letters() -> None:
+    assert latex("café ñ") == r"caf\'{e} \~{n}"
+    assert latex("FedDPA†") == r"FedDPA$^{\dagger}$"
+    assert latex("中") == r"\texttt{U+4E2D}"
+    # Unicode decomposed and composed give the same source.
+    assert latex("e\u0301") == latex("\u00e9")
+
+
+def test_latex_output_is_ascii(hostile) -> None:
+    everything = "".join(map(chr, range(1, 0x2FFF))) + hostile
+    assert latex(everything).isascii()
+
+
+def test_html(hostile) -> None:
+    escaped = html_text(hostile)
+    assert "<" not in escaped
+    assert html.unescape(escaped) == hostile
+    assert html_text("a\x00b\u202ec") == "aU+0000bU+202Ec"
+    assert re.fullmatch(r"[^<>\"']*", html_text("""<>"'"""))

@@ -1,0 +1,112 @@
+"""Marks on columns whose truth is known: all rows equal, one winner, ties with it, references that do not separate."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.analysis.tables import EVIDENCE
+from favor.statistics.bootstrap import compare, mean_draws, observed, resample_counts
+from favor.tables.build import build_table
+from favor.tables.cells import Cell
+from favor.tables.context import Context
+from favor.tables.labels import printed_spec
+from favor.tables.marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark
+from favor.tables.notes import mark_notes
+from favor.tables.specs import Column, Row
+
+AUTHORS = 20
+COLUMN = Column("Acc.", "author_accuracy", "style", direction="up")
+
+
+def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
+    """The table of values per author that scatter around ``levels`` (with the controls), every author with an offset.
+
+    The offset is common to all rows, so differences are known far better than the values themselves.
+    """
+    generator = np.random.default_rng(7)
+    offset = generator.normal(0, 0.3, AUTHORS)
+    counts = np.concatenate([observed(AUTHORS), resample_counts(AUTHORS, 1, 2000)])
+    drawn = {}
+    for name, level in levels.items():
+        scatter = 0.0 if name in ("gold", "shuffled") else noise
+        values = level + offset + generator.normal(0, scatter, AUTHORS)
+        drawn[name] = mean_draws(values, np.arange(AUTHORS), counts)
+    rows = []
+    for left, right in combinations(drawn, 2):
+        result = compare(drawn[left][0], drawn[right][0], drawn[left][1:], drawn[right][1:], AUTHORS)
+        rows.append(("asce_a", metric, left, right, *vars(result).values()))
+    return pd.DataFrame(rows, columns=EVIDENCE.names)
+
+
+def marked(levels, marks="evidence", gold=0.9, **noise) -> tuple[set, str]:
+    table = evidence({**levels, "gold": gold, "shuffled": 0.1}, **noise)
+    contest = [(Row((name,), name), Cell(value)) for name, value in levels.items()]
+    reason = mark(COLUMN, contest, marks, Evidence(table, {"style": "asce_a"}))
+    return {row.method for row, cell in contest if cell.mark == "best"}, reason
+
+
+def test_one_winner() -> None:
+    assert marked({"a": 0.2, "b": 0.5, "c": 0.3}) == ({"b"}, BY_EVIDENCE)
+
+
+def test_rows_that_cannot_be_told_from_the_best_share_its_mark() -> None:
+    # a noise of 0.02 over 20 authors leaves a standard error of about 0.006: 0.001 is nothing, 0.2 is certain
+    assert marked({"a": 0.3, "b": 0.5, "c": 0.501}) == ({"b", "c"}, BY_EVIDENCE)
+
+
+def test_nothing_where_all_are_equal() -> None:
+    assert marked({"a": 0.3, "b": 0.3, "c": 0.3}, noise=0.0) == (set(), EVEN)
+    assert marked({"a": 0.7, "b": 0.3, "c": 0.3}, noise=1.0) == (set(), EVEN)
+
+
+def test_nothing_where_the_references_are_not_apart() -> None:
+    assert marked({"a": 0.2, "b": 0.5}, gold=0.1) == (set(), TOGETHER)
+
+
+def test_nothing_where_a_row_was_not_compared() -> None:
+    contest = [(Row((name,), name), Cell(value)) for name, value in (("a", 0.2), ("b", 0.5), ("new", 0.4))]
+    table = evidence({"a": 0.2, "b": 0.5, "gold": 0.9, "shuffled": 0.1})
+    assert mark(COLUMN, contest, "evidence", Evidence(table, {"style": "asce_a"})) == UNTESTED
+    assert mark(COLUMN, contest, "evidence", None) == UNTESTED
+    assert {cell.mark for _, cell in contest} == {""}
+
+
+def test_holm_counts_the_rows_of_the_column() -> None:
+    keys = {"encoder": "asce_a", "metric": "author_accuracy", "left": 0.0, "right": 0.0, "delta": 0.0, "high": 1.0}
+    rows = [
+        {**keys, "left_method": "best", "right_method": name, "p": p, "low": 0.1, "draws": 100}
+        for name, p in (("a", 0.02), ("b", 0.03), ("c", 0.9))
+    ]
+    rows.append({**keys, "left_method": "gold", "right_method": "shuffled", "p": 0.0, "low": 0.5, "draws": 100})
+    contest = [(Row((name,), name), Cell(value)) for name, value in (("best", 0.5), ("a", 0.3), ("b", 0.4), ("c", 0.2))]
+    assert mark(COLUMN, contest, "evidence", Evidence(pd.DataFrame(rows), {"style": "asce_a"})) == EVEN  # 3 x 0.02
+    two = contest[:2]
+    assert mark(COLUMN, two, "evidence", Evidence(pd.DataFrame(rows), {"style": "asce_a"})) == BY_EVIDENCE
+    assert [cell.mark for _, cell in two] == ["best", ""]
+
+
+def test_printed_means_for_tables_beside_the_paper() -> None:
+    contest = [(Row((name,), name), Cell(value)) for name, value in (("a", 0.2), ("b", 0.5), ("c", 0.4999))]
+    assert mark(COLUMN, contest, "paper", None) == BY_MEANS
+    assert [cell.mark for _, cell in contest] == ["second", "best", "best"]
+
+
+@pytest.mark.parametrize(
+    ("unranked", "best"), [((), {"FAVoR", "Local-only + ASCE"}), (("favor",), {"Local-only + ASCE"})]
+)
+def test_table(scores, unranked, best) -> None:
+    """FAVoR and the local reference are alike, the others far below; one column is tested, its neighbours are not."""
+    levels = {"favor": 0.5, "local_only_asce": 0.5, "fedavg": 0.2, "ditto": 0.2}
+    table = evidence({**levels, "gold": 0.9, "shuffled": 0.1}, noise=0.0)
+    scores = scores.assign(value=scores["method"].map(levels).fillna(scores["value"]))
+    context = Context("demo", tuple(levels), encoders={"style": "asce_a"}, seeds=(2026, 2027, 2028), unranked=unranked)
+    cells = build_table(printed_spec("phase1-legacy-comparison"), scores, context, evidence=table)
+    accuracy = cells[(cells["column"] == "Author Acc.") & (cells["mark"] == "best")]
+    assert set(accuracy["row"]) == best
+    notes = mark_notes(cells)
+    assert any(note.startswith("In bold") for note in notes)
+    assert any("no paired test" in note and "Macro-F1" in note for note in notes)

@@ -1,0 +1,229 @@
+"""Tables and figures over the points of a sweep, from hand-made scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from favor.figures.identity import Methods
+from favor.figures.sweep import _bars, draw_sweep, sweep_label
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.paper.values import load_paper_values
+from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.context import Context
+from favor.tables.html import html_table
+from favor.tables.labels import printed_spec
+from favor.tables.latex import latex_table
+from favor.tables.marks import BY_EVIDENCE, EVEN, UNTESTED
+from favor.tables.remarks import EvaluationPosts
+from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
+from favor.tables.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
+
+POINTS = points_of(
+    [
+        {"label": "even", "experiment": "balanced", "paper": "Balanced", "value": None},
+        {"label": "Strong", "experiment": "strong", "paper": "", "value": None},
+    ]
+)
+
+
+def contexts(**methods) -> dict[str, Context]:
+    roles = {"style": "asce_a"}
+    return {
+        name: Context(
+            name, methods.get(name, ("ditto", "favor")), "Blogs", "BlogText", roles, seeds=(1, 2), marks="paper"
+        )
+        for name in ("balanced", "strong")
+    }
+
+
+@pytest.fixture
+def scores(score) -> pd.DataFrame:
+    values = {
+        ("even", "favor"): (0.70, 0.74), ("even", "ditto"): (0.60, 0.61),
+        ("Strong", "favor"): (0.50, 0.52), ("Strong", "ditto"): (0.55, 0.551),
+    }  # fmt: skip
+    rows = [
+        {**score(method, metric, value, encoder, seed), "point": point, "experiment": ""}
+        for (point, method), both in values.items()
+        for seed, value in enumerate(both, start=1)
+        for metric, encoder in (("generated_auc", "asce_a"), ("generated_eer", "asce_a"), ("bertscore_f1", ""))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
+    spec = printed_spec("imbalance-sweep")
+    cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))
+    # Means 0.72 and 0.605, difference 0.115; 0.51 and 0.5505, difference -0.0405, which prints as -0.041 (of 0.5505).
+    assert cells["row"].tolist() == ["even"] * 3 + ["Strong"] * 3
+    assert cells["text"].tolist()[:3] == ["0.720 / 0.605 (+0.115)", "0.720 / 0.605 (+0.115)", "0.7200 / 0.6050"]
+    assert cells["text"].tolist()[5] == "0.5100 / 0.5505"
+    assert cells["text"].tolist()[3].startswith("0.510 / 0.55")
+    assert "(−0.04" in cells["text"].tolist()[3]
+    assert cells["paper_text"].tolist()[0] == "0.753 / 0.699 (+0.054)"  # under the row's name in the paper
+    assert cells["paper_text"].tolist()[5] == "0.8154 / 0.8136"
+    assert cells["n"].tolist() == [2] * 6
+    assert set(cells["reason"]) == {""}
+    write_parquet(cells, tmp_path / "cells.parquet", TABLE_CELLS)
+    assert list(read_parquet(tmp_path / "cells.parquet", TABLE_CELLS).columns) == TABLE_CELLS.names
+    wide = at_points(spec, POINTS)
+    assert "0.720 / 0.605 (+0.115)" in html_table(wide, cells)
+    assert "0.720 / 0.605 (+0.115)" in latex_table(wide, cells)
+
+
+def test_a_missing_half_is_a_dash_with_its_reason(scores) -> None:
+    known = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
+    cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
+    reasons = dict(zip(zip(cells["row"], cells["column"], strict=True), cells["reason"], strict=True))
+    assert reasons["Strong", "EER FAVoR / Ditto (Δ)"] == "Ditto is not run in experiment strong"
+    assert reasons["even", "EER FAVoR / Ditto (Δ)"] == ""
+    once = known[(known["seed"] == 1) | (known["point"] == "Strong")]
+    cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, once, contexts(strong=("favor",)))
+    assert cells["reason"].tolist()[0] == "mean over 1 of 2 seeds"
+
+
+def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores) -> None:
+    column = Column("AUC", "generated_auc", "style", direction="up")
+    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
+    spec = TableSpec(
+        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
+        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
+    )  # fmt: skip
+    cells = build_sweep(spec, POINTS, scores, contexts())
+    assert cells["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong", "Ditto · Strong"]
+    assert cells["mark"].tolist() == ["best", "second", "second", "best"]
+    assert cells["value"].tolist() == pytest.approx([0.72, 0.605, 0.51, 0.5505])
+    assert cells["deviation"].tolist()[0] == pytest.approx(0.02 * math.sqrt(2))
+    assert [row.group for row in at_points(spec, POINTS).rows] == ["even", "even", "Strong", "Strong"]
+    # A method that a point's experiment does not run has no row there.
+    fewer = build_sweep(spec, POINTS, scores, contexts(strong=("favor",)))
+    assert fewer["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong"]
+
+
+def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
+    column = Column("AUC", "generated_auc", "style", direction="up")
+    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
+    spec = TableSpec(
+        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
+        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
+    )  # fmt: skip
+
+    def differing(p) -> pd.DataFrame:
+        keys = {"encoder": "asce_a", "metric": "generated_auc", "delta": 0.1, "low": 0.05, "high": 0.2}
+        pairs = [("ditto", "favor", p), ("gold", "shuffled", 0.001)]
+        return pd.DataFrame([{**keys, "left_method": a, "right_method": b, "p": value} for a, b, value in pairs])
+
+    known = {name: replace(context, marks="evidence") for name, context in contexts().items()}
+    evidence = {"balanced": differing(0.01), "strong": differing(0.4)}
+    cells = build_sweep(spec, POINTS, scores, known, evidence=evidence)
+    # FAVoR is better at the first point; at the second the two are not distinguishable.
+    assert cells["mark"].tolist() == ["best", "", "", ""]
+    assert cells["marking"].tolist() == [BY_EVIDENCE, BY_EVIDENCE, EVEN, EVEN]
+    assert set(build_sweep(spec, POINTS, scores, known)["marking"]) == {UNTESTED}
+
+
+def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path) -> None:
+    metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
+    path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])
+    draw_sweep(scores, POINTS, metrics, "asce_a", shown, path, axis="Allocation")
+    # Seed means: FAVoR .72 and .51, Ditto .605 and .5505.
+    said = "Verif. AUC: highest FAVoR at even (0.72), lowest FAVoR at Strong (0.51)."
+    assert f"<dc:title>{said}" in path.read_text(encoding="utf-8")
+    again = tmp_path / "again.svg"
+    draw_sweep(scores, POINTS, metrics, "asce_a", shown, again, axis="Allocation")
+    assert path.read_bytes() == again.read_bytes()
+    empty = scores.assign(value=float("nan"), note="no output passed the filter")
+    draw_sweep(empty, POINTS, metrics, "asce_a", Methods(["favor"]), tmp_path / "empty.svg")
+    with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
+        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", Methods(["favor"]), tmp_path / "none.svg")
+
+
+def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> None:
+    ends = {"upload": 0.7, "upload_low": 0.6, "upload_high": 0.9, "upload_shuffled": 0.5}
+    rows = [
+        {**score("fedavg", "text_auc", value, "", 0, variant=variant), "point": point, "experiment": ""}
+        for point in ("even", "Strong")
+        for variant, value in ends.items()
+    ]
+    shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC (upload)"}
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", shown, tmp_path / "points.svg", tmp_path / "points.csv")
+    drawn = pd.read_csv(tmp_path / "points.csv")
+    assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
+    # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation.
+    of_seeds = pd.DataFrame({"mean": [0.605], "std": [0.00707], "low": [math.nan], "high": [math.nan]})
+    assert _bars(of_seeds)[:, 0].tolist() == [0.00707, 0.00707]
+    assert _bars(drawn)[:, 0].tolist() == pytest.approx([0.1, 0.2])
+
+
+def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path) -> None:
+    names = ["none", "sum only", "clipped", "noise 0.1", "noise 1", "rank 1", "A frozen"]
+    many = points_of([{"label": name, "experiment": "", "paper": "", "value": None} for name in names])
+    again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
+    drawn: list[Axes] = []
+    figures = pyplot.subplots
+
+    def kept(*rows, **shape) -> tuple[Figure, Any]:
+        figure, axes = figures(*rows, **shape)
+        drawn.extend(axes.flat)
+        return figure, axes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pyplot, "subplots", kept)
+        for points, ordered in ((POINTS, True), (many, False)):
+            frame = scores if ordered else again
+            metrics = {"generated_auc": "Verif. AUC"}
+            draw_sweep(frame, points, metrics, "asce_a", Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
+    few, crowded = drawn
+    assert [few.get_lines()[0].get_linestyle(), crowded.get_lines()[0].get_linestyle()] == ["-", "None"]
+    assert {label.get_rotation() for label in crowded.get_xticklabels()} == {35.0}
+    assert {label.get_rotation() for label in few.get_xticklabels()} == {0.0}
+
+
+def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> None:
+    known = {
+        name: replace(context, remarks={"FAVoR": "On FAVoR.", "favor": f"In {name}."}, clients=4)
+        for name, context in contexts().items()
+    }
+    posts = {
+        "balanced": EvaluationPosts(posts=8, shared=0, prompts={1: 4, 2: 4}, asked=4),
+        "strong": EvaluationPosts(posts=5, shared=2, prompts={1: 4, 2: 3}, asked=4),
+    }
+    spec = with_remarks_of_points(printed_spec("imbalance-sweep"), POINTS, known, posts)
+    assert spec.remarks["FAVoR"] == "On FAVoR."
+    assert spec.remarks["favor"] == "even: In balanced. Strong: In strong."
+    assert spec.remarks[""].startswith("even: Chance: AUC and EER 0.5. Strong: Chance: AUC and EER 0.5. Fewer prompts")
+    cells = build_sweep(spec, POINTS, scores, known)
+    for text in (latex_table(at_points(spec, POINTS), cells), html_table(at_points(spec, POINTS), cells)):
+        assert "3 of 4 (seed 2)" in text
+    tests = with_remarks_of_points(printed_spec("phase1-paired-significance"), POINTS, known, posts)
+    statistics = [column.statistic for column in tests.panels[0].columns]
+    assert statistics.index("author_interval") < statistics.index("interval")
+
+
+def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path) -> None:
+    rows = [
+        {**score(method, "text_auc", value, "", 1), "variant": "upload", "point": point, "experiment": ""}
+        for method, point, value in (("fedavg", "even", 0.9), ("fedavg", "Strong", 0.6), ("favor", "even", 0.8))
+    ]
+    labels = {"text_auc": "Text AUC"}
+    assert sweep_label("text_auc:upload", labels) == "Text AUC (upload)"
+    assert sweep_label("text_auc", labels) == "Text AUC"
+    metrics = {"text_auc:upload": sweep_label("text_auc:upload", labels)}
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", Methods(["fedavg", "favor"]), tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert "Text AUC (upload)" in drawn
+    assert "FedAvg" in drawn
+    assert "FAVoR" not in drawn  # at one of the two points alone
+    with pytest.raises(UserError, match="text_auc:final"):
+        draw_sweep(
+            pd.DataFrame(rows), POINTS, {"text_auc:final": "x"}, "asce_a", Methods(["fedavg"]), tmp_path / "b.svg"
+        )
