@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from favor.config.experiments import Experiment
+from favor.config.extension import extend_experiments
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 
@@ -45,6 +46,13 @@ def test_an_experiment_extends_one_that_extends_another() -> None:
     assert found["a"].seeds == [7]
     assert found["a"].prompts.per_client == 1
     assert found["a"].prompts.prefix_tokens == found["demo"].prompts.prefix_tokens
+
+
+def test_experiments_may_extend_one_another_as_often_as_one_likes() -> None:
+    chain = {f"e{number}": {"extends": f"e{number + 1}"} for number in range(1500)}
+    config = {"experiments": {**chain, "e1500": {"seeds": [7], "methods": {"favor": {}}}}}
+    extend_experiments(config)
+    assert all(found["seeds"] == [7] and found["methods"] == {"favor": {}} for found in config["experiments"].values())
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from favor.foundation.words import document_words
         ("a&nbsp;&nbsp;b &amp; c &#8220;d&#8221; &#146;e &lt;3", "a b & c “d” ’e <3"),
         ("see urlLink   this urlLink", "see this"),
         ("urlLink", ""),
+        ("(urlLink) urlLink, urlLinked and CurlLinker", "( ) , urlLinked and CurlLinker"),
         ("&nbsp; \n \t", ""),
         ("one \n\n\n  two\r\nthree", "one\ntwo\nthree"),
         ("bell\x07 nul\x00l\x7f", "bell nul l"),
@@ -43,7 +44,7 @@ def test_idempotent_and_settled(text) -> None:
     assert clean_text(cleaned) == cleaned
     assert cleaned == cleaned.strip()
     assert "  " not in cleaned
-    assert "urlLink" not in cleaned
+    assert not re.search(r"\burlLink\b", cleaned)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", cleaned)
 
 

@@ -16,10 +16,12 @@ from favor.foundation.errors import UserError
     [
         ("It\u00e2\u20ac\u2122s here", "read as cp1252"),
         ("caf\u00c3\u00a9", "read as cp1252"),
+        ("Привет, дорогие друзья".encode("cp1251").decode("latin-1"), "another encoding read"),
+        ("今天天气很好我们去公园".encode("gbk").decode("latin-1"), "another encoding read"),
         ("caf\ufffd", "bytes were lost"),
         ("<p>hello</p>", "HTML tags"),
         ("NaN", "missing value"),
-        ("café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread", ""),
+        ("ouééééééé, café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread", ""),
     ],
 )
 def test_posts(text, said) -> None:

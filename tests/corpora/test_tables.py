@@ -241,6 +241,16 @@ def test_an_open_quote_that_swallows_rows_is_found(tmp_path, kind, header, rows,
         read(kind, path)
 
 
+def test_rows_that_may_have_gone_into_a_field_of_two_columns_are_named(tmp_path, capsys) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text('author,text\nann,"open\nbob,his words\ncat,her words"\ndan,"two lines,\nof a poem, he said"\n')
+    assert len(read("table", path)) == 2
+    assert capsys.readouterr().err == (
+        f"{path}: row 1 (line 2): every line of a field of 3 lines is written like a row; close its quote if rows went "
+        "into it\n"
+    )
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_two_columns_and_other_line_ends(tmp_path, newline) -> None:
     path = tmp_path / "c.csv"

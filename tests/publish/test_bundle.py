@@ -176,6 +176,13 @@ HIDDEN = {
     "escapes in text": ("a.csv", b"by jane\\u005fdoe", "an author's identifier"),
     "broken JSON": ("a.json", b'{"a": ', ".json that cannot be read"),
     "broken YAML": ("a.yaml", b"a: [", ".yaml that cannot be read"),
+    "deep JSON": ("a.json", b"[" * 100_000 + b"]" * 100_000, ".json that cannot be read"),
+    "deep YAML": ("a.yaml", b"[" * 2_000 + b"]" * 2_000, ".yaml that cannot be read"),
+    "YAML that holds itself": (
+        "a.yaml",
+        f'a: &a [*a, "{OWN}"]'.encode(),
+        "8 consecutive words of a text of client_001",
+    ),
 }
 
 
@@ -200,6 +207,7 @@ def test_what_only_resembles_an_identifier_is_not(text) -> None:
 
 def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exempted() -> None:
     assert unsearchable(PRIVATE.authors) == 1
+    assert unsearchable(["----", "?!?!", "🦊🌙🦊🌙", "🦊", "abcd"]) == 3  # punctuation stands everywhere
     spared = Private(PRIVATE.authors, TEXTS, exempt=["9000022"])
     assert scan({"a.txt": b"9000022 pairs"}, spared) == []
 

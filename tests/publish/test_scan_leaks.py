@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
+import json
 import lzma
 import unicodedata
 import zlib
@@ -20,10 +22,11 @@ TEXT = (
 CHINESE = "我昨天在河边散步的时候看见了一只白色的大鸟它在水里找鱼吃"
 JAPANESE = "昨日は川のほとりを散歩していたら大きな白い鳥を見かけました"
 THAI = "เมื่อวานนี้ฉันเดินเล่นริมแม่น้ำและเห็นนกสีขาวตัวใหญ่กำลังหาปลากิน"
+FRENCH = "déjà l'été s'achevait et la forêt entière était jaunie quand mon père très âgé est arrivé chez nous"
 RUSSIAN = "вчера я гулял по берегу реки и увидел большую белую птицу у воды"
 PRIVATE = Private(
-    ["9000022", "jane_doe", "Ann Lee", "Müller99", "Łukasz7", "名前名前"],
-    [("client_001", text) for text in (TEXT, CHINESE, JAPANESE, THAI, RUSSIAN)],
+    ["9000022", "jane_doe", "Ann Lee", "Müller99", "Łukasz7", "名前名前", "🦊🌙🦊🌙"],
+    [("client_001", text) for text in (TEXT, CHINESE, JAPANESE, THAI, RUSSIAN, FRENCH)],
 )
 WORDS = TEXT.split()[3:14]
 QUOTE = " ".join(WORDS)
@@ -71,6 +74,9 @@ WRITTEN = {
     "base32": base64.b32encode(BYTES).decode(),
     "base85": base64.b85encode(BYTES).decode(),
     "ASCII85": base64.a85encode(BYTES).decode(),
+    "base64 of Latin-1": base64.b64encode(FRENCH.encode("latin-1")).decode(),
+    "base64 of Latin-1 in lines": base64.encodebytes(FRENCH.encode("latin-1")).decode(),
+    "hexadecimal of Latin-1": FRENCH.encode("latin-1").hex(),
     "gzip": base64.b64encode(gzip.compress(BYTES)).decode(),
     "zlib": base64.b64encode(zlib.compress(BYTES)).decode(),
     "xz": base64.b64encode(lzma.compress(BYTES)).decode(),
@@ -89,7 +95,15 @@ WRITTEN = {
     "identifier, entity": "by M&#252;ller99",
     "identifier, URL": "by M%C3%BCller99",
     "identifier, Chinese": "作者：名前名前。",
+    "identifier of emoji": "row 🦊🌙🦊🌙, 0.5",
+    "identifier of emoji with marks": "by 🦊\ufe0f🌙\u200d🦊🌙",
+    "identifier of emoji, escapes": "by " + json.dumps("🦊🌙🦊🌙"),
+    "identifier of emoji, URL": "by " + quote("🦊🌙🦊🌙"),
+    "handle behind a point": "so he said.@john_smith knew",
+    "handle of other letters": "by @山田太郎",
+    "Reddit user name in capitals": "asked by U/some_user",
     "folder": "log in /srv/projects/favor",
+    "folder of another machine": "from host:/export/ann/x",
     "folder of Windows": "see C:/Users/someone",
     "folder of a network": "see \\\\server\\share",
     "home": "under ~/models",
@@ -102,10 +116,6 @@ def test_every_way_of_writing_is_seen_through(case, kind) -> None:
     assert scan({f"a.{kind}": WRITTEN[case].encode()}, PRIVATE), case
 
 
-def test_there_are_sixty_of_them() -> None:
-    assert len(WRITTEN) >= 60
-
-
 HARMLESS = {
     "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "paths of the project": "results/demo/seed2026/favor/generations.parquet and src/favor/federation/methods/favor.py",
@@ -113,6 +123,11 @@ HARMLESS = {
     "seven words": "seen the clock in that hall",
     "LaTeX": r"\\ \midrule \multicolumn{3}{l}{\textit{Prototype accuracy}} & 0.315 \\",
     "CSS": ".table-of-contents{grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));--accent-colour:#00796b}",
+    "digests in base64": " ".join(
+        f"sha256-{base64.b64encode(hashlib.sha256(str(number).encode()).digest()).decode()}" for number in range(300)
+    ),
+    "addresses": "https://example.org/a/b?c=d/e and http://example.org:8080/export/data",
+    "fields of objects": "config.release.title and a.b/c",
     "SVG": "M 12.5 80.25 L 100.125 80.25 C 110 60 140 60 150 80.25 z",
 }
 

@@ -24,7 +24,8 @@ with job(snakemake) as cfg:
         author for path in snakemake.input.authors for author in read_parquet(path, AUTHORS, ["author"])["author"]
     ]
     if unsearchable(authors):
-        print(f"release: {unsearchable(authors)} identifiers are too short to be searched for", file=sys.stderr)
+        count = unsearchable(authors)
+        print(f"release: {count} identifiers are too short, or punctuation, and not searched for", file=sys.stderr)
     root = Path(snakemake.input.lock).resolve().parent
     public, settings = [Path(path) for path in snakemake.input.public], cfg["release"]
     date = datetime.date.fromisoformat(settings["date"]) if settings["date"] else last_day(public)

@@ -19,6 +19,7 @@ from favor.config.section import (
     Section,
     Seed,
     check_known,
+    is_shown,
     key,
     refuse,
     required,
@@ -143,6 +144,8 @@ class Experiment(Section):
             for name in ("method", "title"):
                 if not isinstance(overrides.get(name, ""), str):
                     refuse(f"{where}.methods.{row}.{name}", f"expected text, found {overrides[name]!r}")
+                if not is_shown(overrides.get(name, "")):
+                    refuse(f"{where}.methods.{row}.{name}", "holds a character that cannot be seen; type it again")
             self.row_generation(row, f"{where}.methods.{row}.generation").check(f"{where}.methods.{row}.generation")
             check_known(row_method(row, overrides), methods, f"{where}.methods.{row}")
 

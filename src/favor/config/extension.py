@@ -22,26 +22,39 @@ def extend_experiments(config: dict[str, Any]) -> None:
     experiments = config.get("experiments")
     if not isinstance(experiments, dict):  # the schema's check says what is wrong
         return
-    config["experiments"] = {name: _extended(name, experiments, ()) for name in experiments}
+    done: dict[str, Any] = {}
+    config["experiments"] = {name: _extended(name, experiments, done) for name in experiments}
 
 
-def _extended(name: str, experiments: Mapping[str, Any], below: tuple[str, ...]) -> Any:
-    experiment = experiments[name]
-    if not isinstance(experiment, dict) or experiment.get("extends") is None:
-        return experiment
-    base, where = experiment["extends"], f"experiments.{name}.extends"
-    if not isinstance(base, str):
+def _extended(name: str, experiments: Mapping[str, Any], done: dict[str, Any]) -> Any:
+    """Return an experiment with what it inherits; ``done`` holds those that were completed before, and this one."""
+    chain = [name]  # each extends the next; a loop, for there may be more of them than calls within calls
+    while chain[-1] not in done and (base := _base(chain[-1], experiments)) is not None:
+        if base in chain:
+            refuse(
+                f"experiments.{chain[-1]}.extends",
+                f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys",
+            )
+        chain.append(base)
+    inherited = done.setdefault(chain[-1], experiments[chain[-1]])
+    for each in reversed(chain[:-1]):
+        experiment = experiments[each]
+        if isinstance(inherited, dict):
+            kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS}
+            replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS if experiment.get(key) is not None}
+            experiment = merged({**kept, **replaced}, experiment)
+        inherited = done[each] = experiment
+    return inherited
+
+
+def _base(name: str, experiments: Mapping[str, Any]) -> str | None:
+    experiment, where = experiments[name], f"experiments.{name}.extends"
+    base = experiment.get("extends") if isinstance(experiment, dict) else None
+    if base is not None and not isinstance(base, str):
         refuse(where, f"expected the name of an experiment, found {base!r}")
-    if base not in experiments:
+    if base is not None and base not in experiments:
         refuse(where, f"there is no experiment '{base}'; {nearest(base, map(str, experiments))}")
-    if base in (name, *below):
-        refuse(where, f"'{base}' extends '{name}' in turn; remove one of the two keys")
-    inherited = _extended(base, experiments, (*below, name))
-    if not isinstance(inherited, dict):
-        return experiment
-    kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS}
-    replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS if experiment.get(key) is not None}
-    return merged({**kept, **replaced}, experiment)
+    return base
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NoReturn
 
@@ -54,7 +55,14 @@ def _distinct(items: list[Any]) -> list[Any]:
 def _filled(text: str) -> str:
     if not text.strip():
         raise PydanticCustomError("blank", "is blank; fill it in, or leave the key out")
+    if not is_shown(text):
+        raise PydanticCustomError("unseen", "holds a character that cannot be seen; type it again")
     return text
+
+
+def is_shown(text: str) -> bool:
+    """Whether a name holds no control character and nothing invisible, but for line ends and what joins letters."""
+    return not any(unicodedata.category(sign) in ("Cc", "Cf") for sign in text if sign not in "\t\n\r\u200c\u200d")
 
 
 def _day(text: str) -> str:
@@ -70,7 +78,7 @@ def _licence(text: str) -> str:
     return text
 
 
-OWN_CHECKS = ("distinct", "day", "licence", "blank")  # their errors say what is wrong
+OWN_CHECKS = ("distinct", "day", "licence", "blank", "unseen")  # their errors say what is wrong
 NAME = "^[a-z][a-z0-9_]{0,63}$"
 OR_NULL = _OrNull()
 DISTINCT = AfterValidator(_distinct)

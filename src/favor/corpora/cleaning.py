@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 LINK_MARKER = "urlLink"  # stands in the corpus where a post had a link
+_LINK = re.compile(rf"\b{LINK_MARKER}\b")
 # Control characters other than tab and line ends, and invisible marks that split words or start files.
 INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
 
@@ -48,7 +49,7 @@ def clean_text(text: str, keep_line_breaks: bool = True) -> str:
     if "&" in text:
         text = html.unescape(text)
     if LINK_MARKER in text:
-        text = text.replace(LINK_MARKER, " ")
+        text = _LINK.sub(" ", text)
     text = text.strip(" \t\r\n")
     if not text.isprintable():  # of white space, a printable text has spaces alone
         text = INVISIBLE.sub(_visible, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -195,8 +196,19 @@ class _SwallowedRows:
         if record.lines > 1:
             for at, field in enumerate(fields):
                 if ("\n" in field or "\r" in field) and at != self._author:
+                    self._compare_lines(field, record)
                     for found in self._row_ends(field, at):
                         self._suspects.setdefault(found, record.label)
+
+    def _compare_lines(self, field: str, record: Record) -> None:
+        """Of two columns too little speaks for a row: a field whose every further line looks like one is only named."""
+        lines = LINE_END.split(field)[1:]
+        if self._width == 2 and len(lines) > 1 and all(line.count(self._delimiter) == 1 for line in lines):
+            print(
+                f"{self._name}: {record.label}: every line of a field of {len(lines) + 1} lines is written like a row; "
+                "close its quote if rows went into it",
+                file=sys.stderr,
+            )
 
     def finish(self) -> None:
         """Raise ``UserError`` naming the first row that has swallowed another, if one has."""

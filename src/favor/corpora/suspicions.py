@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 # "é" and "’" as they look where UTF-8 was read as cp1252.
 _MISREAD = re.compile("[ÂÃ][\xa1-\xbf]|â€[˜™œžš“”¦¢]")
+# Cyrillic, Greek or Chinese read as Latin-1: no language has so many of its letters in a row.
+_OTHER = re.compile(r"(?!(.)\1\1)[\xc0-\xd6\xd8-\xf6\xf8-\xff]{6}")
 _TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|img|li|p|span|strong|table|td|tr|u|ul)\b[^<>]*>", re.IGNORECASE)
 _MISSING = frozenset(("nan", "null", "none", "n/a", "na", "<na>", "undefined"))
 _LONGEST_MISSING = max(map(len, _MISSING))
@@ -19,6 +21,7 @@ _REDDIT = re.compile("^/?u/")
 
 _MEANINGS = {
     "misread": "look like UTF-8 that was read as cp1252 ('Ã©' for 'é'); make the file again from its source",
+    "other": "hold letters such as 'Ïðèâåò', as another encoding read as Latin-1 gives; set 'encoding' to the file's",
     "replaced": "hold the character U+FFFD, where bytes were lost; make the file again from its source",
     "tagged": "hold HTML tags, which stay in the text; remove them if they are not the author's",
     "missing": "are a word for a missing value, such as 'nan'; list it under 'excluded_texts' if it is one",
@@ -36,6 +39,8 @@ class Suspicions:
         if not text.isascii():
             if _MISREAD.search(text):
                 self._count("misread", label)
+            elif _OTHER.search(text):
+                self._count("other", label)
             if "\ufffd" in text:
                 self._count("replaced", label)
         if "<" in text and _TAG.search(text):

@@ -106,6 +106,7 @@ class Project:
         for titles, taken in ((rows, dict.fromkeys(CONTROLS.values(), "a control of every table")), (encoders, {})):
             for key, title in titles.items():
                 printed = unmarked(" ".join(normalize("NFC", title).split()))
+                printed = printed.replace("\u200c", "").replace("\u200d", "")
                 if not printed or SEPARATOR.strip() in title:
                     refuse(f"{key}.title", f"{title!r} cannot be printed as a name; give it words without '·'")
                 if printed in taken:

@@ -67,7 +67,9 @@ def _without_escapes(text: str) -> str:
         number = int(found[1] or found[2] or found[3], 16)
         return chr(number) if number <= _LONGEST_TEXT else found[0]
 
-    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), _ESCAPE.sub(character, text))
+    plain = _OCTAL.sub(lambda found: chr(int(found[1], 8)), _ESCAPE.sub(character, text))
+    # JSON and Java write what lies beyond 16 bits in two halves.
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def decoded(text: str) -> Iterator[str]:
@@ -132,3 +134,7 @@ def _readable(content: bytes) -> Iterator[str]:
     printable = sum(len(each.encode(kind)) for each in text if each.isprintable() or each.isspace())
     if content and printable >= 0.9 * len(content):
         yield text
+    # Of the bytes of anything else a third are ASCII that prints; of a text in Latin-1 nearly all.
+    plain = sum(byte == 10 or 32 <= byte < 127 for byte in content)
+    if kind == "utf-8" and 0.8 * len(content) <= plain < len(content):
+        yield content.decode("cp1252", "ignore")

@@ -56,14 +56,15 @@ _AT_RULES = "charset|container|counter-style|font-face|import|keyframes|layer|me
 _JSON_LD = "context|graph|json|language|type|vocab"
 _HANDLES = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-    "a Reddit user name": re.compile(r"(?<!\w)/?u/[A-Za-z0-9_-]{3,20}\b"),
-    "a handle": re.compile(rf"(?<![\w@/.\\])@(?!(?:{_AT_RULES}|{_JSON_LD})\b)[A-Za-z]\w{{2,}}"),
+    "a Reddit user name": re.compile(r"(?<!\w)/?[uU]/[A-Za-z0-9_-]{3,20}\b"),
+    "a handle": re.compile(rf"(?<![\w@/\\])@(?!(?:{_AT_RULES}|{_JSON_LD})\b)[^\W\d_]\w{{2,}}"),
 }
 
 # Folders by their form: of two parts at least, so that fractions and end tags are none; two letters a part, so that a
 # regular expression of JavaScript is none.
 _PLACES = (
     re.compile(r"(?<![\w:/.<>*)\]}~+-])/(?!/)[\w.+-]{2,}/[\w.+-]{2,}"),
+    re.compile(r"(?<=\w):/(?!/)[\w.+-]{2,}/[\w.+-]{2,}"),  # of another machine: host:/export/you
     re.compile(r":/(?:home|Users|root|mnt|media|data|scratch|srv|tmp|var|opt)/[\w.+-]{2,}"),
     re.compile(r"\b(?:s3|gs|abfss?|hdfs|sftp|ssh|smb|nfs)://[\w.-]+"),
     re.compile(r"(?<![\w~}])~[\w.-]*/[\w.-]+"),
@@ -134,8 +135,8 @@ def _deciphered(views: Sequence[str]) -> list[str]:
 
 
 def unsearchable(authors: Sequence[str]) -> int:
-    """Return how many identifiers are too short to be searched for."""
-    return sum(len(author) < SHORTEST_IDENTIFIER for author in authors)
+    """Return how many identifiers are not searched for: the short, and those of punctuation, are everywhere."""
+    return sum(len(author) < SHORTEST_IDENTIFIER or not (_tokens(author) or _signs(author)) for author in authors)
 
 
 def _views(name: str, content: bytes) -> list[str] | str:
@@ -225,10 +226,15 @@ def _strings(raw: str, load: Callable[[str], Iterable[Any]]) -> list[str] | None
     names: list[str] = []
     try:
         waiting = list(load(raw))[::-1]
-    except (ValueError, yaml.YAMLError):
+    except (ValueError, RecursionError, yaml.YAMLError):
         return None
+    read: dict[int, Any] = {}  # a YAML alias may stand in many places, and hold itself
     while waiting:
         value = waiting.pop()
+        if isinstance(value, Mapping | list):
+            if id(value) in read:
+                continue
+            read[id(value)] = value
         if isinstance(value, Mapping):
             names += map(str, value)
             waiting += reversed(list(value.values()))
@@ -253,21 +259,34 @@ def _tokens(text: str) -> list[str]:
     return [re.sub(r"\.0+$", "", token) for token in _TOKEN.findall(_plain(text))]
 
 
+def _signs(author: str) -> str:
+    """An identifier without a letter or figure as it is compared, if it says more than punctuation: emoji."""
+    plain = _plain(author)
+    return "" if plain.isascii() or _tokens(author) else plain
+
+
 @dataclass(frozen=True)
 class _Identifiers:
-    """What identifies the authors: sequences of words by their first word, words run together, and both as digits."""
+    """What identifies the authors: sequences of words by their first word, words run together, and both as digits.
+
+    ``signs`` are those without a word.
+    """
 
     sequences: Mapping[str, set[tuple[str, ...]]]
     joined: frozenset[str]
     digits: frozenset[str]
+    signs: frozenset[str]
 
 
 def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> _Identifiers:
     spared = {_plain(word) for word in exempt}
     sequences: dict[str, set[tuple[str, ...]]] = {}
-    joined, digits = set(), set()
+    joined, digits, signs = set(), set(), set()
     for author in authors:
         words = tuple(_tokens(author))
+        if len(author) >= SHORTEST_IDENTIFIER and _signs(author) and _plain(author) not in spared:
+            signs.add(_signs(author))
+            digits |= _as_digits(author)
         if words and len(author) >= SHORTEST_IDENTIFIER and _plain(author) not in spared:
             sequences.setdefault(words[0], set()).add(words)
             whole = "".join(words)
@@ -275,7 +294,7 @@ def _identifiers(authors: Iterable[str], exempt: Sequence[str]) -> _Identifiers:
             if len(whole) >= SHORTEST_JOINED and not whole.isdigit():
                 joined.add(whole)
             digits |= _as_digits(author)
-    return _Identifiers(sequences, frozenset(joined), frozenset(digits))
+    return _Identifiers(sequences, frozenset(joined), frozenset(digits), frozenset(signs))
 
 
 def _as_digits(author: str) -> set[str]:
@@ -305,6 +324,10 @@ def _has_identifier(text: str, words: Sequence[str], identifiers: _Identifiers) 
                 return True
         glued = _WORD_AND_NUMBER.fullmatch(word)
         if glued and (glued[1] or glued[2],) in identifiers.sequences.get(glued[1] or glued[2], ()):
+            return True
+    if identifiers.signs:
+        plain = _plain(text)
+        if any(sign in plain for sign in identifiers.signs):
             return True
     if identifiers.joined:
         parts = _tokens(_CAMEL_CASE.sub(" ", text))

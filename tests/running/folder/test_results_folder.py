@@ -179,3 +179,7 @@ def test_a_record_is_read_as_written(tmp_path) -> None:
     assert read_record(tmp_path) is None
     write_record(tmp_path, ["b/c d.csv", "a.json"])
     assert read_record(tmp_path) == {"a.json", "b/c d.csv"}
+    for stranger in ("/etc/passwd", "../other/a.json"):
+        write_record(tmp_path, ["a.json", stranger])
+        with pytest.raises(UserError, match="is not a record of this workflow"):
+            read_record(tmp_path)

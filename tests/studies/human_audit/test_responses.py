@@ -52,7 +52,7 @@ def test_seconds_are_kept_where_a_page_records_them(items, tmp_path) -> None:
     content["responses"][0]["seconds"] = 12.5
     votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
     assert votes["seconds"].dropna().tolist() == [12.5]
-    for wrong in (-1, "12", True, float("inf")):
+    for wrong in (-1, "12", True, float("inf"), 10**400, 1e18):
         content["responses"][0]["seconds"] = wrong
         with pytest.raises(UserError, match=r"responses\[0\]\.seconds'"):
             read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)

@@ -54,6 +54,12 @@ def test_a_request_is_what_the_interface_defines(server, connect) -> None:
         (200, {}, b'{"choices": []}'),
         (200, {}, b'{"choices": [{"message": "text"}]}'),
         (200, {}, b"[]"),
+        (200, {}, b"[" * 100_000),
+        *(
+            (200, {}, completion(QUALITY_ANSWER).replace(b'"prompt_tokens": 11', b'"prompt_tokens": ' + absurd))
+            for absurd in (b"1e400", b"1" + 30 * b"0", b"-5", b"[[]]")
+        ),
+        (200, {}, b'{"choices": [{"message": {"content": 7}}]}'),
         (200, {}, b"null"),
         None,  # no answer before the client's timeout
     ],
@@ -67,6 +73,15 @@ def test_a_passing_fault_is_tried_again(server, connect, fault) -> None:
     # A busy machine may let a good answer wait for as long, which is one more fault.
     assert connect(timeout=0.5, tries=20).ask(ASKED).content == QUALITY_ANSWER
     assert len(server.requests) >= 3
+
+
+def test_an_answer_in_parts_is_put_together_and_a_refusal_is_empty(server, connect) -> None:
+    half = len(QUALITY_ANSWER) // 2
+    parts = [{"type": "text", "text": QUALITY_ANSWER[:half]}, {"type": "text", "text": QUALITY_ANSWER[half:]}]
+    for content, said in ((parts, QUALITY_ANSWER), (None, "")):
+        reply = json.dumps({"choices": [{"message": {"content": content}}]}).encode()
+        server.behave = lambda number, body, reply=reply: (200, {}, reply)
+        assert connect().ask(ASKED).content == said
 
 
 def test_waits_double_and_stay_under_a_minute_or_two(server, connect) -> None:
@@ -177,6 +192,7 @@ def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said) -
 @pytest.mark.parametrize(
     "encode",
     [
+        urllib.parse.quote,  # most servers leave "/" as it is
         lambda secret: urllib.parse.quote(secret, safe=""),
         lambda secret: urllib.parse.quote(secret, safe="").lower(),
         lambda secret: json.dumps(secret).replace("/", r"\/"),

@@ -100,7 +100,7 @@ def set_aside(path: Path) -> None:
     while os.path.lexists(target := path.with_name(f"{path.name}{SUFFIX}{number if number > 1 else ''}")):
         number += 1
     path.rename(target)
-    print(f"{path}: truncated; set aside as {target.name} and made again", file=sys.stderr)
+    print(f"{path}: truncated; set aside as {target.name}, and made again when a run needs it", file=sys.stderr)
 
 
 def set_aside_truncated(results: Path) -> None:

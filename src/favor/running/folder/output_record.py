@@ -29,7 +29,8 @@ def read_record(results: Path) -> set[str] | None:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         lines = []
-    if lines[:1] != [_HEADER]:
+    inside = all(not Path(line).is_absolute() and ".." not in Path(line).parts for line in lines[1:])
+    if lines[:1] != [_HEADER] or not inside:
         raise UserError(
             f"{path} is not a record of this workflow, or cannot be read. Move it away, or choose another folder with "
             "--config results=PATH."

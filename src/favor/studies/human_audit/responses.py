@@ -19,6 +19,7 @@ from favor.studies.human_audit.tables import HUMAN_2AFC_VOTES
 
 FORMAT = "2afc-responses-1"
 CONFIDENCES = (1, 2, 3, 4, 5)
+_LONGEST = 30 * 86_400  # seconds that a page may have been open at an item
 
 
 def annotator_name(number: int) -> str:
@@ -119,9 +120,10 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
         if isinstance(confidence, bool) or confidence not in CONFIDENCES or not isinstance(confidence, int):
             raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
         seconds = answer.get("seconds", 0)
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LONGEST:
             raise UserError(
-                f"{where}.seconds': {seconds!r} is not a number of seconds; ask for the file as it was saved"
+                f"{where}.seconds': {str(seconds)[:30]} is not a number of seconds up to {_LONGEST:,}; ask for the "
+                "file as it was saved"
             )
         if not isinstance(answer.get("comment"), str):
             raise UserError(

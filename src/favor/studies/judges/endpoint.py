@@ -28,6 +28,7 @@ BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE
 # How endpoints name a text that they refuse, as the code or type of the error.
 FILTERED = ("content_filter", "data_inspection_failed", "content_policy_violation")
 LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
+_MOST_TOKENS = 10**9
 _TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 # All that is sent beside the body and the key: neither the machine's description nor what other variables of the
 # environment add. The last is how the library marks a reply that it leaves as it came.
@@ -204,7 +205,13 @@ def _forms(secret: str) -> list[str]:
     plain = secret.encode()
     if not plain:
         return []
-    forms = {secret, urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret), json.dumps(secret)[1:-1]}
+    forms = {
+        secret,
+        urllib.parse.quote(secret),
+        urllib.parse.quote(secret, safe=""),
+        urllib.parse.quote_plus(secret),
+        json.dumps(secret)[1:-1],
+    }
     forms |= {secret.replace("/", r"\/"), plain.hex(), "".join(f"%{byte:02x}" for byte in plain)}
     for before in range(3):
         start, end = -(-before * 4 // 3), (before + len(plain)) * 4 // 3
@@ -218,12 +225,23 @@ def _read_answer(content: bytes) -> Answer:
     try:
         reply = json.loads(content)
         choice = reply["choices"][0]
-        text, finish = choice["message"].get("content"), choice.get("finish_reason") or "stop"
+        text, finish = _content(choice["message"].get("content")), choice.get("finish_reason") or "stop"
         usage = reply.get("usage") or {}
         tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        if not all(0 <= number < _MOST_TOKENS for number in tokens):
+            raise ValueError("a count of tokens that none can have")
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise _Transient(f"a reply that is no chat completion ({type(error).__name__})") from None
-    return Answer(text if isinstance(text, str) else "", str(finish), *tokens)
+    return Answer(text, str(finish), *tokens)
+
+
+def _content(content: Any) -> str:
+    """Return the text of a message: "" for null (a refusal), its parts put together where it comes in parts."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    if content is not None and not isinstance(content, str):
+        raise TypeError("content that is not text")
+    return content or ""
 
 
 def _seconds(header: str | None) -> float | None:
