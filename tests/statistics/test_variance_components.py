@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from favor.statistics.variance_components import VarianceComponents, variance_components
+from favor.statistics.variance_components import VarianceComponents, random_effects, variance_components
 
 
 def labels(rows, columns) -> tuple[np.ndarray, np.ndarray]:
@@ -60,3 +60,24 @@ def test_equal_rows_have_no_share_and_too_little_has_none() -> None:
     assert variance_components(np.ones((3, 1)), np.array([0, 1, 2]), np.array([0, 0, 0])) is None
     assert variance_components(np.eye(3), np.array([0, 0, 1]), np.array([0, 1, 0])) is None
     assert all(share != share for share in VarianceComponents(0.0, -1.0, 0.0).shares)
+
+
+def test_nested_effects_are_the_analysis_of_variance() -> None:
+    """Two authors of two seeds of two outputs, by hand."""
+    values = np.array([[0.0], [2.0], [4.0], [6.0], [8.0], [8.0], [1.0], [3.0]])
+    authors, seeds = np.repeat([0, 1], 4), np.repeat([0, 1, 2, 3], 2)
+    # Means of seeds 1 5 8 2, of authors 3 5. Within seeds 2 + 2 + 0 + 2 = 6 on 4 degrees: 1.5. Seeds within authors
+    # 2 * (4 + 4 + 9 + 9) = 52 on 2: 26 = 1.5 + 2 s, s = 12.25. Authors 4 * (1 + 1) = 8 on 1: 8 = 26 + 4 a, a = -4.5.
+    assert random_effects(values, (authors, seeds)) == pytest.approx([-4.5, 12.25, 1.5])
+
+
+def test_known_variances_of_three_nested_effects_come_out_of_uneven_numbers() -> None:
+    generator = np.random.default_rng(4)
+    authors = np.repeat(np.arange(1000), 24)
+    seeds, prompts = (np.repeat(np.arange(1000 * 24 // size), size) for size in (8, 2))
+    kept = generator.random(len(authors)) > 0.2
+    effects = [generator.normal(0, deviation, size) for deviation, size in ((2, 1000), (2, 3000), (3, 12000))]
+    values = sum(effect[label] for effect, label in zip(effects, (authors, seeds, prompts), strict=True))
+    values = (values + generator.normal(0, 1.5, len(authors)))[kept, None]
+    found = random_effects(values, (authors[kept], seeds[kept], prompts[kept]))
+    assert found == pytest.approx([4, 4, 9, 2.25], rel=0.15)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from favor.analysis.variances import measure
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER
 from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
@@ -284,3 +285,10 @@ def test_every_definition_that_ran_is_in_its_rules_fingerprint(run) -> None:
 
 def test_a_mutation_of_what_ran_changes_the_fingerprints_of_the_rules_that_ran_it(run, tmp_path) -> None:
     assert unnoticed_mutations(run.folder, tmp_path / "mutated.py") == []
+
+
+def test_the_power_of_a_plan_reads_a_finished_run(run) -> None:
+    found = measure(run.folder / "results" / "micro")
+    assert (found["run"]["authors"], found["run"]["seeds"], found["run"]["prompts"]) == (4, 1, 2)
+    # So small a model may write the same with every row; each measure has pairs of rows, or says why it has none.
+    assert all(bool(entry.get("pairs")) != bool(entry.get("why_not")) for entry in found["measures"])

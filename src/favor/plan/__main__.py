@@ -1,4 +1,4 @@
-"""Print what a configuration costs before it is started: ``python -m favor.plan config/blogtext.yaml``."""
+"""Print what a configuration costs and what it can tell apart: ``python -m favor.plan config/blogtext.yaml``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.estimate import estimate
+from favor.plan.power import power_lines, power_of, variances
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -39,16 +40,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `print_estimate` reads."""
     parser.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
     parser.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
+    parser.add_argument(
+        "--like",
+        metavar="FOLDER",
+        help="results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def print_estimate(arguments: argparse.Namespace) -> None:
-    """Plan the configuration of the named files and print its estimate. Raises ``UserError`` where it is wrong."""
+    """Plan the configuration of the named files; print its costs and power. Raises ``UserError`` where it is wrong."""
     config = read_files(arguments.configfile)
     if arguments.corpus_path:
         config["corpus_path"] = arguments.corpus_path
-    found = estimate(Planner(resolve(config), CHECKOUT))
-    print(json.dumps(found, indent=1) if arguments.json else "\n".join(lines(found)))
+    planner = Planner(resolve(config), CHECKOUT)
+    known = variances(arguments.like, list(planner.config.experiments))
+    found, power = estimate(planner), power_of(planner, known)
+    if arguments.json:
+        print(json.dumps({**found, "power": power, "variances_of": known["run"]}, indent=1))
+        return
+    print("\n".join([*lines(found), *power_lines(planner, power, known)]))
 
 
 def main() -> None:

@@ -1,0 +1,106 @@
+"""How small a difference the paired tests of the tables find, before anything is run.
+
+The tests are :func:`favor.statistics.bootstrap.bootstrap_p` over author clusters, whose p of a mean follows Student's t
+over the authors' differences and is never below 2 / 2^N, and Holm's correction over the family of one column. A
+difference that stands alone among ``tests`` is found where its p is below ``LEVEL / tests``: Holm's first step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import chi2, norm
+from scipy.stats import t as student_t
+
+LEVEL = 0.05  # of a family of tests, as tables mark it
+POWER = 0.8
+_QUANTILES = (np.arange(4000) + 0.5) / 4000
+
+
+@dataclass(frozen=True)
+class Component:
+    """A variance of the difference between two methods, and the numbers of a design that average it out.
+
+    kind: what it is between, such as "authors". averaged_over: names of a design's numbers, such as "seeds", whose
+    product divides it within an author; empty for what differs between authors themselves.
+    """
+
+    kind: str
+    variance: float
+    averaged_over: tuple[str, ...] = ()
+
+
+def least_authors(tests: int) -> int:
+    """Return the fewest authors N with whom any difference can be told apart: 2 / 2^N is below the level over tests."""
+    return next(authors for authors in range(2, 64) if 2.0 ** (1 - authors) * tests < LEVEL)
+
+
+def power(effect: float, authors: int, tests: int) -> float:
+    """Return how often a mean difference of ``effect`` standard deviations of the authors' differences is found.
+
+    P(|T| > t), T noncentral of N - 1 degrees of freedom: normal given the estimated deviation, averaged over that.
+    """
+    if authors < least_authors(tests):
+        return 0.0
+    freedom = authors - 1
+    bound = student_t.isf(LEVEL / tests / 2, freedom) * np.sqrt(chi2.ppf(_QUANTILES, freedom) / freedom)
+    shift = effect * math.sqrt(authors)
+    return float((norm.cdf(shift - bound) + norm.cdf(-shift - bound)).mean())
+
+
+def detectable(authors: int, tests: int, wanted: float = POWER) -> float:
+    """Return the smallest effect that is found with power ``wanted``, in standard deviations of authors' differences.
+
+    Infinite where no difference can be found, however large.
+    """
+    if authors < least_authors(tests):
+        return math.inf
+    most = 1.0
+    while power(most, authors, tests) < wanted:
+        most *= 2
+    return float(brentq(lambda effect: power(effect, authors, tests) - wanted, 0.0, most, xtol=1e-6))
+
+
+def variance_of_author(components: tuple[Component, ...], design: Mapping[str, int]) -> float:
+    """Return the variance of an author's mean difference in a design; negative estimates count as 0."""
+    return sum(
+        max(0.0, component.variance) / math.prod(design[name] for name in component.averaged_over)
+        for component in components
+    )
+
+
+def authors_for(effect: float, tests: int, most: int = 1_000_000) -> int | None:
+    """Return the fewest authors with whom ``effect`` is found; None where even ``most`` are too few."""
+    low, high = 1, max(2, least_authors(tests))
+    while detectable(high, tests) > effect:
+        if high >= most:
+            return None
+        low, high = high, min(most, 2 * high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if detectable(middle, tests) <= effect else (middle, high)
+    return high
+
+
+def number_for(components: tuple[Component, ...], design: Mapping[str, int], name: str, wanted: float) -> int | None:
+    """Return how large the number ``name`` of a design must be for an author's variance to be ``wanted``, or less.
+
+    None where no number suffices: what it does not average out is larger.
+    """
+    fixed = variance_of_author(tuple(each for each in components if name not in each.averaged_over), design)
+    falling = tuple(each for each in components if name in each.averaged_over)
+    per_one = variance_of_author(falling, {**design, name: 1})
+    if fixed >= wanted:
+        return None
+    return max(1, math.ceil(per_one / (wanted - fixed) - 1e-9))
+
+
+def uncertainty(authors: int) -> tuple[float, float]:
+    """Return the 95 % interval of a standard deviation that was estimated from so many authors, as shares of it."""
+    freedom = authors - 1
+    low, high = chi2.ppf([0.975, 0.025], freedom)
+    return math.sqrt(freedom / low), math.sqrt(freedom / high)
