@@ -131,7 +131,7 @@ def report(tmp_path_factory, scores, context, allocation) -> Report:
             }
         ),
         splits=pd.DataFrame({"split": ["train", "train", "test"]}),
-        overlap=pd.DataFrame({"shared_authors": [0], "shared_documents": [0]}),
+        overlap=pd.DataFrame({"shared_authors": [0], "shared_documents": [0], "near_copies": [2]}),
         allocation=allocation,
     )
     experiment = ExperimentReport(

@@ -107,6 +107,10 @@ def test_bad_input_names_the_file(tmp_path) -> None:
     name.rename(tmp_path / "notes.xml")
     with pytest.raises(UserError, match=r"'notes\.xml' is not named"):
         read(tmp_path)
+    (tmp_path / "notes.xml").unlink()
+    (tmp_path / "notes.xml").mkdir()
+    with pytest.raises(UserError, match=r"notes\.xml: is a folder and is named like a blog file; rename it"):
+        read(tmp_path)
     (tmp_path / "b.zip").write_bytes(b"no zip")
     with pytest.raises(UserError, match="neither a folder nor a complete zip"):
         read(tmp_path / "b.zip")

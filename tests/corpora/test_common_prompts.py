@@ -85,6 +85,17 @@ def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus, tokenizer) -> N
         select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
 
 
+def test_a_prompt_that_an_encoder_has_read_is_passed_over(corpus, tokenizer) -> None:
+    documents, roster, texts = corpus
+    frame = pd.read_parquet(documents)
+    frame.loc[frame["document_id"] == "asce-2", "text"] = f"{text('d', 2)}, as they sing"
+    write_parquet(frame, documents, DOCUMENTS)
+    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(7, 1))
+    assert "d-2" not in set(made["document_id"])
+    with pytest.raises(UserError, match="7 of 8"):
+        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
+
+
 def test_prompts_of_the_user(tokenizer, tmp_path, capsys) -> None:
     texts = pd.DataFrame({"client": ["client_001"], "training_text": [text("client", 1)]})
     path = tmp_path / "prompts.jsonl"

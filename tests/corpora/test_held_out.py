@@ -40,6 +40,14 @@ def test_whoever_else_is_asked_for_changes_no_draw(corpus) -> None:
     assert alone.equals(both[both["client"] == "client_002"].reset_index(drop=True))
 
 
+def test_near_duplicates_of_other_posts_are_not_held_out(corpus) -> None:
+    assert held_out_texts(*corpus, ["client_001"], 9, 5)["document_id"].tolist() == ["ann0", "ann1", "ann2", "ann3"]
+    found = held_out_texts(*corpus, ["client_001"], 9, 5, {"ann1", "bob0"})
+    assert found["document_id"].tolist() == ["ann0", "ann2", "ann3"]
+    with pytest.raises(UserError, match="client_001 has no test text without a near duplicate"):
+        held_out_texts(*corpus, ["client_001"], 9, 5, {f"ann{number}" for number in range(4)})
+
+
 def test_a_client_without_a_held_out_text_is_named(corpus) -> None:
     documents, splits, roster = corpus
     splits = splits.assign(split=splits["split"].where(splits["author"] != "bob", "train"))

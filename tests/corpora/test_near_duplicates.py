@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from tokenizers import ByteLevelBPETokenizer
 
 from favor.corpora.documents import DocumentWriter
-from favor.corpora.near_duplicates import SHINGLE, bands, find_near_duplicates, shingles
+from favor.corpora.near_duplicates import SHINGLE, bands, copies_between, find_near_duplicates, shingles
 from favor.corpora.prompts import PromptSettings, select_prompts
 from favor.corpora.tables import NEAR_DUPLICATES
 from favor.foundation.errors import UserError
@@ -107,6 +108,27 @@ def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path) -> None:
     assert 20 < len(expected) < 120
     assert set(found["document_id"]) == expected
     assert find_near_duplicates(path, splits(), 0.7, 1).equals(found)
+
+
+def test_pairs_of_copies_between_roles_are_those_that_comparing_all_pairs_finds(tmp_path) -> None:
+    rows = []
+    for number in range(12):
+        words = post(200 + number, 60)
+        for author in ("ann", "bob", "cid")[: 1 + number % 3]:
+            rows.append((author, " ".join([*words, author])))
+    rows.append(("dan", rows[1][1]))  # without a role
+    path = documents(tmp_path / "documents.parquet", rows)
+    role_of = {"ann": "client", "bob": "asce_a", "cid": "client"}
+    sets = [(role_of[author], set(shingles(text))) for author, text in rows if author in role_of]
+    expected = sum(
+        {left, right} == {"client", "asce_a"} and len(one & other) / len(one | other) >= 0.7
+        for (left, one), (right, other) in combinations(sets, 2)
+    )
+    assert expected == 4 * 1 + 4 * 2  # ann's and cid's with bob's; ann's and cid's are both clients'
+    found = find_near_duplicates(path, splits(), 0.7, 1)
+    assert copies_between(path, found, role_of, 0.7) == {("asce_a", "client"): expected}
+    assert copies_between(path, found, role_of, 1.0) == {}
+    assert copies_between(path, NEAR_DUPLICATES.empty(), role_of, 0.7) == {}
 
 
 def test_a_corpus_without_near_duplicates(tmp_path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
+from favor.corpora.copies import shares_a_run, word_runs
 from favor.corpora.prompts import PromptSettings, cut_post, select_prompts
 from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
@@ -108,6 +109,30 @@ def test_selection(tokenizer_path, tmp_path) -> None:
         tuple(select_prompts(frame, tokenizer_path, SMALL, seed).prompts["document_id"]) for seed in range(2026, 2032)
     }
     assert len(orders) > 1
+
+
+def test_a_post_that_shares_ten_words_with_a_training_text_gives_no_prompt(tokenizer_path) -> None:
+    song = "one two three four five six seven eight nine ten"
+    clean, sung = "x" * 30, f"{'y' * 30} she sang: {song.upper()}, he said"
+    frame = client_texts(client_001=[clean, sung])
+    known = word_runs([f"again {song} again"])
+    assert set(select_prompts(frame, tokenizer_path, SMALL, 1)[0]["document_id"]) == {"client_001-1", "client_001-2"}
+    made = select_prompts(frame, tokenizer_path, SMALL, 1, trained=known)
+    assert made.prompts["document_id"].tolist() == ["client_001-1"]
+    nine = word_runs([song.replace("ten", "eleven")])
+    assert len(select_prompts(frame, tokenizer_path, SMALL, 1, trained=nine).prompts) == 2
+    with pytest.raises(UserError, match=r"shares no words with training texts; .* 'prompts.shared_passages' to keep"):
+        select_prompts(client_texts(client_001=[sung]), tokenizer_path, SMALL, 1, trained=known)
+
+
+def test_runs_of_words_by_hand() -> None:
+    words = list("abcdefghijk")
+    assert len(word_runs([" ".join(words)])) == 2
+    assert len(word_runs([" ".join(words[:9]), " ".join(words[9:])])) == 0  # no run crosses from text to text
+    assert len(word_runs([" ".join(words[:10])] * 3)) == 1
+    assert len(word_runs([])) == 0
+    assert not shares_a_run(" ".join(reversed(words)), word_runs([" ".join(words)]))
+    assert shares_a_run("A, b; C d E f g h (i) J", word_runs([" ".join(words)]))
 
 
 def test_a_client_without_a_prompt(tokenizer_path) -> None:

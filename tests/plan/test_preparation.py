@@ -41,7 +41,7 @@ def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
     settings = plan("config/blogtext.yaml").preparation.prompt_settings(SimpleNamespace(experiment="blogtext"))
     assert settings == {
         "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "max_new_tokens": 220,
-        "tokenizer": "Qwen/Qwen2.5-3B-Instruct",
+        "tokenizer": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
     }  # fmt: skip
 
 

@@ -119,6 +119,8 @@ def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> 
     # targets 100, 200, 300, 400: Gini (-3*1 - 1*2 + 1*3 + 3*4) / (4*10) = 0.25, allocated 100, 200, 300, 300: 0.194
     assert "0.250" in words
     assert "0.194" in words
+    assert "4, of whom 1 have less text" in words  # the last client has less text than its target
+    assert "2 pairs of posts in different roles are near duplicates" in words
     # FAVoR's level is 0.40; of the collaborative baselines FedDPA's 0.32 is the best
     assert '<tr><th scope="row">Author Acc.: FAVoR minus the best collaborative baseline</th><td>0.080 (FedDPA)' in text
     assert "further numbers have no value in this experiment" in words

@@ -179,6 +179,7 @@ rule assign_roles:
         suitability=paths.suitability,
         background=preparation.background,
         measures=preparation.filtered_by,
+        near_duplicates=preparation.near_duplicates,
     output:
         roster=paths.roster,
         overlap=paths.overlap,
@@ -246,6 +247,7 @@ rule leave_out_withdrawn:
 rule select_prompts:
     input:
         texts=project.texts,
+        trained=paths.texts,
         tokenizer=preparation.tokenizer,
         near_duplicates=preparation.copied_posts,
     output:
@@ -268,7 +270,7 @@ rule select_prompts:
 rule select_common_prompts:
     input:
         source=preparation.common_source,
-        texts=project.texts,
+        texts=paths.texts,
         documents=project.documents,
         roster=project.roster,
         tokenizer=preparation.tokenizer,

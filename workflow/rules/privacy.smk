@@ -37,6 +37,7 @@ rule measure_privacy:
         documents=project.documents,
         splits=project.splits,
         roster=project.roster,
+        near_duplicates=privacy.near_duplicates,
         model=project.base_files,
     output:
         losses=paths.privacy.where(reading="losses"),

@@ -7,6 +7,7 @@ lease(snakemake)  # before torch is imported
 from itertools import islice
 from pathlib import Path
 
+from favor.corpora.copies import copied_documents
 from favor.corpora.held_out import held_out_texts
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.inference import client_adapters, exported
@@ -41,7 +42,8 @@ with job(snakemake) as cfg:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     corpus = (read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER))
     authors = [*cfg["clients"], *cfg["absent"]]
-    fresh = held_out_texts(Path(snakemake.input.documents), *corpus, authors, cfg["texts"], cfg["seed"])
+    copied = copied_documents(snakemake.input.near_duplicates)
+    fresh = held_out_texts(Path(snakemake.input.documents), *corpus, authors, cfg["texts"], cfg["seed"], copied)
     base = load_base(**cfg["model"], lora=lora, context_needed=cfg["max_length"])
 
     server = [open_safetensors(path)[0] for path in snakemake.input.server]

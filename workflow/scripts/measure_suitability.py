@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from favor.corpora.copies import copied_documents
 from favor.corpora.prompts import PromptSettings
 from favor.corpora.suitability import Need, measure_suitability
-from favor.corpora.tables import AUTHORS, NEAR_DUPLICATES, SPLITS, SUITABILITY
+from favor.corpora.tables import AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
@@ -16,9 +17,7 @@ with job(snakemake) as cfg:
     ]
     authors = read_parquet(snakemake.input.authors, AUTHORS)
     splits = read_parquet(snakemake.input.splits, SPLITS)
-    copied = {
-        name for path in snakemake.input.near_duplicates for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]
-    }
+    copied = copied_documents(snakemake.input.near_duplicates)
     progress = Progress("suitability", int(authors["documents"].sum()), "documents")
     documents = Path(snakemake.input.documents)
     measured = measure_suitability(documents, authors, splits, needs, cfg["minimum_tokens"], copied, progress)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from favor.corpora.common_prompts import CommonPromptSettings, read_common_prompts, select_common_prompts
+from favor.corpora.copies import copied_documents
 from favor.corpora.prompts import PromptSettings
-from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, ROSTER
+from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
@@ -15,11 +16,7 @@ with job(snakemake) as cfg:
         prompts = read_common_prompts(Path(snakemake.input.source), cfg["tokenizer"], settings, texts)
     else:
         roster = read_parquet(snakemake.input.roster, ROSTER)
-        copied = {
-            name
-            for path in snakemake.input.near_duplicates
-            for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]
-        }
+        copied = copied_documents(snakemake.input.near_duplicates)
         documents, cut = Path(snakemake.input.documents), PromptSettings(**cfg["cut"])
         prompts = select_common_prompts(documents, roster, texts, cfg["tokenizer"], cut, settings, copied)
     write_parquet(prompts, snakemake.output.prompts, COMMON_PROMPTS)

@@ -75,6 +75,11 @@ class Prompts(Section):
     near_duplicates: Literal["drop", "keep"] = key(
         "drop", "Whether held-out posts that are near duplicates of other posts give no prompts, or prompts as others."
     )
+    shared_passages: Literal["drop", "keep"] = key(
+        "drop",
+        "Whether held-out posts that share ten words in a row with a training text of a client give no prompts, or "
+        "prompts as others.",
+    )
     minimum_per_client: int = key(
         1,
         "Authors whose test posts give fewer prompts are never clients. Those who give `per_client` are chosen first.",

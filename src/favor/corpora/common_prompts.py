@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
+from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, ReaderSettings
 from favor.corpora.prompts import PromptSettings, cut_post
@@ -25,11 +26,9 @@ from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed
 from favor.foundation.tokenizer import open_tokenizer
-from favor.foundation.words import compared_words
 
 FREE_ROLES = ("unused", "too_small")  # authors whose text nobody trains on
-SHARED_WORDS = 10  # a prompt with a run of so many words of a client's training text is passed over
-_FACTOR = 0x9E3779B97F4A7C15  # odd, so that the order of words counts
+ENCODER_ROLES = ("asce_a", "asce_b")
 _COLUMNS = ("document_id", "topic", "prompt_text", "prompt_tokens")
 
 _Prompt = tuple[str, str, str, list[int]]  # by these columns
@@ -56,7 +55,8 @@ def select_common_prompts(
 
     Topics take turns, within a topic authors, in an order drawn by ``settings.seed``; no author gives a second prompt
     before every author of its topic has given one. Posts in ``left_out`` (near duplicates), posts that are too short
-    (``cut``) and prompts that share ``SHARED_WORDS`` words in a row with a text that a client trains on give none.
+    (``cut``) and prompts that share ``SHARED_WORDS`` words in a row with a text that a client trains on, or with any
+    post of a style encoder's authors, give none.
 
     documents: file of the table of that name. roster, client_texts: the tables of these names. Raises ``UserError``
     where there are fewer prompts than asked for.
@@ -64,20 +64,23 @@ def select_common_prompts(
     wanted = settings.count
     chosen = roster[roster["role"].isin(FREE_ROLES)]
     free: dict[str, str] = dict(zip(chosen["author"], chosen["topic"], strict=True))
+    encoders = roster.loc[roster["role"].isin(ENCODER_ROLES), "author"].tolist()
     posts: dict[str, dict[str, list[Any]]] = {}
+    known = [word_runs(text for text in client_texts["training_text"] if text)]
     for batch in stream_documents(documents, ("author", "document_id", "prompt", "text")):
         post: Any
         for post in batch[batch["author"].isin(list(free))].itertuples():
             if post.document_id not in left_out:
                 posts.setdefault(free[post.author], {}).setdefault(post.author, []).append(post)
-    known = _runs(text for text in client_texts["training_text"] if text)
+        known.append(word_runs(batch.loc[batch["author"].isin(encoders), "text"]))
+    seen = np.unique(np.concatenate(known))
     model = open_tokenizer(tokenizer)
     found: list[_Prompt] = []
     for post in _in_turn(posts, settings.seed):
         if len(found) == wanted:
             break
         made = cut_post(post.text, model, cut, post.prompt)
-        if made is not None and not _shares(made.prompt_text, known):
+        if made is not None and not shares_a_run(made.prompt_text, seen):
             found.append((post.document_id, free[post.author], made.prompt_text, made.prompt_tokens))
     if len(found) < wanted:
         raise UserError(
@@ -97,7 +100,7 @@ def read_common_prompts(
     twice. One that shares words with a client's training text is reported on standard error.
     """
     model, found, seen = open_tokenizer(tokenizer), [], dict[str, str]()
-    known = _runs(text for text in client_texts["training_text"] if text)
+    known = word_runs(text for text in client_texts["training_text"] if text)
     for row in read_rows(
         path, ReaderSettings(has_keys=False), {"prompt": "prompt", "topic": "topic"}, ["prompt"], "a column 'prompt'"
     ):
@@ -107,7 +110,7 @@ def read_common_prompts(
         if text in seen:
             raise UserError(f"{path}: {row.label} repeats the prompt of {seen[text]}; remove one of them")
         seen[text] = row.label
-        if _shares(text, known):
+        if shares_a_run(text, known):
             print(f"{path}: {row.label} shares {SHARED_WORDS} words with a client's training text", file=sys.stderr)
         found.append(("", row.values.get("topic") or UNKNOWN_TOPIC, text, _encode(model, text)))
     if not found:
@@ -127,24 +130,6 @@ def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
 def _table(found: list[_Prompt]) -> pd.DataFrame:
     names = [f"common-{number:03d}" for number in range(1, len(found) + 1)]
     return pd.DataFrame(found, columns=list(_COLUMNS)).assign(prompt_id=names)[COMMON_PROMPTS.names]
-
-
-def _runs(texts: Iterable[str]) -> np.ndarray:
-    """Return 64-bit digests of every run of ``SHARED_WORDS`` words within a text, sorted."""
-    words = [compared_words(text) for text in texts]
-    digests = pd.util.hash_array(np.array([word for own in words for word in own], dtype=object))
-    if len(digests) < SHARED_WORDS:
-        return np.zeros(0, dtype=np.uint64)
-    powers = np.cumprod(np.full(SHARED_WORDS, _FACTOR, dtype=np.uint64))
-    runs = sum(digests[at : len(digests) - SHARED_WORDS + 1 + at] * powers[at] for at in range(SHARED_WORDS))
-    owner = np.repeat(np.arange(len(words)), [len(own) for own in words])
-    return np.unique(np.asarray(runs)[owner[: len(runs)] == owner[SHARED_WORDS - 1 :]])
-
-
-def _shares(text: str, known: np.ndarray) -> bool:
-    runs = _runs([text])
-    places = np.minimum(np.searchsorted(known, runs), max(0, len(known) - 1))
-    return bool(len(known)) and bool((known[places] == runs).any())
 
 
 def _in_turn(posts: Mapping[str, Mapping[str, list[Any]]], seed: int) -> Iterable[Any]:

@@ -6,6 +6,8 @@ exactly, so the signatures decide what is missed and never what is found.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from rensa import RMinHash  # type: ignore[import-untyped]
+from scipy.sparse import csr_array
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import NEAR_DUPLICATES
@@ -78,6 +81,37 @@ def find_near_duplicates(
                 (*posts.loc[place, ["author", "document_id", "split"]], *counts, max(v for _, v in copies))
             )
     return pd.DataFrame(described, columns=NEAR_DUPLICATES.names).astype(NEAR_DUPLICATES.empty().dtypes.to_dict())
+
+
+def copies_between(
+    documents: Path, found: pd.DataFrame, role_of: Mapping[str, str], threshold: float
+) -> Counter[tuple[str, str]]:
+    """Return the number of pairs of near duplicates whose authors have different roles, by both roles, sorted.
+
+    ``found``: the ``near_duplicates`` table that was made of ``documents`` at ``threshold``. ``role_of``: of authors.
+    """
+    wanted = set(found.loc[(found["others"] > 0) & found["author"].isin(list(role_of)), "document_id"])
+    roles: list[str] = []
+    rows: list[list[int]] = []
+    for batch in stream_documents(documents, ("author", "document_id", "text")):
+        own = batch[batch["document_id"].isin(wanted)]
+        roles.extend(own["author"].map(role_of))
+        rows.extend(RMinHash.hash_token_sets([shingles(text) for text in own["text"]]))
+    pairs: Counter[tuple[str, str]] = Counter()
+    if not rows:
+        return pairs
+    sets = [np.unique(np.array(row, dtype=np.uint64)) for row in rows]
+    sizes = np.array([len(own) for own in sets])
+    columns = np.unique(np.concatenate(sets), return_inverse=True)[1]
+    starts = np.r_[0, np.cumsum(sizes)]
+    member = csr_array((np.ones(len(columns), dtype=np.int32), columns, starts))
+    shared = (member @ member.T).tocoo()
+    similar = shared.data >= threshold * (sizes[shared.row] + sizes[shared.col] - shared.data)
+    for left, right in zip(shared.row[similar].tolist(), shared.col[similar].tolist(), strict=True):
+        if left < right and roles[left] != roles[right]:
+            first, second = sorted((roles[left], roles[right]))
+            pairs[first, second] += 1
+    return pairs
 
 
 def _buckets(signatures: np.ndarray, number: int) -> dict[int, list[np.ndarray]]:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
+from favor.corpora.copies import shares_a_run
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
@@ -90,13 +92,16 @@ def select_prompts(
     settings: PromptSettings,
     seed: int,
     left_out: Collection[str] = (),
+    trained: np.ndarray | None = None,
 ) -> Prompts:
     """Return the prompts of every client for the training seed ``seed``.
 
     A client's test posts are tried in an order shuffled by (``seed``, client), and the first that are long enough
     are taken: one prompt a post, never a second window of the same post, so a client with few long test posts has
-    fewer prompts (``shortfall``). ``left_out``: documents that give none, being near duplicates of others. Raises
-    ``UserError`` where a client has no prompt.
+    fewer prompts (``shortfall``). ``left_out``: documents that give none, being near duplicates of others.
+    ``trained``: runs of words of texts that are trained on (:func:`favor.corpora.copies.word_runs`); a post with one
+    of them gives none, wherever in it, so that ``max_new_tokens`` decides on no prompt. Raises ``UserError`` where a
+    client has no prompt.
     """
     model = open_tokenizer(tokenizer)
     rows, short = [], []
@@ -109,7 +114,7 @@ def select_prompts(
             if post["document_id"] in left_out:
                 continue
             cut = cut_post(post["text"], model, settings, post["prompt"])
-            if cut is not None:
+            if cut is not None and (trained is None or not shares_a_run(post["text"], trained)):
                 made += 1
                 rows.append((client, f"{client}-{seed}-{made}", post["document_id"], post["topic"], *cut))
             if made == settings.per_client:
@@ -118,17 +123,20 @@ def select_prompts(
             short.append((client, made, settings.per_client))
     columns = ("client", "prompt_id", "document_id", "topic", *Cut._fields)
     shortfall = pd.DataFrame(short, columns=["client", "prompts", "wanted"])
-    _refuse_none(client_texts, {row[0] for row in rows}, settings, bool(left_out))
+    _refuse_none(client_texts, {row[0] for row in rows}, settings, bool(left_out), trained is not None)
     return Prompts(pd.DataFrame(rows, columns=list(columns)).astype({"gold_tokens": "int32"}), shortfall)
 
 
-def _refuse_none(client_texts: pd.DataFrame, served: set[str], settings: PromptSettings, left_out: bool) -> None:
+def _refuse_none(
+    client_texts: pd.DataFrame, served: set[str], settings: PromptSettings, left_out: bool, compared: bool
+) -> None:
     without = sorted(set(client_texts["client"]) - served)
     if without:
         needed = settings.prefix_tokens + settings.minimum_gold_tokens
+        keep = ", set 'prompts.shared_passages' to keep" * compared
         raise UserError(
             f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens"
-            f"{' without a near duplicate' * left_out}; lower 'prompts.prefix_tokens' or "
-            "'prompts.minimum_gold_tokens', or run this experiment in a results folder of its own, where the "
-            "roster is made for it"
+            f"{' without a near duplicate' * left_out}{' that shares no words with training texts' * compared}; lower "
+            "'prompts.prefix_tokens' or 'prompts.minimum_gold_tokens'"
+            f"{keep}, or run this experiment in a results folder of its own, where the roster is made for it"
         )

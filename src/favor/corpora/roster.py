@@ -7,7 +7,8 @@ on authors disjoint from it and from each other.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
@@ -18,6 +19,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from favor.corpora.documents import stream_documents, text_digest
+from favor.corpora.near_duplicates import copies_between
 from favor.corpora.style_features import standardise, style_features
 from favor.corpora.suitability import Suits
 from favor.foundation.errors import UserError
@@ -187,10 +189,14 @@ def _first(number: int, *sources: Iterable[str], without: Iterable[str] = ()) ->
     return [author for source in sources for author in source if author not in taken][:number]
 
 
-def measure_overlap(roster: pd.DataFrame, documents: Path) -> pd.DataFrame:
-    """Return the ``overlap`` table: authors and identical texts that two roles have in common, for every pair.
+def measure_overlap(
+    roster: pd.DataFrame, documents: Path, near_duplicates: pd.DataFrame | None = None, threshold: float = 1.0
+) -> pd.DataFrame:
+    """Return the ``overlap`` table: authors, identical texts and near copies that two roles share, for every pair.
 
-    Raises ``UserError`` where anything is shared, naming the first pair: no result would mean anything.
+    ``near_duplicates``: the table of that name, made at ``threshold``; None where none were looked for. Near copies
+    stay, because both authors did post them, and are counted in the report. Raises ``UserError`` where an author or a
+    text is shared, naming the first pair: no result would mean anything.
     """
     role_of = {author: role for author, role in zip(roster["author"], roster["role"], strict=True) if role in ROLES}
     authors = {role: set(roster.loc[roster["role"] == role, "author"]) for role in ROLES}
@@ -199,11 +205,14 @@ def measure_overlap(roster: pd.DataFrame, documents: Path) -> pd.DataFrame:
         for author, text in batch.itertuples(index=False, name=None):
             if author in role_of:
                 texts[role_of[author]].add(text_digest(text.encode()))
+    pairs: Mapping[tuple[str, str], int] = defaultdict(lambda: -1)
+    if near_duplicates is not None:
+        pairs = copies_between(documents, near_duplicates, role_of, threshold)
     rows = [
-        (left, right, len(authors[left] & authors[right]), len(texts[left] & texts[right]))
+        (left, right, len(authors[left] & authors[right]), len(texts[left] & texts[right]), pairs[left, right])
         for left, right in combinations(sorted(ROLES), 2)
     ]
-    overlap = pd.DataFrame(rows, columns=["left", "right", "shared_authors", "shared_documents"])
+    overlap = pd.DataFrame(rows, columns=["left", "right", "shared_authors", "shared_documents", "near_copies"])
     shared = overlap[(overlap["shared_authors"] > 0) | (overlap["shared_documents"] > 0)]
     if len(shared):
         first = shared.iloc[0]
@@ -211,4 +220,4 @@ def measure_overlap(roster: pd.DataFrame, documents: Path) -> pd.DataFrame:
             f"{documents}: roles {first['left']} and {first['right']} share {first['shared_authors']} authors and "
             f"{first['shared_documents']} documents; rebuild the documents, which drops identical posts"
         )
-    return overlap.astype({"shared_authors": "int32", "shared_documents": "int32"})
+    return overlap.astype(dict.fromkeys(("shared_authors", "shared_documents", "near_copies"), "int32"))

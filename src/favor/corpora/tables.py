@@ -120,6 +120,7 @@ OVERLAP = Table(
         Column("right", STRING, "", "another role"),
         Column("shared_authors", INT32, "authors", "authors in both roles"),
         Column("shared_documents", INT32, "documents", "identical documents in both roles"),
+        Column("near_copies", INT32, "pairs", "pairs of near duplicates across both; -1 where none are looked for"),
     ),
     ("left", "right"),
 )

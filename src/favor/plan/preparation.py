@@ -120,7 +120,7 @@ class Preparation:
         ``needs`` are those of experiments of their own. A study that extends one has its say in a roster that is still
         to be made, and moves nobody in one that is there: what was trained on it stays.
         """
-        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "filters")
+        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "filters", "near_duplicates")
         own = [self._need(each) for each in self._experiments(key).values() if each.extends is None]
         needs = [need for place, need in enumerate(own) if need not in own[:place]]
         return parameter(needs=needs, **pick(self.config.corpora[key.corpus], *keys))
@@ -162,7 +162,7 @@ class Preparation:
         }
 
     def _cut(self, experiment: Experiment) -> dict[str, Any]:
-        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates", "common")
+        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates", "shared_passages", "common")
         return {**prompts, "max_new_tokens": experiment.generation.max_new_tokens}
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
@@ -245,6 +245,7 @@ class Preparation:
         experiment = self.project.experiment(key)
         return parameter(
             **self._cut(experiment),
+            **pick(experiment.prompts, "shared_passages"),
             tokenizer=self.project.tokenizer_folder(experiment.base_model),
         )
 

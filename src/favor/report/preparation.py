@@ -64,7 +64,11 @@ def _disjointness(preparation: Preparation) -> str:
     authors, documents = int(overlap["shared_authors"].sum()), int(overlap["shared_documents"].sum())
     pairs = len(overlap)
     if authors == documents == 0:
-        return f"Disjointness: no author and no document is shared by any two roles ({pairs} pairs of roles checked)."
+        said = f"Disjointness: no author and no document is shared by any two roles ({pairs} pairs of roles checked)."
+        copies = overlap["near_copies"]
+        if (copies < 0).any():
+            return said
+        return f"{said} {int(copies.sum()):,} pairs of posts in different roles are near duplicates."
     return f"Disjointness FAILED: {authors} authors and {documents} documents are shared between roles ({pairs} pairs)."
 
 
@@ -170,6 +174,8 @@ def _allocation(allocation: pd.DataFrame) -> pd.DataFrame:
         amounts = allocation[column].to_numpy()
         rows.append(
             (name, f"{amounts.sum():,}", f"{amounts.min():,}", f"{int(np.median(amounts)):,}", f"{amounts.max():,}",
-             f"{gini(amounts):.3f}")
+             f"{gini(amounts):.3f}", f"{len(allocation):,}")
         )  # fmt: skip
-    return pd.DataFrame(rows, columns=["Word units", "Total", "Smallest", "Median", "Largest", "Gini"])
+    capped = int((allocation["available_words"] < allocation["target_words"]).sum())
+    rows[-1] = (*rows[-1][:-1], f"{len(allocation):,}, of whom {capped:,} have less text than their target")
+    return pd.DataFrame(rows, columns=["Word units", "Total", "Smallest", "Median", "Largest", "Gini", "Clients"])

@@ -129,6 +129,10 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
         for name in names:
             try:
                 content = (path / name).read_bytes()
+            except IsADirectoryError:
+                raise UserError(
+                    f"{path / name}: is a folder and is named like a blog file; rename it without .xml"
+                ) from None
             except OSError as error:
                 raise UserError(f"{path / name}: cannot be read ({error.strerror}); fix its permissions") from None
             yield name, content

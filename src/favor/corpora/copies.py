@@ -1,0 +1,40 @@
+"""Whether training has seen a text: its near duplicates, and runs of words that it shares with texts trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.tables import NEAR_DUPLICATES
+from favor.foundation.parquet import read_parquet
+from favor.foundation.words import compared_words
+
+SHARED_WORDS = 10  # a text with a run of so many words of a training text is partly a copy of it
+_FACTOR = 0x9E3779B97F4A7C15  # odd, so that the order of words counts
+
+
+def copied_documents(paths: Iterable[str | Path]) -> set[str]:
+    """Return the documents of the ``near_duplicates`` tables at ``paths``, of which there may be none."""
+    return {name for path in paths for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]}
+
+
+def word_runs(texts: Iterable[str]) -> np.ndarray:
+    """Return 64-bit digests of every run of ``SHARED_WORDS`` words within a text, sorted, each once."""
+    words = [compared_words(text) for text in texts]
+    digests = pd.util.hash_array(np.array([word for own in words for word in own], dtype=object))
+    if len(digests) < SHARED_WORDS:
+        return np.zeros(0, dtype=np.uint64)
+    powers = np.cumprod(np.full(SHARED_WORDS, _FACTOR, dtype=np.uint64))
+    runs = sum(digests[at : len(digests) - SHARED_WORDS + 1 + at] * powers[at] for at in range(SHARED_WORDS))
+    owner = np.repeat(np.arange(len(words)), [len(own) for own in words])
+    return np.unique(np.asarray(runs)[owner[: len(runs)] == owner[SHARED_WORDS - 1 :]])
+
+
+def shares_a_run(text: str, known: np.ndarray) -> bool:
+    """Return whether ``text`` has a run of words that is in ``known`` (:func:`word_runs`)."""
+    runs = word_runs([text])
+    places = np.minimum(np.searchsorted(known, runs), max(0, len(known) - 1))
+    return bool(len(known)) and bool((known[places] == runs).any())
