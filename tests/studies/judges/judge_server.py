@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
 import pytest
+from openai import _base_client
 
 from favor.studies.judges.endpoint import Endpoint, Limits
 
@@ -99,11 +100,12 @@ def server(monkeypatch) -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def connect(server) -> Callable[..., Endpoint]:
-    """Makes an endpoint of the server, with limits that suit a test."""
+def connect(server, monkeypatch) -> Callable[..., Endpoint]:
+    """Makes an endpoint of the server, with limits that suit a test; between tries lies little time."""
+    monkeypatch.setattr(_base_client, "INITIAL_RETRY_DELAY", 0.01)
 
     def make(**limits) -> Endpoint:
-        chosen = Limits(**{"timeout": 60.0, "tries": 4, "per_minute": 1e6, "backoff": 0.01, **limits})
+        chosen = Limits(**{"timeout": 60.0, "tries": 4, "per_minute": 1e6, **limits})
         environment = {
             "FAVOR_JUDGE_BASE_URL": server.url,
             "FAVOR_JUDGE_MODEL": "judge-1",

@@ -1,13 +1,12 @@
 """A judge behind an OpenAI-compatible endpoint: one POST to ``/chat/completions`` a request, by the library ``openai``.
 
 Where it is, which model it serves and the key come from the environment alone. Key and address are written to no file
-and no log, and stand in no message. Tries, waits and pace are this module's; the library's own are switched off.
+and no log, and stand in no message. The library tries again; each of its tries keeps the pace.
 """
 
 from __future__ import annotations
 
 import base64
-import email.utils
 import json
 import os
 import re
@@ -18,18 +17,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx2
 from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenAI
 
 from favor.foundation.errors import UserError
-from favor.foundation.seeds import numpy_generator
 from favor.studies.judges.asking import Answer, Question
 
 BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE_API_KEY"
 # How endpoints name a text that they refuse, as the code or type of the error.
 FILTERED = ("content_filter", "data_inspection_failed", "content_policy_violation")
-LONGEST_WAIT = 120.0  # seconds, of the back-off and of what a server may ask for
 _MOST_TOKENS = 10**9
-_TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+_TRANSIENT = (408, 409, 429)  # and 500 and above: what the library tries again
 # All that is sent beside the body and the key: neither the machine's description nor what other variables of the
 # environment add. The last is how the library marks a reply that it leaves as it came.
 _HEADERS = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
@@ -38,9 +36,9 @@ _HEADERS |= {"x-stainless-raw-response"}
 
 @dataclass(frozen=True)
 class Limits:
-    """How an endpoint is treated: seconds of one request, tries of a request, requests a minute, answer tokens.
+    """How an endpoint is treated: seconds of one request, tries of a request, requests per minute, answer tokens.
 
-    Between tries k and k + 1 lie ``backoff`` * 2^k seconds, times a random 0.5 to 1, or what ``Retry-After`` asks for.
+    Between tries lie 0.5, 1, 2, 4, then 8 seconds, a little less by chance, or what ``Retry-After`` asks for.
     """
 
     timeout: float = 60.0
@@ -48,7 +46,6 @@ class Limits:
     per_minute: float = 60.0
     answer_tokens: int = 200
     temperature: float = 0.0
-    backoff: float = 1.0
 
 
 def open_judge(settings: Mapping[str, Any]) -> Endpoint:
@@ -63,14 +60,6 @@ def open_judge(settings: Mapping[str, Any]) -> Endpoint:
     return Endpoint.from_environment(limits)
 
 
-class _Transient(Exception):
-    """A fault that another try may not meet. ``wait``: seconds the server asks for, or None."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.wait = wait
-
-
 @dataclass
 class Endpoint:
     """The endpoint that the environment names; ``ask`` may be called from several threads."""
@@ -83,13 +72,14 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         # A redirect would send the key somewhere else, and turn the POST into a GET.
-        transport = DefaultHttpxClient(follow_redirects=False, event_hooks={"request": [self._strip]})
+        hooks: Any = {"request": [self._strip, self._wait], "response": [_hold_complete]}
+        transport = DefaultHttpxClient(follow_redirects=False, event_hooks=hooks)
         self._client = OpenAI(
             base_url=self.url,
             api_key=self.key or "none",  # without one the library would take another from the environment
             default_headers={"Authorization": f"Bearer {self.key or 'none'}"},
             timeout=self.limits.timeout,
-            max_retries=0,
+            max_retries=self.limits.tries - 1,
             http_client=transport,
         )
         self._pace = _Pace(self.limits.per_minute, self.sleep)
@@ -120,25 +110,25 @@ class Endpoint:
         }
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer to one question, trying again after 429, 5xx, a timeout or a broken reply.
+        """Return the answer to one question, tried again after 429, 5xx, a timeout or a broken reply.
 
         Raises ``UserError`` for what no second try fixes, and when every try failed.
         """
-        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        jitter = numpy_generator(0, "judge back-off", question.digest)
-        for number in range(self.limits.tries):
-            self._pace.wait()
-            try:
-                return self._post(messages)
-            except _Transient as fault:
-                if number == self.limits.tries - 1:
-                    raise UserError(
-                        f"judge: {self.limits.tries} tries failed, the last with {fault}; answers so far are kept, run "
-                        "again when the endpoint answers"
-                    ) from None
-                wait = self.limits.backoff * 2**number * float(jitter.uniform(0.5, 1.0))
-                self.sleep(min(LONGEST_WAIT, fault.wait if fault.wait is not None else wait))
-        raise ValueError("limits.tries must be 1 or more")
+        messages: Any = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        try:
+            reply = self._client.chat.completions.with_raw_response.create(messages=messages, **self.settings())
+        except APIStatusError as error:
+            return self._refused(error)
+        except APIConnectionError as error:
+            # Timeouts and resets; what the cause says may hold the host's name, its type may not.
+            raise self._failed(type(error.__cause__ or error).__name__) from None
+        return _read_answer(reply.content)
+
+    def _failed(self, last: str) -> UserError:
+        return UserError(
+            f"judge: {self.limits.tries} tries failed, the last with {last}; answers so far are kept, run again when "
+            "the endpoint answers"
+        )
 
     def _strip(self, request: Any) -> None:
         """Take every header away that is not needed."""
@@ -146,22 +136,14 @@ class Endpoint:
         for name in [name for name in request.headers if name.lower() not in kept]:
             del request.headers[name]
 
-    def _post(self, messages: Any) -> Answer:
-        try:
-            # The reply as it came: what is not a chat completion is tried again.
-            reply = self._client.chat.completions.with_raw_response.create(messages=messages, **self.settings())
-        except APIStatusError as error:
-            return self._refused(error)
-        except APIConnectionError as error:
-            # Timeouts and resets; what the cause says may hold the host's name, its type may not.
-            raise _Transient(type(error.__cause__ or error).__name__) from None
-        return _read_answer(reply.content)
+    def _wait(self, request: Any) -> None:
+        self._pace.wait()
 
     def _refused(self, error: APIStatusError) -> Answer:
         text = error.response.text
         status = f"HTTP {error.status_code}"
         if error.status_code in _TRANSIENT or error.status_code >= 500:
-            raise _Transient(status, _seconds(error.response.headers.get("Retry-After")))
+            raise self._failed(status)
         if error.status_code in (400, 403) and _names_a_filter(text):
             return Answer("", "content_filter", 0, 0)
         if error.status_code in (401, 403):
@@ -220,18 +202,23 @@ def _forms(secret: str) -> list[str]:
     return sorted((form for form in forms if form), key=len, reverse=True)
 
 
+def _hold_complete(response: Any) -> None:
+    """Take a reply that is not a chat completion (cut off, another shape) for a broken connection."""
+    if response.is_success:
+        try:
+            _read_answer(response.read())
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+            raise httpx2.RemoteProtocolError(type(error).__name__) from None
+
+
 def _read_answer(content: bytes) -> Answer:
-    """Read a chat completion. A reply that is none (cut off, another shape) counts as a broken one."""
-    try:
-        reply = json.loads(content)
-        choice = reply["choices"][0]
-        text, finish = _content(choice["message"].get("content")), choice.get("finish_reason") or "stop"
-        usage = reply.get("usage") or {}
-        tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
-        if not all(0 <= number < _MOST_TOKENS for number in tokens):
-            raise ValueError("a count of tokens that none can have")
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-        raise _Transient(f"a reply that is no chat completion ({type(error).__name__})") from None
+    reply = json.loads(content)
+    choice = reply["choices"][0]
+    text, finish = _content(choice["message"].get("content")), choice.get("finish_reason") or "stop"
+    usage = reply.get("usage") or {}
+    tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
+    if not all(0 <= number < _MOST_TOKENS for number in tokens):
+        raise ValueError("a count of tokens that none can have")
     return Answer(text, str(finish), *tokens)
 
 
@@ -242,20 +229,6 @@ def _content(content: Any) -> str:
     if content is not None and not isinstance(content, str):
         raise TypeError("content that is not text")
     return content or ""
-
-
-def _seconds(header: str | None) -> float | None:
-    """Seconds that a Retry-After header asks for, as a number or a date; None where it says neither."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
 
 
 class _Pace:
