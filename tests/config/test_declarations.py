@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from favor.config.declarations import declared, declared_kinds, declared_texts
+from favor.foundation.declarations import declared, declared_kinds, declared_texts
 
 FILE = """
 import nothing_of_this_name

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
 
 HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")
 Post = tuple[str, str]  # author, text
@@ -37,7 +37,7 @@ def documents(tmp_path, blog_csv) -> Callable[[Iterable[Post]], Path]:
 
     def build(posts) -> Path:
         out = tmp_path / "documents.parquet"
-        build_documents(blog_csv(posts), open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "dropped.parquet")
+        build_documents(blog_csv(posts), open_reader("blog_csv"), Cleaning(), out, tmp_path / "dropped.parquet")
         return out
 
     return build

@@ -12,23 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_targets, rank_weights
-from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.allocation import allocate, gini, missed_targets, rank_weights
 from favor.corpora.materialising import ClientTexts, materialise
-from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.settings import Allocation, Splitting
+from favor.corpora.splits import split_documents
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.words import document_words
 
-WORDS = document_words(CleaningSettings().words)
+WORDS = document_words("paper")
 
 
 def test_the_release(request) -> None:
     # The authors' anonymised allocation (their data supplement, MIT); our defaults reproduce it to the unit.
     golden = json.loads((request.path.parent / "data" / "released_allocation.json").read_text())
     clients = golden["clients"]
-    made = allocate({name: client["available"] for name, client in clients.items()}, AllocationSettings())
+    made = allocate({name: client["available"] for name, client in clients.items()}, Allocation())
     assert made["client"].tolist() == sorted(clients)
     assert made["target_words"].tolist() == [clients[name]["target"] for name in sorted(clients)]
     assert made["allocated_words"].tolist() == [clients[name]["allocated"] for name in sorted(clients)]
@@ -40,21 +40,21 @@ def test_the_release(request) -> None:
 def test_a_total_that_is_not_reached_is_said_and_can_be_reached() -> None:
     # Shares of 100 by 1 / rank for three clients: 55, 27, 18 by the shuffle of seed 2027; one client has 5 words.
     have = {"client_001": 5, "client_002": 200, "client_003": 200}
-    made = allocate(have, AllocationSettings(alpha=1.0, total_words=100))
+    made = allocate(have, Allocation(alpha=1.0, total_words=100))
     lost = int((made["target_words"] - made["allocated_words"]).sum())
     assert lost == made["target_words"][0] - 5 > 5
     sentence = missed_targets(made)
     assert f"total {100 - lost} where 100 was the target" in sentence
     assert "Gini" in sentence
     assert "1 of 3 clients have less text" in sentence
-    reached = allocate(have, AllocationSettings(alpha=1.0, total_words=100, reach_total=True))
+    reached = allocate(have, Allocation(alpha=1.0, total_words=100, reach_total=True))
     assert reached["allocated_words"].sum() == 100
     assert reached["target_words"].tolist() == made["target_words"].tolist()
     assert "total" not in missed_targets(reached)
-    scarce = allocate(have, AllocationSettings(total_words=1_000, reach_total=True))
+    scarce = allocate(have, Allocation(total_words=1_000, reach_total=True))
     assert scarce["allocated_words"].tolist() == [5, 200, 200]  # all there is
     plenty = dict.fromkeys(have, 10_000)
-    assert missed_targets(allocate(plenty, AllocationSettings(total_words=1_000))) == ""
+    assert missed_targets(allocate(plenty, Allocation(total_words=1_000))) == ""
 
 
 def test_gini_by_hand() -> None:
@@ -75,34 +75,32 @@ def test_gini_is_half_the_relative_mean_difference(values) -> None:
 @pytest.mark.parametrize(("level", "alpha"), [("balanced", 0.0), ("moderate", 0.35), ("strong", 0.70)])
 def test_levels_of_the_sweep_give_out_exactly_the_total(level, alpha) -> None:
     plenty = {f"client_{number:03d}": 10**9 for number in range(1, 51)}
-    made = allocate(plenty, AllocationSettings(shape=level, total_words=904_378))
+    made = allocate(plenty, Allocation(shape=level, total_words=904_378))
     assert made["allocated_words"].sum() == 904_378
     assert gini(made["allocated_words"]) == pytest.approx(gini(rank_weights(50, alpha)), abs=1e-4)
 
 
 def test_what_a_cap_frees_goes_to_clients_with_room() -> None:
     # Balanced, 100 words for 10, 30 and 1,000: 10 is full, 90 left for two is 45, 30 is full, the rest is 60.
-    made = allocate({"a": 10, "b": 30, "c": 1000}, AllocationSettings(shape="balanced", total_words=100))
+    made = allocate({"a": 10, "b": 30, "c": 1000}, Allocation(shape="balanced", total_words=100))
     assert made["allocated_words"].tolist() == [10, 30, 60]
     # Two full clients and a rounding unit: 7 words for 3 with room is 2, 2, 2 and one more for the first of them.
-    made = allocate(dict.fromkeys("abc", 50), AllocationSettings(shape="balanced", total_words=7))
+    made = allocate(dict.fromkeys("abc", 50), Allocation(shape="balanced", total_words=7))
     assert made["allocated_words"].tolist() == [3, 2, 2]
 
 
 @given(clients=st.integers(1, 30), total=st.integers(1, 60), seed=st.integers(0, 50))
 def test_a_few_words_leave_nobody_with_less_than_none(clients, total, seed) -> None:
     plenty = {f"client_{number:03d}": 10**9 for number in range(clients)}
-    targets = allocate(plenty, AllocationSettings(total_words=total, seed=seed))["target_words"]
+    targets = allocate(plenty, Allocation(total_words=total, seed=seed))["target_words"]
     assert targets.min() >= 0
     assert targets.sum() == total
 
 
 def test_bad_levels_and_totals_are_refused() -> None:
-    with pytest.raises(UserError, match="'even' is not one of"):
-        allocate({"client_001": 5}, AllocationSettings(shape="even"))
     for total in (None, 11):
         with pytest.raises(UserError, match="exactly this many words; there are 10, so set at most that"):
-            allocate({"a": 5, "b": 5}, AllocationSettings(shape="strong", total_words=total))
+            allocate({"a": 5, "b": 5}, Allocation(shape="strong", total_words=total))
 
 
 @given(
@@ -113,7 +111,7 @@ def test_bad_levels_and_totals_are_refused() -> None:
 def test_the_sweep_never_gives_more_than_there_is(available, share, level) -> None:
     total = max(1, int(share * sum(available)))
     clients = {f"client_{number:03d}": words for number, words in enumerate(available)}
-    made = allocate(clients, AllocationSettings(shape=level, total_words=total))
+    made = allocate(clients, Allocation(shape=level, total_words=total))
     assert made["allocated_words"].sum() == total
     assert (made["allocated_words"] <= made["available_words"]).all()
 
@@ -125,7 +123,7 @@ def test_the_sweep_never_gives_more_than_there_is(available, share, level) -> No
 )
 def test_targets_sum_to_the_total_and_nobody_exceeds_what_there_is(available, total, alpha) -> None:
     named = {f"client_{number:03d}": words for number, words in enumerate(available, start=1)}
-    made = allocate(named, AllocationSettings(alpha=alpha, total_words=total))
+    made = allocate(named, Allocation(alpha=alpha, total_words=total))
     assert made["target_words"].sum() == (sum(available) if total is None else total)
     assert (made["allocated_words"] == made[["available_words", "target_words"]].min(axis=1)).all()
 
@@ -161,13 +159,13 @@ def clients(
     roster = pd.DataFrame(
         {"author": ["x", "y", "z", "other"], "client": ["client_002", "client_001", "client_003", ""]}
     )
-    return path, split_documents(path, SplitSettings()).splits, roster
+    return path, split_documents(path, Splitting()).splits, roster
 
 
 def test_materialise(clients, tmp_path) -> None:
     path, splits, roster = clients
-    cleaning, settings = CleaningSettings(), AllocationSettings(total_words=1000)
-    made = materialise(path, splits, roster, settings, cleaning, 2026)
+    settings = Allocation(total_words=1000, enforce=True)
+    made = materialise(path, splits, roster, settings, "paper")
     write_parquet(made.texts, tmp_path / "texts.parquet", CLIENT_TEXTS)
     write_parquet(made.allocation, tmp_path / "allocation.parquet", ALLOCATION)
     # 20 posts give 16 for training, 30 give 24, of 30 words each
@@ -184,17 +182,17 @@ def test_materialise(clients, tmp_path) -> None:
         assert WORDS.count(row.training_text) == row.allocated_words
     cut = texts[(texts["allocated_words"] > 0) & (texts["allocated_words"] < texts["words"])]
     assert cut.groupby("client").size().max() <= 1  # whole posts but for one
-    again = materialise(path, splits, roster, settings, cleaning, 2026)
+    again = materialise(path, splits, roster, settings, "paper")
     pd.testing.assert_frame_equal(texts, again.texts)
     # A larger budget takes the same posts first.
-    more = materialise(path, splits, roster, AllocationSettings(total_words=1200), cleaning, 2026).texts
+    more = materialise(path, splits, roster, Allocation(total_words=1200, enforce=True), "paper").texts
     assert (more["allocated_words"] >= texts["allocated_words"]).all()
 
 
 def test_not_enforced_trains_on_everything(clients) -> None:
     path, splits, roster = clients
-    settings = AllocationSettings(total_words=1000, enforce=False)
-    made = materialise(path, splits, roster, settings, CleaningSettings(), 2026)
+    settings = Allocation(total_words=1000, enforce=False)
+    made = materialise(path, splits, roster, settings, "paper")
     train = made.texts[made.texts["split"] == "train"]
     assert (train["training_text"] == train["text"]).all()
     assert (train["allocated_words"] == train["words"]).all()
@@ -203,10 +201,10 @@ def test_not_enforced_trains_on_everything(clients) -> None:
 
 def test_balanced_subsets_of_rising_volume_are_nested(clients) -> None:
     path, splits, roster = clients
-    cleaning, totals = CleaningSettings(), (390, 780, 1560)
+    totals = (390, 780, 1560)
     # The volumes of the text-volume study: 25 %, 50 % and 100 % of a budget that the smallest client cannot fill.
     made = [
-        materialise(path, splits, roster, AllocationSettings(shape="balanced", total_words=total), cleaning, 2027)
+        materialise(path, splits, roster, Allocation(shape="balanced", total_words=total, enforce=True), "paper")
         for total in totals
     ]
     for part, total in zip(made, totals, strict=True):
@@ -226,8 +224,8 @@ def test_shots_are_nested_and_apart_from_the_texts_set_aside(clients) -> None:
     path, splits, roster = clients
 
     def few(shots) -> ClientTexts:
-        settings = AllocationSettings(shots=shots, reference_texts=6)
-        return materialise(path, splits, roster, settings, CleaningSettings(), 2027)
+        settings = Allocation(shots=shots, reference_texts=6)
+        return materialise(path, splits, roster, settings, "paper")
 
     used, aside = {}, {}
     for shots in (1, 4, 10):

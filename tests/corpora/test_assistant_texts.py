@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.corpora.assistant_texts import classifier_texts, read_assistant
-from favor.corpora.demo.assistant import AssistantSettings, write_assistant
+from favor.corpora.demo.assistant import write_assistant
+from favor.corpora.settings import DemoAssistant
 from favor.foundation.errors import UserError
 
 
@@ -24,15 +25,15 @@ ASSISTANT = [" ".join(f"a{number}b{at}" for at in range(90)) for number in range
 
 def test_the_demo_writes_the_same_filled_texts_again(tmp_path) -> None:
     for name in ("one.csv", "two.csv"):
-        write_assistant(tmp_path / name, AssistantSettings(texts=40))
+        write_assistant(tmp_path / name, DemoAssistant(texts=40))
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     texts = read_assistant(tmp_path / "one.csv", "text")
     assert len(texts) == 40
     assert not any("{" in text or "}" in text for text in texts)
-    write_assistant(tmp_path / "other.csv", AssistantSettings(texts=40, seed=1))
+    write_assistant(tmp_path / "other.csv", DemoAssistant(texts=40, seed=1))
     assert not set(read_assistant(tmp_path / "other.csv", "text")) & set(texts)
     with pytest.raises(UserError, match="minimum_sentences"):
-        write_assistant(tmp_path / "x.csv", AssistantSettings(minimum_sentences=9, maximum_sentences=3))
+        write_assistant(tmp_path / "x.csv", DemoAssistant(minimum_sentences=9, maximum_sentences=3))
 
 
 def test_a_table_is_read_by_column_without_repeats(tmp_path) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.config.corpora import AuthorFilters
 from favor.corpora.author_measures import _style_changes, failing, measure_authors, quotes_mail
 from favor.corpora.documents import DocumentWriter
-from favor.corpora.roster import RosterSettings, select_roster
+from favor.corpora.roster import select_roster
+from favor.corpora.settings import AuthorFilters, DealtRoles, Roster
 from favor.corpora.tables import AUTHOR_MEASURES, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -25,7 +25,6 @@ GERMAN = (
     "frisch waren; danach sind wir langsam am Fluss entlang nach Hause gelaufen und haben über den Sommer gesprochen."
 )
 MAIL = f"From: someone\nTo: me\nSubject: news\n\n{ENGLISH}"
-OFF = AuthorFilters().model_dump()
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def test_quoted_mail(text, quotes) -> None:
 )
 def test_a_filter_leaves_out_who_fails_it(measured, filters, left_out) -> None:
     assert AuthorFilters(**filters).any_set == bool(filters)
-    found = failing(measured, OFF | filters)
+    found = failing(measured, AuthorFilters(**filters))
     assert sorted({author for fails in found.values() for author in measured.loc[fails, "author"]}) == left_out
 
 
@@ -109,13 +108,13 @@ def test_two_hands_in_one_blog_change_its_style() -> None:
 
 def test_an_unknown_language_is_refused(measured) -> None:
     with pytest.raises(UserError, match=r"'filters.languages': 'xx' is not a language"):
-        failing(measured, OFF | {"languages": ["xx"]})
+        failing(measured, AuthorFilters(languages=["xx"]))
 
 
 def test_filtered_authors_take_no_role_but_the_background(tmp_path) -> None:
     authors = pd.DataFrame({"author": list("abcd"), "topic": "t", "documents": 10, "words": 100, "tokens": 100})
     splits = pd.DataFrame({"author": list("abcd"), "document_id": list("abcd"), "split": "train"})
-    settings = RosterSettings(2, 0, 0, minimum_tokens=10, selection="random")
+    settings = Roster(roles=DealtRoles(clients=2, asce_a=0, asce_b=0), minimum_tokens=10, selection="random")
     roster = select_roster(authors, splits, ["b"], tmp_path, settings, {"a", "b"}).set_index("author")["role"]
     assert roster.to_dict() == {"a": "filtered", "b": "background", "c": "client", "d": "client"}
     with pytest.raises(UserError, match="2 that 'filters' leave out"):
@@ -125,7 +124,7 @@ def test_filtered_authors_take_no_role_but_the_background(tmp_path) -> None:
 def test_the_report_counts_authors_and_clients_beyond_each_limit(measured) -> None:
     roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": ["client", "filtered", "unused"]})
     roster = roster.assign(documents=1, words=1)
-    filters = OFF | {"languages": ["en"], "maximum_quoted_mail": 0.6}
+    filters = AuthorFilters(languages=["en"], maximum_quoted_mail=0.6).model_dump()
     measures = measured.assign(style_change=[STYLE_CHANGE + 0.01, STYLE_CHANGE, np.nan])
     shown = blocks(Preparation(roster=roster, author_measures=measures, filters=filters))[-1][1]
     assert shown.to_numpy().tolist() == [

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.corpora import building
 from favor.corpora.building import REASONS, build_documents
-from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
 from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
 from favor.corpora.shared_authors import MOST_SHARERS, shared_author_groups
 from favor.corpora.tables import DOCUMENTS, DROPPED
 from favor.foundation.errors import UserError
@@ -24,7 +25,7 @@ Write = Callable[[Iterable[tuple[str, str]]], Path]
 
 def build(path, folder, **settings) -> tuple[pd.DataFrame, dict[str, int]]:
     out, dropped = folder / "out" / "documents.parquet", folder / "out" / "dropped.parquet"
-    cleaning = CleaningSettings(**settings)
+    cleaning = Cleaning(**settings)
     counts = build_documents(path, open_reader("blog_csv"), cleaning, out, dropped)
     table = read_parquet(dropped, DROPPED)
     assert dict(zip(table["reason"], table["rows"], strict=True)) == counts
@@ -112,11 +113,13 @@ def test_shared_authors_are_merged_under_the_first_name(tmp_path, shared) -> Non
     assert counts["duplicate_other_author"] == 5  # c's four, d's one
 
 
-def test_shared_posts_must_be_long_and_enough(tmp_path, blog_csv) -> None:
+def test_shared_posts_must_be_long_and_enough(tmp_path, blog_csv, monkeypatch) -> None:
     short = [(author, long_post(f"w{chr(97 + number)}", 49)) for author in "ab" for number in range(9)] + [("c", "own")]
     assert build(blog_csv(short), tmp_path)[1]["shared_author"] == 0
-    assert build(blog_csv(short), tmp_path, shared_post_words=49)[1]["shared_author"] == 18
-    assert build(blog_csv(short), tmp_path, shared_post_words=49, shared_posts=10)[1]["shared_author"] == 0
+    monkeypatch.setattr(building, "SHARED_POST_WORDS", 49)
+    assert build(blog_csv(short), tmp_path)[1]["shared_author"] == 18
+    monkeypatch.setattr(building, "SHARED_POSTS", 10)
+    assert build(blog_csv(short), tmp_path)[1]["shared_author"] == 0
 
 
 def test_shared_author_groups_are_components_and_ignore_chain_letters() -> None:
@@ -137,8 +140,6 @@ def test_bad_input(tmp_path, blog_csv) -> None:
         build(blog_csv([]), tmp_path)
     with pytest.raises(UserError, match=r"no post is left after cleaning \(empty 1, too_short 1\)"):
         build(blog_csv([("1", " "), ("1", "22")]), tmp_path)
-    with pytest.raises(UserError, match="not one of drop, keep_larger, merge"):
-        build(blog_csv([("1", "x")]), tmp_path, shared_authors="keep")
     assert not list((tmp_path / "out").glob("*"))
 
 
@@ -152,7 +153,7 @@ def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(tmp_path
     texts = ["some story", "one", "Welcome!", " [removed]\n", "more", "[deleted]", "two"]
     stories = [{"author": name, "prompt": "p", "text": text} for name, text in zip(names, texts, strict=True)]
     path, out, dropped = rows(tmp_path / "m.jsonl", *stories), tmp_path / "d.parquet", tmp_path / "x.parquet"
-    counts = build_documents(path, open_reader("mythos"), CleaningSettings(), out, dropped)
+    counts = build_documents(path, open_reader("mythos"), Cleaning(), out, dropped)
     assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["ann-00001", "ann-00003"]
     assert {reason: number for reason, number in counts.items() if number} == {
         "kept": 2, "excluded_author": 3, "excluded_text": 2,
@@ -166,15 +167,15 @@ def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(tmp_path
 def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path) -> None:
     posts = [("robot", "x"), ("ann", "n/a"), ("ann", "[removed]")]
     path = rows(tmp_path / "m.jsonl", *({"author": name, "text": text} for name, text in posts))
-    settings = CleaningSettings(excluded_authors=["robot"], excluded_texts=["n/a"])
+    settings = Cleaning(excluded_authors=["robot"], excluded_texts=["n/a"])
     out = tmp_path / "d.parquet"
     counts = build_documents(path, open_reader("table"), settings, out, tmp_path / "x.parquet")
     assert (counts["excluded_author"], counts["excluded_text"]) == (1, 1)
     assert read_parquet(out, DOCUMENTS)["text"].tolist() == ["[removed]"]
-    counts = build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+    counts = build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
     assert set(counts) == set(REASONS)
     with pytest.raises(UserError, match=r"no post is left after cleaning \(excluded_author 3\)"):
-        all_excluded = CleaningSettings(excluded_authors=["robot", "ann"])
+        all_excluded = Cleaning(excluded_authors=["robot", "ann"])
         build_documents(path, open_reader("table"), all_excluded, out, tmp_path / "x.parquet")
 
 
@@ -183,7 +184,7 @@ def test_posts_that_cannot_be_read_are_dropped_counted_and_said(tmp_path, capsys
     posts = b"".join(b"<post>" + post + b"</post>" for post in (b"one", chinese, b"two", chinese))
     (tmp_path / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + posts + b"</Blog>")
     out = tmp_path / "d.parquet"
-    counts = build_documents(tmp_path, open_reader("blog_xml"), CleaningSettings(), out, tmp_path / "x.parquet")
+    counts = build_documents(tmp_path, open_reader("blog_xml"), Cleaning(), out, tmp_path / "x.parquet")
     assert (counts["kept"], counts["unreadable"]) == (2, 2)
     assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["5-00001", "5-00003"]
     log = capsys.readouterr().err
@@ -194,11 +195,11 @@ def test_posts_that_cannot_be_read_are_dropped_counted_and_said(tmp_path, capsys
 def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path) -> None:
     half = {"author": "ann", "text": "one \ud83d two", "topic": "\ud83d", "prompt": "p \ud83d"}
     path, out = rows(tmp_path / "m.jsonl", half), tmp_path / "d.parquet"
-    build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+    build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
     assert read_parquet(out, DOCUMENTS)[["topic", "prompt", "text"]].to_numpy().tolist() == [["?", "p ?", "one ? two"]]
     rows(path, half, {"author": "bob\ud83d", "text": "x"})
     with pytest.raises(UserError, match=r"line 2: the author 'bob\\ud83d' holds half of a surrogate pair") as caught:
-        build_documents(path, open_reader("table"), CleaningSettings(), out, tmp_path / "x.parquet")
+        build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
     str(caught.value).encode("utf-8")  # the log can hold it
 
 

@@ -34,10 +34,6 @@ def test_examples(raw, cleaned) -> None:
     assert clean_text(raw) == cleaned
 
 
-def test_line_breaks_can_go() -> None:
-    assert clean_text("one\n\ntwo", keep_line_breaks=False) == "one two"
-
-
 @given(st.text(st.characters(exclude_characters="&")))
 def test_idempotent_and_settled(text) -> None:
     cleaned = clean_text(text)

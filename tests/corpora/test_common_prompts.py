@@ -8,18 +8,13 @@ import pandas as pd
 import pytest
 from tokenizers import ByteLevelBPETokenizer
 
-from favor.corpora.common_prompts import (
-    CommonPromptSettings,
-    client_prompts,
-    read_common_prompts,
-    select_common_prompts,
-)
-from favor.corpora.prompts import PromptSettings
+from favor.corpora.common_prompts import client_prompts, read_common_prompts, select_common_prompts
+from favor.corpora.settings import CommonChoice, PromptCut
 from favor.corpora.tables import COMMON_PROMPTS, DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 
-CUT = PromptSettings(per_client=1, prefix_tokens=60, minimum_gold_tokens=5, max_new_tokens=5)
+CUT = PromptCut(per_client=1, prefix_tokens=60, minimum_gold_tokens=5, maximum_gold_tokens=5)
 ROLES = dict.fromkeys(("a", "b", "d"), "unused")
 ROLES |= {"c": "too_small", "client": "client", "asce": "asce_a", "f": "filtered"}
 TOPICS = {"a": "Arts", "b": "Arts", "c": "Tourism", "d": "Tourism"}
@@ -60,7 +55,7 @@ def test_topics_and_authors_take_turns(corpus, tokenizer, tmp_path) -> None:
     documents, roster, texts = corpus
 
     def chosen(count, left_out=()) -> pd.DataFrame:
-        settings = CommonPromptSettings(count, 1)
+        settings = CommonChoice(count=count, seed=1)
         return select_common_prompts(documents, roster, texts, tokenizer, CUT, settings, left_out)
 
     four = chosen(4)
@@ -79,10 +74,10 @@ def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus, tokenizer) -> N
     documents, roster, texts = corpus
     copied = f"so {text('a', 1)} it was".upper()
     texts = pd.concat([texts, pd.DataFrame({"client": ["client_002"], "training_text": [copied]})])
-    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(7, 1))
+    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=7, seed=1))
     assert "a-1" not in set(made["document_id"])
     with pytest.raises(UserError, match="7 of 8"):
-        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
+        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=8, seed=1))
 
 
 def test_a_prompt_that_an_encoder_has_read_is_passed_over(corpus, tokenizer) -> None:
@@ -90,10 +85,10 @@ def test_a_prompt_that_an_encoder_has_read_is_passed_over(corpus, tokenizer) -> 
     frame = pd.read_parquet(documents)
     frame.loc[frame["document_id"] == "asce-2", "text"] = f"{text('d', 2)}, as they sing"
     write_parquet(frame, documents, DOCUMENTS)
-    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(7, 1))
+    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=7, seed=1))
     assert "d-2" not in set(made["document_id"])
     with pytest.raises(UserError, match="7 of 8"):
-        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonPromptSettings(8, 1))
+        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=8, seed=1))
 
 
 def test_prompts_of_the_user(tokenizer, tmp_path, capsys) -> None:
@@ -102,7 +97,7 @@ def test_prompts_of_the_user(tokenizer, tmp_path, capsys) -> None:
 
     def read(*lines, count=24) -> pd.DataFrame:
         path.write_text("".join(f"{line}\n" for line in lines))
-        return read_common_prompts(path, tokenizer, CommonPromptSettings(count), texts)
+        return read_common_prompts(path, tokenizer, CommonChoice(count=count), texts)
 
     made = read('{"prompt": "Dear diary"}', '{"prompt": "The sea"}')
     assert made["prompt_text"].tolist() == ["Dear diary", "The sea"]

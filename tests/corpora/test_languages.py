@@ -7,10 +7,10 @@ import pytest
 
 from favor.corpora.assistant_texts import classifier_texts
 from favor.corpora.building import build_documents
-from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.reading import open_reader
 from favor.corpora.scripts import letters_beyond_ascii
+from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
@@ -36,7 +36,7 @@ def build(folder, texts, words="paper") -> tuple[pd.DataFrame, pd.DataFrame]:
     build_documents(
         source,
         open_reader("table"),
-        CleaningSettings(words=words),
+        Cleaning(words=words),
         *outputs[:2],
         reader_settings=ReaderSettings(),
         out_scripts=outputs[2],

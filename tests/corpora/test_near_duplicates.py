@@ -12,7 +12,8 @@ from tokenizers import ByteLevelBPETokenizer
 
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.near_duplicates import SHINGLE, bands, copies_between, find_near_duplicates, shingles
-from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.corpora.prompts import select_prompts
+from favor.corpora.settings import PromptCut
 from favor.corpora.tables import NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -148,7 +149,7 @@ def test_near_duplicates_give_no_prompt(tmp_path) -> None:
         for number in range(3)
     ]
     texts = pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
-    settings = PromptSettings(2, 8, 5, 12)
+    settings = PromptCut(per_client=2, prefix_tokens=8, minimum_gold_tokens=5, maximum_gold_tokens=12)
     plain = select_prompts(texts, tmp_path, settings, 1)
     without = select_prompts(texts, tmp_path, settings, 1, {"client_001-0", "client_001-1"})
     assert len(plain.prompts) == 4

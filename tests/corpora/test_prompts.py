@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,12 +11,13 @@ from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
 from favor.corpora.copies import shares_a_run, word_runs
-from favor.corpora.prompts import PromptSettings, cut_post, select_prompts
+from favor.corpora.prompts import cut_post, select_prompts
+from favor.corpora.settings import PromptCut
 from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 
-SMALL = PromptSettings(per_client=3, prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12)
+SMALL = PromptCut(per_client=3, prefix_tokens=8, minimum_gold_tokens=5, maximum_gold_tokens=12)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,9 @@ def test_a_character_split_by_the_cut(tokenizer) -> None:
     assert (cut.gold_text, cut.gold_tokens) == ("ijklmnopqrs", 11)
     # At tokens 13 and 14 it straddles the end of the shortest gold, which then has the whole of it.
     for longest, gold in ((5, "ijklé"), (12, "ijklénopqrs")):
-        cut = cut_post("abcdefghijklénopqrstuvwxyz", tokenizer, replace(SMALL, max_new_tokens=longest))
+        cut = cut_post(
+            "abcdefghijklénopqrstuvwxyz", tokenizer, SMALL.model_copy(update={"maximum_gold_tokens": longest})
+        )
         assert cut is not None
         assert (cut.gold_text, cut.gold_tokens) == (gold, max(6, longest))
 
@@ -71,17 +73,17 @@ def test_every_cut_is_faithful(tokenizer, text) -> None:
         assert 5 <= cut.gold_tokens <= 12
         assert tokenizer.decode(cut.prompt_tokens) == cut.prompt_text
     for longest in (5, 6, 40):
-        other = cut_post(text, tokenizer, replace(SMALL, max_new_tokens=longest))
+        other = cut_post(text, tokenizer, SMALL.model_copy(update={"maximum_gold_tokens": longest}))
         assert (other is None) == (cut is None)
         assert other is None or 5 <= other.gold_tokens <= max(longest, 8)
 
 
 def test_writing_prompt_comes_first_and_leaves_room(tokenizer) -> None:
-    settings = PromptSettings(prefix_tokens=8, minimum_gold_tokens=5, max_new_tokens=12, separator="|")
+    settings = PromptCut(prefix_tokens=8, minimum_gold_tokens=5, maximum_gold_tokens=12)
     cut = cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyz")
     assert cut is not None
-    assert (cut.prompt_text, cut.gold_text) == ("wxyz|fgh", "ijklmnopqrst")
-    assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyzwxy") is None  # fills the prefix
+    assert (cut.prompt_text, cut.gold_text) == ("wxyz\n\nfg", "hijklmnopqrs")
+    assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyzwx") is None  # fills the prefix
 
 
 def client_texts(**posts) -> pd.DataFrame:

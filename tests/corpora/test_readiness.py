@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
-from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.settings import (
+    AuthorFilters,
+    CheckedExperiment,
+    DealtRoles,
+    Readiness,
+    Roster,
+    Splitting,
+    WordBudgets,
+)
+from favor.corpora.splits import split_documents
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 SOURCE = Path("mine.csv")  # the reader of tables has nothing to say of it
-ROLES = {
-    "roles": {"clients": 2, "asce_a": 0, "asce_b": 0, "background": 0}, "minimum_tokens": 10, "selection": "random",
-    "style_clusters": 1, "seed": 1, "filters": {},
-}  # fmt: skip
 DROPPED = pd.DataFrame({"reason": ["kept", "too_short", "empty"], "rows": [80, 20, 0]})
 
 
@@ -43,13 +47,15 @@ def measured(documents) -> Measured:
             "last_client": 2,
         }
     )
-    return Measured(path, authors, split_documents(path, SplitSettings()).splits, suitability, [], None)
+    return Measured(path, authors, split_documents(path, Splitting()).splits, suitability, [], None)
 
 
-def settings(clients=2, **allocation) -> dict[str, Any]:
-    roles = {**ROLES, "roles": {**ROLES["roles"], "clients": clients}}
-    split = {"reader": "table", "split": "random"}
-    return {**split, "roles": roles, "experiments": {"main": {"first": 1, "last": clients, "allocation": allocation}}}
+def settings(clients=2, reader="table", temporal=False, filters=None, **allocation) -> Readiness:
+    roles = DealtRoles(clients=clients, asce_a=0, asce_b=0)
+    how = {"minimum_tokens": 10, "selection": "random", "style_clusters": 1, "seed": 1}
+    main = CheckedExperiment(first=1, last=clients, allocation=WordBudgets(**allocation))
+    roster = Roster(roles=roles, filters=filters or AuthorFilters(), **how)
+    return Readiness(reader_name=reader, temporal=temporal, roster=roster, experiments={"main": main})
 
 
 def test_a_corpus_that_will_do(measured) -> None:
@@ -92,15 +98,8 @@ def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents
     names = measured.authors["author"]
     path = documents([(name, f"<p>post</p> of {name} {chr(97 + n)}") for name in names for n in range(20)])
     measures = pd.DataFrame({"author": names, "characters_per_token": [2.0, 4.0, 4.0, 4.0]})
-    filters = {
-        "languages": [],
-        "minimum_characters_per_token": 3.0,
-        "maximum_quoted_mail": None,
-        "maximum_near_duplicates": None,
-    }
-    cfg = settings()
-    cfg["roles"] = {**cfg["roles"], "filters": filters}
-    page = readiness("mine", SOURCE, replace(measured, documents=path, measures=measures), DROPPED, cfg)
+    filtered = settings(filters=AuthorFilters(minimum_characters_per_token=3.0))
+    page = readiness("mine", SOURCE, replace(measured, documents=path, measures=measures), DROPPED, filtered)
     assert "suspicious: 80 posts hold HTML tags" in page
     assert "1 authors left out by filter minimum_characters_per_token, of 4 measured" in page
     assert not any(name in page for name in names)
@@ -116,6 +115,6 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measu
     documents.to_parquet(tmp_path / "undated.parquet")
     measured = replace(measured, documents=tmp_path / "undated.parquet")
     assert "no date" not in readiness("mine", source, measured, DROPPED, settings())
-    page = readiness("mine", source, measured, DROPPED, {**settings(), "reader": "blog_xml", "split": "temporal"})
+    page = readiness("mine", source, measured, DROPPED, settings(reader="blog_xml", temporal=True))
     assert "7 posts are left out of the split, because they have no date that can be read" in page
     assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from favor.corpora.building import build_documents
-from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.documents import author_totals, stream_documents
 from favor.corpora.reading import open_reader
-from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.settings import Cleaning, Splitting
+from favor.corpora.splits import split_documents
 
 
 def test_real_corpus(real_blog_csv, tmp_path) -> None:
     out = tmp_path / "documents.parquet"
-    counts = build_documents(
-        real_blog_csv, open_reader("blog_csv"), CleaningSettings(), out, tmp_path / "dropped.parquet"
-    )
+    counts = build_documents(real_blog_csv, open_reader("blog_csv"), Cleaning(), out, tmp_path / "dropped.parquet")
     assert counts["kept"] > 0.8 * sum(counts.values())
     assert counts["empty"] > 0
     assert counts["duplicate_same_author"] > 0
@@ -30,4 +28,4 @@ def test_real_corpus(real_blog_csv, tmp_path) -> None:
             seen.add(text)
     totals = author_totals(out)
     assert totals["documents"].sum() == counts["kept"]
-    assert len(split_documents(out, SplitSettings()).splits) <= counts["kept"]
+    assert len(split_documents(out, Splitting()).splits) <= counts["kept"]

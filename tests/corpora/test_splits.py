@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.background import BackgroundSettings, choose_background
+from favor.corpora.background import choose_background
 from favor.corpora.documents import DocumentWriter
-from favor.corpora.splits import SplitSettings, split_documents, split_sizes
+from favor.corpora.settings import Background, Splitting
+from favor.corpora.splits import split_documents, split_sizes
 from favor.foundation.errors import UserError
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
@@ -27,16 +27,16 @@ def posts(**counts) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("documents", "held_out"), [(10, 1), (14, 1), (16, 2), (25, 2), (35, 4), (204, 20)])
 def test_sizes(documents, held_out) -> None:
     # max(1, round(.1 n)); halves to even: 2.5 -> 2, 3.5 -> 4
-    assert split_sizes(documents, SplitSettings()) == (held_out, held_out)
+    assert split_sizes(documents) == (held_out, held_out)
 
 
 @given(st.integers(10, 5000))
 def test_training_is_never_empty(documents) -> None:
-    assert documents - sum(split_sizes(documents, SplitSettings())) >= 0.7 * documents
+    assert documents - sum(split_sizes(documents)) >= 0.7 * documents
 
 
 def test_split_and_excluded(documents) -> None:
-    made = split_documents(documents(posts(ann=30, bob=9, cat=10)), SplitSettings())
+    made = split_documents(documents(posts(ann=30, bob=9, cat=10)), Splitting())
     counts = made.splits.groupby(["author", "split"]).size().to_dict()
     assert counts == {
         ("ann", "train"): 24, ("ann", "validation"): 3, ("ann", "test"): 3,
@@ -48,7 +48,7 @@ def test_split_and_excluded(documents) -> None:
 
 def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(documents) -> None:
     def of_ann(seed, **others) -> dict[str, str]:
-        frame = split_documents(documents(posts(ann=30, **others)), SplitSettings(seed=seed)).splits
+        frame = split_documents(documents(posts(ann=30, **others)), Splitting(seed=seed)).splits
         frame = frame[frame["author"] == "ann"]
         return dict(zip(frame["document_id"], frame["split"], strict=True))
 
@@ -58,23 +58,23 @@ def test_an_author_is_split_alike_in_any_company_and_otherwise_by_another_seed(d
 
 def test_no_author_with_posts_enough(documents) -> None:
     with pytest.raises(UserError, match=r"no author has 10 documents \(the most is 9\)"):
-        split_documents(documents(posts(ann=9, bob=3)), SplitSettings())
-    with pytest.raises(UserError, match="leave none for training"):
-        split_documents(documents(posts(ann=9)), SplitSettings(minimum_posts=2))
+        split_documents(documents(posts(ann=9, bob=3)), Splitting())
 
 
 def test_background_is_nested_and_large_enough(documents) -> None:
     path = documents(posts(**{f"a{number}": 12 for number in range(20)}, small=2))
-    chosen = [
-        set(choose_background(path, BackgroundSettings(authors=count, minimum_words=50))["author"])
-        for count in (0, 5, 12, 20)
-    ]
+
+    def background(authors, **keys) -> set[str]:
+        settings = Background(authors=authors, background_minimum_words=50, **keys)
+        return set(choose_background(path, settings)["author"])
+
+    chosen = [background(count) for count in (0, 5, 12, 20)]
     assert [len(authors) for authors in chosen] == [0, 5, 12, 20]
     assert chosen[1] < chosen[2] < chosen[3]
     assert "small" not in chosen[3]
-    assert chosen[1] != set(choose_background(path, BackgroundSettings(authors=5, minimum_words=50, seed=7))["author"])
+    assert chosen[1] != background(5, seed=7)
     with pytest.raises(UserError, match=r"20 authors have 50 words, 21 are needed; lower 'roles\.background'"):
-        choose_background(path, BackgroundSettings(authors=21, minimum_words=50))
+        background(21)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def dated(tmp_path) -> Callable[[dict[str, list[str]]], Path]:
     return write
 
 
-TEMPORAL = SplitSettings(split="temporal")
+TEMPORAL = Splitting(split="temporal")
 
 
 def test_the_newest_posts_are_tested_and_the_oldest_trained_on(dated) -> None:
@@ -113,10 +113,10 @@ def test_posts_without_a_date_are_refused_or_dropped_and_counted(dated) -> None:
     path = dated({"ann": [*days[:5], "", *days[5:]], "bob": [*days[:9], "", ""]})
     with pytest.raises(UserError, match=r"3 of 23 posts have no date that can be read.*'undated' to drop"):
         split_documents(path, TEMPORAL)
-    made = split_documents(path, replace(TEMPORAL, undated="drop"))
+    made = split_documents(path, TEMPORAL.model_copy(update={"undated": "drop"}))
     assert made.undated == 3
     assert "ann-00006" not in set(made.splits["document_id"])
     assert set(made.splits["author"]) == {"ann"}  # bob has nine posts with a date
-    assert split_documents(path, SplitSettings()).undated == 0
+    assert split_documents(path, Splitting()).undated == 0
     with pytest.raises(UserError, match="no post has a date"):
-        split_documents(dated({"ann": [""] * 12}), replace(TEMPORAL, undated="drop"))
+        split_documents(dated({"ann": [""] * 12}), TEMPORAL.model_copy(update={"undated": "drop"}))

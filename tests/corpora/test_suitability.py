@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,16 +10,17 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from favor.corpora.authors import count_tokens
-from favor.corpora.prompts import PromptSettings, select_prompts
-from favor.corpora.roster import RosterSettings, select_roster
-from favor.corpora.splits import SplitSettings, split_documents
-from favor.corpora.suitability import Need, measure_suitability, shortcomings, suits_by
+from favor.corpora.prompts import select_prompts
+from favor.corpora.roster import select_roster
+from favor.corpora.settings import DealtRoles, Need, PromptCut, Roster, Splitting
+from favor.corpora.splits import split_documents
+from favor.corpora.suitability import measure_suitability, shortcomings, suits_by
 from favor.corpora.tables import SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
-PROMPTS = PromptSettings(per_client=2, prefix_tokens=5, minimum_gold_tokens=5, max_new_tokens=9)
+PROMPTS = PromptCut(per_client=2, prefix_tokens=5, minimum_gold_tokens=5, maximum_gold_tokens=9)
 LONG, SHORT = "one two three four five six seven eight nine ten eleven", "one two three"
 
 
@@ -42,18 +42,20 @@ def posts(author, long, short) -> list[tuple[str, str]]:
 
 def corpus(documents, tokenizer, rows) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     path = documents(rows)
-    return path, count_tokens(path, tokenizer), split_documents(path, SplitSettings()).splits
+    return path, count_tokens(path, tokenizer), split_documents(path, Splitting()).splits
 
 
 def need(tokenizer, **keys) -> Need:
-    main = Need("main", tokenizer, minimum_prompts=1, training_texts=0, first_client=1, last_client=4, prompts=PROMPTS)
-    return replace(main, **keys)
+    main = {"experiment": "main", "tokenizer_folder": tokenizer, "prompts": PROMPTS, "study": False}
+    return Need(**{**main, "training_texts": 0, "first_client": 1, "last_client": 4, **keys})
 
 
 def rosters(made, suitability, clients, **keys) -> list[str]:
     """Return the clients' authors in order, of a random roster without encoders."""
     path, authors, splits = made
-    settings = RosterSettings(clients, 0, 0, minimum_tokens=50, selection="random", **keys)
+    settings = Roster(
+        roles=DealtRoles(clients=clients, asce_a=0, asce_b=0), minimum_tokens=50, selection="random", **keys
+    )
     senses: dict[str, object] = {}
     if suitability is not None:
         senses["suits"] = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
@@ -126,12 +128,12 @@ def test_a_study_prefers_nobody(documents, tokenizer) -> None:
         for post in posts(chr(97 + number), 30 if number % 2 else 9, 0 if number % 2 else 21)
     ]
     made = corpus(documents, tokenizer, rows)
-    main = need(tokenizer, prompts=replace(PROMPTS, per_client=1))
-    study = need(tokenizer, experiment="study", study=True, prompts=replace(PROMPTS, per_client=3))
+    main = need(tokenizer, prompts=PROMPTS.model_copy(update={"per_client": 1}))
+    study = need(tokenizer, experiment="study", study=True, prompts=PROMPTS.model_copy(update={"per_client": 3}))
     alone, laid = measure_suitability(*made, [main], 50), measure_suitability(*made, [main, study], 50)
     assert (laid.query("experiment == 'study'")["prompts"] < 3).any()
     assert rosters(made, laid, 4) == rosters(made, alone, 4)
-    own = measure_suitability(*made, [main, replace(study, study=False)], 50)
+    own = measure_suitability(*made, [main, study.model_copy(update={"study": False})], 50)
     assert rosters(made, own, 4) != rosters(made, alone, 4)
 
 
@@ -152,7 +154,7 @@ def test_encoders_take_those_who_can_be_no_client(documents, tokenizer) -> None:
     rows = [post for number in range(9) for post in posts(chr(97 + number), 30 * (number < 4), 30 * (number >= 4))]
     path, authors, splits = corpus(documents, tokenizer, rows)
     suitability = measure_suitability(path, authors, splits, [need(tokenizer)], 50)
-    settings = RosterSettings(4, 3, 2, minimum_tokens=50, selection="random")
+    settings = Roster(roles=DealtRoles(clients=4, asce_a=3, asce_b=2), minimum_tokens=50, selection="random")
     roster = select_roster(authors, splits, [], path, settings, suits=[suits_by(suitability, "preferred_prompts")])
     assert set(roster.loc[roster["role"] == "client", "author"]) == set("abcd")
     assert roster["role"].value_counts().to_dict() == {"client": 4, "asce_a": 3, "asce_b": 2}

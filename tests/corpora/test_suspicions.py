@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.cleaning import CleaningSettings
 from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 
@@ -67,7 +67,7 @@ def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(tmp_pat
 
     def build() -> dict[str, int]:
         outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
-        return build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)
+        return build_documents(path, open_reader("mythos"), Cleaning(), *outputs)
 
     counts = build()
     assert (counts["kept"], counts["excluded_author"], counts["excluded_text"]) == (2, 1, 1)
@@ -81,7 +81,7 @@ def test_a_file_of_another_compression_is_named(tmp_path) -> None:
     path = tmp_path / "a.csv.bz2"
     path.write_bytes(b"BZh91AY&SY")
     with pytest.raises(UserError, match=r"is compressed, and not as \.gz or \.zip"):
-        build_documents(path, open_reader("blog_csv"), CleaningSettings(), tmp_path / "d", tmp_path / "e")
+        build_documents(path, open_reader("blog_csv"), Cleaning(), tmp_path / "d", tmp_path / "e")
 
 
 def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
@@ -91,7 +91,7 @@ def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
     counts = build_documents(
         folder,
         open_reader("blog_xml"),
-        CleaningSettings(),
+        Cleaning(),
         tmp_path / "documents.parquet",
         tmp_path / "dropped.parquet",
     )
@@ -107,7 +107,7 @@ def test_a_second_header_is_refused_as_it_may_be_written(tmp_path, again) -> Non
     path.write_text(f"\ufeffauthor,prompt,text\nbob,p,one two\n{again}\nann,p,three four\n", encoding="utf-8")
     outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
     with pytest.raises(UserError, match=r"row 2 \(line 3\) repeats the header"):
-        build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)
+        build_documents(path, open_reader("mythos"), Cleaning(), *outputs)
 
 
 def test_an_author_behind_a_byte_order_mark_is_refused(tmp_path) -> None:
@@ -115,4 +115,4 @@ def test_an_author_behind_a_byte_order_mark_is_refused(tmp_path) -> None:
     path.write_text("author,prompt,text\nbob,p,one two\n\ufeffbob,p,three four\n", encoding="utf-8")
     outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
     with pytest.raises(UserError, match=r"row 2 \(line 3\): the author begins with a byte-order mark"):
-        build_documents(path, open_reader("mythos"), CleaningSettings(), *outputs)
+        build_documents(path, open_reader("mythos"), Cleaning(), *outputs)

@@ -8,7 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from favor.corpora.assistant_texts import classifier_texts, read_assistant
-from favor.corpora.demo.assistant import AssistantSettings, write_assistant
+from favor.corpora.demo.assistant import write_assistant
+from favor.corpora.settings import DemoAssistant
 from favor.encoders.asce_training import AsceSettings
 from favor.encoders.assistant import fit_sigmoid, load_assistant, train_assistant
 from favor.encoders.backbones import SmallBackbone
@@ -40,7 +41,7 @@ def test_separable_classes_keep_platts_targets() -> None:
 
 
 def test_from_texts_to_probabilities(tmp_path) -> None:
-    write_assistant(tmp_path / "texts.csv", AssistantSettings(texts=80, minimum_sentences=8))
+    write_assistant(tmp_path / "texts.csv", DemoAssistant(texts=80, minimum_sentences=8))
     generator = np.random.default_rng(1)
     sentence = "i was out with mike today lol and we had a game then rain came so no luck haha see u later guys"
     words = sentence.split()

@@ -10,7 +10,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 from favor.corpora.authors import count_tokens
 from favor.corpora.documents import DocumentWriter
-from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.corpora.prompts import select_prompts
+from favor.corpora.settings import PromptCut
 from favor.encoders.backbones import SmallBackbone, make_small_backbone
 from favor.encoders.batches import token_ids
 from favor.foundation.tokenizer import open_tokenizer
@@ -48,7 +49,12 @@ def test_counts_prompts_and_training_read_control_tokens_as_text(folder, tmp_pat
         [("client_001", "ann-00001", "test", "indUnk", "", POST)],
         columns=["client", "document_id", "split", "topic", "prompt", "text"],
     )
-    prompts = select_prompts(texts, folder, PromptSettings(1, len(trained) - 1, 1, 1), 1).prompts
+    prompts = select_prompts(
+        texts,
+        folder,
+        PromptCut(per_client=1, prefix_tokens=len(trained) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1),
+        1,
+    ).prompts
     assert list(prompts["prompt_tokens"][0]) == trained[:-1]
     assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
 

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.config.corpora import Corpus
+from favor.corpora.settings import Corpus
 from favor.foundation.words import compared_words, document_words, output_words
 
 KINDS = ("paper", "unicode", "segmented", "characters")

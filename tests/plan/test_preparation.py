@@ -15,8 +15,7 @@ def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(
     needs = {need["experiment"]: need for need in (*own, *studies)}
     assert (needs["cold_start_24"]["training_texts"], needs["blogtext"]["training_texts"]) == (56, 0)
     assert (needs["cold_start_24"]["first_client"], needs["cold_start_24"]["last_client"]) == (41, 50)
-    assert len({need["tokenizer"] for need in needs.values()}) == 2
-    assert laid.role_settings(BLOGTEXT) == alone.role_settings(BLOGTEXT)
+    assert len({need["tokenizer_folder"] for need in needs.values()}) == 2
     assert laid.suitability_settings(BLOGTEXT) == alone.suitability_settings(BLOGTEXT)
 
 
@@ -25,7 +24,6 @@ def test_the_length_of_continuations_deals_no_other_roster(plan) -> None:
         config["experiments"]["blogtext"]["generation"] = {"max_new_tokens": 200}
 
     before, after = (plan("config/blogtext.yaml", change).preparation for change in (None, shorter))
-    assert before.role_settings(BLOGTEXT) == after.role_settings(BLOGTEXT)
     assert before.suitability_settings(BLOGTEXT) == after.suitability_settings(BLOGTEXT)
 
 
@@ -34,14 +32,14 @@ def test_prompts_of_the_main_experiment_decide_on_the_roster(plan) -> None:
         config["experiments"]["blogtext"]["prompts"] = {"prefix_tokens": 192}
 
     before, after = plan("config/blogtext.yaml"), plan("config/blogtext.yaml", longer)
-    assert before.preparation.role_settings(BLOGTEXT) != after.preparation.role_settings(BLOGTEXT)
+    assert before.preparation.suitability_settings(BLOGTEXT) != after.preparation.suitability_settings(BLOGTEXT)
 
 
 def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
     settings = plan("config/blogtext.yaml").preparation.prompt_settings(SimpleNamespace(experiment="blogtext"))
     assert settings == {
-        "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "max_new_tokens": 220,
-        "tokenizer": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
+        "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "maximum_gold_tokens": 220,
+        "tokenizer_folder": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
     }  # fmt: skip
 
 
@@ -59,7 +57,7 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     assert laid.suitability_tokenizers(demo) == alone.suitability_tokenizers(demo)
     assert laid.suitability_settings(demo) == alone.suitability_settings(demo)
     needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
-    assert needs["base_wide"]["tokenizer"] == alone.suitability_settings(demo)["needs"][0]["tokenizer"]
+    assert needs["base_wide"]["tokenizer_folder"] == alone.suitability_settings(demo)["needs"][0]["tokenizer_folder"]
     stories = SimpleNamespace(corpus="stories")  # has studies alone
     assert laid.suitability_tokenizers(stories)
     assert laid.study_needs(stories, [])

@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from favor.corpora.building import RARE_REASONS, REASONS, build_documents
-from favor.corpora.cleaning import CleaningSettings, clean_text
+from favor.corpora.cleaning import clean_text
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
@@ -96,7 +97,7 @@ def explained(reader, ending, content, encoding) -> dict[str, int] | str:
         try:
             posts = list(open_reader(reader).read(source, read))
             counts = build_documents(
-                source, open_reader(reader), CleaningSettings(), out, folder / "dropped.parquet", reader_settings=read
+                source, open_reader(reader), Cleaning(), out, folder / "dropped.parquet", reader_settings=read
             )
         except UserError as error:
             assert not out.exists()

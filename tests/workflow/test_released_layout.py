@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.corpora.demo.writer import DemoSettings, write_demo
+from favor.corpora.demo.writer import write_demo
+from favor.corpora.settings import DemoCorpus
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.scores.pan_measures import MEASURES
@@ -27,7 +28,7 @@ def results(repository, tmp_path_factory) -> Path:
     for name in ("micro.yaml", "released_lengths.yaml"):
         shutil.copy(repository / "tests" / "data" / name, project.folder / name)
     sizes = {"authors": 24, "minimum_posts": 40, "maximum_posts": 44, "minimum_words": 160, "maximum_words": 240}
-    write_demo(project.folder / "raw.csv", DemoSettings(**sizes, tiny_authors=1, shared_pairs=1))
+    write_demo(project.folder / "raw.csv", DemoCorpus(**sizes, tiny_authors=1, shared_pairs=1))
     targets = [f"results/lengths/exports/release/{method}-seed1/{FILES[0]}" for method in METHODS]
     targets.append("results/lengths/exports/pan/asce_a/favor-seed1/measures.json")
     project.snakemake("--configfile", "micro.yaml", "released_lengths.yaml", "--", *targets)

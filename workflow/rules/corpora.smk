@@ -1,5 +1,13 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
 
+from favor.corpora.settings import (
+    AuthorMeasuring,
+    DocumentBuilding,
+    NearDuplicates,
+    RoleAssignment,
+    Withdrawals,
+)
+
 
 rule make_demo_corpus:
     output:
@@ -35,7 +43,7 @@ rule build_documents:
     resources:
         **asks("build_documents", streamed=True),
     params:
-        cfg=preparation.document_settings,
+        cfg=project.of_corpus(DocumentBuilding),
         code=lambda w: code("build_documents", project.reader_code(w)),
     script:
         "../scripts/build_documents.py"
@@ -76,7 +84,7 @@ rule find_near_duplicates:
     resources:
         **asks("find_near_duplicates"),
     params:
-        cfg=preparation.near_duplicate_settings,
+        cfg=project.of_corpus(NearDuplicates),
         code=code("find_near_duplicates"),
     script:
         "../scripts/find_near_duplicates.py"
@@ -140,7 +148,7 @@ rule measure_authors:
     resources:
         **asks("measure_authors"),
     params:
-        cfg=preparation.measure_settings,
+        cfg=project.of_corpus(AuthorMeasuring),
         code=code("measure_authors"),
     script:
         "../scripts/measure_authors.py"
@@ -192,7 +200,7 @@ rule assign_roles:
     resources:
         **asks("assign_roles"),
     params:
-        cfg=preparation.role_settings,
+        cfg=project.of_corpus(RoleAssignment),
         code=code("assign_roles"),
     script:
         "../scripts/assign_roles.py"
@@ -238,7 +246,7 @@ rule leave_out_withdrawn:
     resources:
         **asks("leave_out_withdrawn"),
     params:
-        cfg=project.withdrawn_settings,
+        cfg=project.of_experiment(Withdrawals),
         code=code("leave_out_withdrawn"),
     script:
         "../scripts/leave_out_withdrawn.py"

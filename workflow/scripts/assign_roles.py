@@ -2,14 +2,15 @@
 
 from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.roster import measure_overlap
+from favor.corpora.settings import RoleAssignment
 from favor.corpora.tables import NEAR_DUPLICATES, OVERLAP, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, RoleAssignment) as settings:
     measured = Measured.read(snakemake.input)
-    roster = assign_roles(measured, cfg)
+    roster = assign_roles(measured, settings)
     copies = [read_parquet(path, NEAR_DUPLICATES) for path in snakemake.input.near_duplicates]
-    near = (copies[0], cfg["near_duplicates"]) if copies else ()
+    near = (copies[0], settings.near_duplicates) if copies and settings.near_duplicates is not None else ()
     write_parquet(measure_overlap(roster, measured.documents, *near), snakemake.output.overlap, OVERLAP)
     write_parquet(roster, snakemake.output.roster, ROSTER)

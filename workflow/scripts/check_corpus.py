@@ -4,13 +4,14 @@ from pathlib import Path
 
 from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
+from favor.corpora.settings import Readiness
 from favor.corpora.tables import DROPPED
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Readiness) as settings:
     dropped = read_parquet(snakemake.input.dropped, DROPPED)
     measured = Measured.read(snakemake.input)
-    page = readiness(snakemake.wildcards.corpus, Path(snakemake.input.source), measured, dropped, cfg)
+    page = readiness(snakemake.wildcards.corpus, Path(snakemake.input.source), measured, dropped, settings)
     write_text(page, Path(snakemake.output.page))

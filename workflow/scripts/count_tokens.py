@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from favor.corpora.authors import count_tokens
+from favor.corpora.settings import TokenCounting
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 
-with job(snakemake) as cfg:
+with job(snakemake, TokenCounting) as settings:
     progress = Progress("tokens", 0, "documents")
-    authors = count_tokens(Path(snakemake.input.documents), cfg["tokenizer"], cfg["minimum_tokens"], progress)
+    authors = count_tokens(
+        Path(snakemake.input.documents), settings.tokenizer_folder, settings.minimum_tokens, progress
+    )
     progress.close()
     write_parquet(authors, snakemake.output.authors, AUTHORS)

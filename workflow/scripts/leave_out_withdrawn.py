@@ -1,11 +1,12 @@
 """Copy a table of clients for its evaluators, without the rows of those that withdrew."""
 
+from favor.corpora.settings import Withdrawals
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Withdrawals) as settings:
     table = {"texts": CLIENT_TEXTS, "allocation": ALLOCATION}.get(snakemake.wildcards.table, SOURCE_EMBEDDINGS)
     rows = read_parquet(snakemake.input.table, table)
-    write_parquet(rows[~rows["client"].isin(cfg["withdrawn"])], snakemake.output.table, table)
+    write_parquet(rows[~rows["client"].isin(settings.withdrawn)], snakemake.output.table, table)

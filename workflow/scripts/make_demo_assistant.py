@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from favor.corpora.demo.assistant import AssistantSettings, write_assistant
+from favor.corpora.demo.assistant import write_assistant
+from favor.corpora.settings import DemoAssistant
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    write_assistant(Path(snakemake.output[0]), AssistantSettings(**cfg))
+with job(snakemake, DemoAssistant) as settings:
+    write_assistant(Path(snakemake.output[0]), settings)

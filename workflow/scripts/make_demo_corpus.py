@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from favor.corpora.demo.writer import DemoSettings, write_demo
+from favor.corpora.demo.writer import write_demo
+from favor.corpora.settings import DemoCorpus
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    write_demo(Path(snakemake.output[0]), DemoSettings(**cfg))
+with job(snakemake, DemoCorpus) as settings:
+    write_demo(Path(snakemake.output[0]), settings)

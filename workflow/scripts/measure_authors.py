@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from favor.corpora.author_measures import measure_authors
+from favor.corpora.settings import AuthorMeasuring
 from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, NEAR_DUPLICATES, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 
-with job(snakemake) as cfg:
+with job(snakemake, AuthorMeasuring) as settings:
     progress = Progress("authors", 0, "posts")
     copies = [read_parquet(path, NEAR_DUPLICATES) for path in snakemake.input.near_duplicates]
     measures = measure_authors(
@@ -16,8 +17,8 @@ with job(snakemake) as cfg:
         read_parquet(snakemake.input.splits, SPLITS),
         read_parquet(snakemake.input.authors, AUTHORS),
         copies[0] if copies else NEAR_DUPLICATES.empty(),
-        cfg["minimum_tokens"],
-        cfg["seed"],
+        settings.minimum_tokens,
+        settings.seed,
         progress,
     )
     progress.close()

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from favor.corpora.background import BackgroundSettings, choose_background
+from favor.corpora.background import choose_background
+from favor.corpora.settings import Background
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    authors = choose_background(Path(snakemake.input.documents), BackgroundSettings(**cfg))
+with job(snakemake, Background) as settings:
+    authors = choose_background(Path(snakemake.input.documents), settings)
     write_parquet(authors, snakemake.output.background, AUTHORS)

@@ -2,21 +2,21 @@
 
 from pathlib import Path
 
-from favor.corpora.common_prompts import CommonPromptSettings, read_common_prompts, select_common_prompts
+from favor.corpora.common_prompts import read_common_prompts, select_common_prompts
 from favor.corpora.copies import copied_documents
-from favor.corpora.prompts import PromptSettings
+from favor.corpora.settings import CommonSelection
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    settings = CommonPromptSettings(**cfg["common"])
+with job(snakemake, CommonSelection) as settings:
+    tokenizer = settings.tokenizer_folder
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS, ["client", "training_text"])
     if snakemake.input.source:
-        prompts = read_common_prompts(Path(snakemake.input.source), cfg["tokenizer"], settings, texts)
+        prompts = read_common_prompts(Path(snakemake.input.source), tokenizer, settings.common, texts)
     else:
         roster = read_parquet(snakemake.input.roster, ROSTER)
         copied = copied_documents(snakemake.input.near_duplicates)
-        documents, cut = Path(snakemake.input.documents), PromptSettings(**cfg["cut"])
-        prompts = select_common_prompts(documents, roster, texts, cfg["tokenizer"], cut, settings, copied)
+        documents = Path(snakemake.input.documents)
+        prompts = select_common_prompts(documents, roster, texts, tokenizer, settings.cut, settings.common, copied)
     write_parquet(prompts, snakemake.output.prompts, COMMON_PROMPTS)

@@ -3,20 +3,19 @@
 import sys
 
 from favor.corpora.copies import copied_documents, word_runs
-from favor.corpora.prompts import PromptSettings, select_prompts
+from favor.corpora.prompts import select_prompts
+from favor.corpora.settings import PromptSelection
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    others = ("tokenizer", "shared_passages")
-    settings = PromptSettings(**{name: value for name, value in cfg.items() if name not in others})
+with job(snakemake, PromptSelection) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     trained = None
-    if cfg["shared_passages"] == "drop":
+    if settings.shared_passages == "drop":
         trained = word_runs(read_parquet(snakemake.input.trained, CLIENT_TEXTS, ["training_text"])["training_text"])
-    copied = copied_documents(snakemake.input.near_duplicates)
-    made = select_prompts(texts, cfg["tokenizer"], settings, int(snakemake.wildcards.seed), copied, trained)
+    copied, seed = copied_documents(snakemake.input.near_duplicates), int(snakemake.wildcards.seed)
+    made = select_prompts(texts, settings.tokenizer_folder, settings, seed, copied, trained)
     for row in made.shortfall.itertuples():
         print(
             f"{row.client}: only {row.prompts} of {row.wanted} prompts; too few test posts are long enough",

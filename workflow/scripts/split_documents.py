@@ -3,15 +3,15 @@
 import sys
 from pathlib import Path
 
-from favor.corpora.splits import SplitSettings, split_documents
+from favor.corpora.settings import Splitting
+from favor.corpora.splits import split_documents
 from favor.corpora.tables import SPLITS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    settings = SplitSettings(**cfg)
+with job(snakemake, Splitting) as settings:
     splits, excluded, undated = split_documents(Path(snakemake.input.documents), settings)
     if undated:
         print(f"{undated:,} posts left out: they have no date that can be read", file=sys.stderr)
-    print(f"{len(excluded)} authors left out: fewer than {cfg['minimum_posts']} documents", file=sys.stderr)
+    print(f"{len(excluded)} authors left out: fewer than {settings.minimum_posts} documents", file=sys.stderr)
     write_parquet(splits, snakemake.output.splits, SPLITS)

@@ -13,18 +13,19 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from favor.config.configuration import Configuration
-from favor.config.declarations import declared_kinds
+from favor.config.corpora import check_corpus, check_corpus_path, complete_corpus
 from favor.config.encoders import Assistant, Encoder
 from favor.config.evaluation import BertScore, Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
-from favor.config.section import DISTINCT, Seed, check_known, fill, refuse
 from favor.config.study_checks import check_leaving, check_outputs_of
 from favor.config.training import PROJECTIONS, Federation
+from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
+from favor.settings.section import DISTINCT, Seed, check_known, fill, refuse
 
 EMBEDDED_MINILM = "embedded-minilm"
 MINILM_LAYERS = 6
@@ -107,10 +108,10 @@ def _complete_corpora(config: Configuration) -> None:
         why = "the demo generates its corpus" if generated else "every corpus has a path of its own"
         refuse("corpus_path", f"nothing reads it: {why}; add --configfile config/blogtext.yaml, or leave the path out")
     for name, corpus in config.corpora.items():
-        corpus.check_path(f"corpora.{name}")
+        check_corpus_path(corpus, f"corpora.{name}")
     for name, corpus in config.corpora.items():
-        corpus.complete(f"corpora.{name}")
-        corpus.check(f"corpora.{name}")
+        complete_corpus(corpus, f"corpora.{name}")
+        check_corpus(corpus, f"corpora.{name}")
         if corpus.tokenizer is None:
             experiments = config.experiments.values()
             users = [each.base_model for each in experiments if each.corpus == name]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from favor.config.section import Count, Positive, Section, key
+from favor.settings.section import Count, Positive, Section, key
 
 LOCAL = (
     *("make_schedule", "initialise_server", "draw_random_adapter", "record_boundary", "record_settings"),

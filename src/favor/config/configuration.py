@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from favor.config.cluster import Cluster, Threads
-from favor.config.corpora import Corpus
 from favor.config.encoders import Assistant, Encoder
 from favor.config.experiments import Experiment
 from favor.config.models import LanguageModel
-from favor.config.section import Day, Filled, Licence, Name, Section, key, required, section
 from favor.config.sweeps import Sweep
+from favor.corpora.settings import Corpus
+from favor.settings.section import Day, Filled, Licence, Name, Section, key, required, section
 
 
 def _as_list(value: object) -> object:

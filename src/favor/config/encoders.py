@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from favor.config.section import (
+from favor.corpora.settings import DemoAssistant
+from favor.foundation.names import printable
+from favor.settings.section import (
     Filled,
     LearningRate,
     NotNegative,
@@ -17,7 +19,6 @@ from favor.config.section import (
     required,
     section,
 )
-from favor.foundation.names import printable
 
 
 class Backbone(Section):
@@ -105,15 +106,6 @@ class Encoder(Section):
                 refuse(f"{where}.{name}", f"only an encoder of kind {kind} without options.folder has it; remove it")
         if self.training is not None and (self.source is None) == (self.training.small is None):
             refuse(where, "give either 'source' or 'training.small' as the backbone")
-
-
-class DemoAssistant(Section):
-    """Generated assistant texts."""
-
-    texts: int = key(600, "Number of texts.", ge=10)
-    minimum_sentences: int = key(5, "Sentences of the shortest text.", ge=1)
-    maximum_sentences: int = key(14, "Sentences of the longest text.", ge=1)
-    seed: Seed = key(2026, "Random seed of the texts.")
 
 
 class Assistant(Section):

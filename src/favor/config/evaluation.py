@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.config.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, required, section
+from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, required, section
 
 
 class Prompting(Section):

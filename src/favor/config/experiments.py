@@ -9,12 +9,17 @@ from pydantic import BeforeValidator, ValidationError
 
 from favor.config.evaluation import Evaluation, Prompting
 from favor.config.messages import message
-from favor.config.section import (
+from favor.config.studies import Studies
+from favor.config.training import PROJECTIONS, Alignment, Federation, Generation, Lora, Training
+from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.registry import row_method
+from favor.settings.section import (
     DISTINCT,
     OR_NULL,
     Filled,
     Name,
-    Natural,
     Positive,
     Section,
     Seed,
@@ -25,11 +30,6 @@ from favor.config.section import (
     required,
     section,
 )
-from favor.config.studies import Studies
-from favor.config.training import PROJECTIONS, Alignment, Allocation, Federation, Generation, Lora, Prompts, Training
-from favor.foundation.errors import UserError
-from favor.foundation.names import printable
-from favor.foundation.registry import row_method
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
 RESERVED_ROWS = {
@@ -61,7 +61,7 @@ Figures = Annotated[list[str], DISTINCT, BeforeValidator(_figure_names, json_sch
 Row = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
 
 
-class Experiment(Section):
+class Experiment(Withdrawals, Clients, Section):
     """One experiment; it has a folder of its own under `results`."""
 
     extends: str | None = key(
@@ -91,15 +91,6 @@ class Experiment(Section):
     seeds: Annotated[list[Seed], DISTINCT] = key(
         [2026, 2027, 2028], "Training seeds; tables show their mean.", min_length=1
     )
-    clients: Annotated[int, OR_NULL] = key(
-        None, "Number of clients of the corpus that take part; null takes all.", ge=2
-    )
-    skip_clients: Natural = key(0, "How many clients to skip before the first.")
-    withdrawn: Annotated[list[str], DISTINCT] = key(
-        [],
-        "Clients that withdrew, by name. The schedule stays; what follows from their first participation is trained "
-        "again without them, their files are deleted, and tables leave them out (docs/privacy.md).",
-    )
     cold_start: ColdStart | None = key(
         None, "Another experiment's final shared adapter, which methods of cold start begin with; null for none."
     )
@@ -126,11 +117,6 @@ class Experiment(Section):
         "Figures to draw, by name; true draws all, false none. An experiment without tables and figures has no section "
         "in the report.",
     )
-
-    @property
-    def client_numbers(self) -> range:
-        """Places of the clients in the corpus's roster."""
-        return range(self.skip_clients, self.skip_clients + self.clients)
 
     @property
     def remaining_clients(self) -> int:

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from favor.config.section import refuse
 from favor.foundation.names import nearest
+from favor.settings.section import refuse
 
 OWN_KEYS = ("title", "tables", "studies")  # what an experiment is about is its own
 WHOLE_KEYS = ("methods",)  # rows are replaced together

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from favor.config.section import NAME, OR_NULL, OWN_CHECKS, Section, one_line
 from favor.foundation.names import nearest, number_hint
+from favor.settings.section import NAME, OR_NULL, OWN_CHECKS, Section, one_line
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
 _BOUNDS = {

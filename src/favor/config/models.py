@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from favor.config.section import Count, Filled, LearningRate, Section, Seed, key, refuse, required
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
 from favor.foundation.gguf import is_gguf, read_header
+from favor.settings.section import Count, Filled, LearningRate, Section, Seed, key, refuse, required
 
 
 class Pretraining(Section):

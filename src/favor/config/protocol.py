@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.config.section import Section, fill
+from favor.settings.section import Section, fill
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from favor.config.configuration import Configuration
 from favor.config.messages import bare, kind_name, may_be_null
-from favor.config.section import Section
+from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

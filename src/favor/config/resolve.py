@@ -16,8 +16,8 @@ from favor.config.checks import complete_and_check
 from favor.config.configuration import Configuration
 from favor.config.extension import extend_experiments
 from favor.config.messages import message
-from favor.config.section import refuse
 from favor.foundation.errors import UserError
+from favor.settings.section import refuse
 
 SMALLEST, LARGEST = 1e-30, 10**12
 

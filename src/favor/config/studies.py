@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from favor.config.section import (
+from favor.settings.section import (
     DISTINCT,
     OR_NULL,
     Count,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.config.section import check_known, refuse
 from favor.foundation.names import nearest
+from favor.settings.section import check_known, refuse
 
 # What an output depends on, beside its row and seed.
 _MAKING = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from favor.config.section import DISTINCT, Filled, Number, Section, key, refuse, required
+from favor.settings.section import DISTINCT, Filled, Number, Section, key, refuse, required
 
 
 class Point(Section):

@@ -1,4 +1,4 @@
-"""How an experiment divides text, federates, trains and generates."""
+"""How an experiment federates, trains and generates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from favor.config.section import (
+from favor.settings.section import (
     DISTINCT,
     OR_NULL,
     Count,
@@ -16,7 +16,6 @@ from favor.config.section import (
     NotNegative,
     Positive,
     Section,
-    Seed,
     Share,
     key,
     refuse,
@@ -25,69 +24,6 @@ from favor.config.section import (
 
 # The projections of the Qwen2 models that are pretrained here.
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-
-
-class Allocation(Section):
-    """How many words, or texts, each client trains on."""
-
-    shape: Literal["long_tail", "balanced", "moderate", "strong"] = key(
-        "long_tail", "How unequal the clients' word budgets are."
-    )
-    alpha: NotNegative = key(0.7, "Exponent of the long tail.")
-    total_words: Annotated[int, Field(ge=1, le=10**12)] | None = key(
-        None, "Word budget of all clients together; null takes what is available."
-    )
-    reach_total: bool = key(
-        False,
-        "Gives the words of clients that have less text than their share to those that have more, until `total_words` "
-        "is reached; false leaves them out, as the release does. The shapes of the sweep always reach it.",
-    )
-    enforce: Annotated[bool, OR_NULL] = key(
-        None, "Whether clients train on their budget only. By protocol: paper true, released false."
-    )
-    seed: Seed = key(2027, "Random seed of the shuffle over clients.")
-    shots: Count | None = key(
-        None, "Gives every client this many whole training texts and no others; null gives budgets in words."
-    )
-    reference_texts: int = key(
-        0, "Further training texts set aside for evaluation prototypes; only together with `shots`.", ge=0
-    )
-
-
-class CommonPrompts(Section):
-    """Prompts that every client continues under every method, so that authors differ by their adapters alone."""
-
-    count: Count = key(24, "Number of common prompts; of your own table, the first ones.")
-    path: str | None = key(
-        None,
-        "Table of your own prompts (CSV, JSONL or Parquet with a column `prompt`); null cuts prompts from posts of "
-        "authors without a role.",
-    )
-    seed: Seed = key(2026, "Random seed of their choice.")
-
-
-class Prompts(Section):
-    """Evaluation prompts, cut from held-out posts."""
-
-    per_client: int = key(4, "Prompts per client and seed.", ge=1)
-    prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
-    minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
-    near_duplicates: Literal["drop", "keep"] = key(
-        "drop", "Whether held-out posts that are near duplicates of other posts give no prompts, or prompts as others."
-    )
-    shared_passages: Literal["drop", "keep"] = key(
-        "drop",
-        "Whether held-out posts that share ten words in a row with a training text of a client give no prompts, or "
-        "prompts as others.",
-    )
-    minimum_per_client: int = key(
-        1,
-        "Authors whose test posts give fewer prompts are never clients. Those who give `per_client` are chosen first.",
-        ge=1,
-    )
-    common: CommonPrompts | None = key(
-        None, "Prompts that every client continues under every method; null for none (docs/metrics.md)."
-    )
 
 
 class DifferentialPrivacy(Section):

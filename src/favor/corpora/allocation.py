@@ -8,41 +8,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from favor.corpora.settings import WordBudgets
 from favor.foundation.errors import UserError
 
 # The paper's imbalance sweep: exponents of the weights, and exactly the same total (section on text volume).
 SWEEP_ALPHA = {"balanced": 0.0, "moderate": 0.35, "strong": 0.70}
 TOLERANCE = 0.05  # share of a target that realised budgets may miss without a word
-SHAPES = ("long_tail", *SWEEP_ALPHA)
-
-
-@dataclass(frozen=True)
-class AllocationSettings:
-    """``shape``: "long_tail" (rank^-``alpha``, capped by what a client has), or a shape of the imbalance sweep,
-    "balanced", "moderate" or "strong" (alpha 0, 0.35, 0.7), which gives out exactly the total: what a cap frees goes to
-    clients that have more. ``total_words``: word units asked for over all clients; None asks for all there are.
-
-    ``seed`` fixes who gets which rank: the release's own value, since the split is frozen over training
-    seeds. ``enforce``: false trains on all of the text and keeps the allocation for the server's weights alone
-    (the release's "weights_only").
-
-    ``shots``: instead of words, every client has this many whole training texts and no others. ``reference_texts``: so
-    many further ones are set aside for evaluation prototypes (few-shot clients only).
-    """
-
-    shape: str = "long_tail"
-    alpha: float = 0.7
-    total_words: int | None = None
-    seed: int = 2027
-    enforce: bool = True
-    shots: int | None = None
-    reference_texts: int = 0
-    reach_total: bool = False
 
 
 def gini(values: Sequence[float] | np.ndarray) -> float:
@@ -57,15 +32,13 @@ def rank_weights(clients: int, alpha: float) -> list[float]:
     return [rank**-alpha for rank in range(1, clients + 1)]
 
 
-def allocate(available: Mapping[str, int], settings: AllocationSettings) -> pd.DataFrame:
+def allocate(available: Mapping[str, int], settings: WordBudgets) -> pd.DataFrame:
     """Return the ``allocation`` table for ``available``, word units of training text by client name.
 
     Weights by rank are shuffled over the clients in name order, scaled to the total, rounded, the rounding remainder
     given to (or taken from) the first clients a unit each, and capped at what the client has. Raises ``UserError`` for
-    an unknown shape, and for a shape of the sweep whose total is not set or more than there is.
+    a shape of the sweep whose total is not set or more than there is.
     """
-    if settings.shape not in SHAPES:
-        raise UserError(f"config key 'allocation.shape': '{settings.shape}' is not one of {', '.join(SHAPES)}")
     clients = sorted(available)
     weights = rank_weights(len(clients), SWEEP_ALPHA.get(settings.shape, settings.alpha))
     # Python's own generator, for its shuffle is the one behind the release's figures.

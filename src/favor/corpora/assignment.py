@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from favor.corpora.author_measures import failing
-from favor.corpora.roster import RosterSettings, select_roster
+from favor.corpora.roster import select_roster
+from favor.corpora.settings import Roster
 from favor.corpora.suitability import shortcomings, suits_by
 from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.parquet import read_parquet
@@ -45,24 +45,20 @@ class Measured:
         )
 
 
-def assign_roles(measured: Measured, cfg: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the ``roster`` table under the corpus settings ``cfg``; say on standard error who is left out, and why.
+def assign_roles(measured: Measured, settings: Roster) -> pd.DataFrame:
+    """Return the ``roster`` table under ``settings``; say on standard error who is left out, and why.
 
     Raises ``UserError`` where too few authors are left.
     """
     filtered: set[str] = set()
     if measured.measures is not None:
-        for name, fails in failing(measured.measures, cfg["filters"]).items():
+        for name, fails in failing(measured.measures, settings.filters).items():
             print(f"filter {name}: {fails.sum()} of {len(measured.measures)} authors left out", file=sys.stderr)
             filtered.update(measured.measures.loc[fails, "author"])
     suitability = measured.suitability
     free = suitability[~suitability["author"].isin([*measured.background, *filtered])]
     for row in shortcomings(free).query("authors > 0").itertuples():
         print(f"{row.experiment}: {row.authors:,} authors have {row.reason}", file=sys.stderr)
-    roles = {name: count for name, count in cfg["roles"].items() if name != "background"}
-    settings = RosterSettings(
-        **roles, **{name: cfg[name] for name in ("minimum_tokens", "selection", "style_clusters", "seed")}
-    )
     suits = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
     return select_roster(
         measured.authors, measured.splits, measured.background, measured.documents, settings, filtered, suits

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.settings import AuthorFilters
 from favor.corpora.style_features import style_features
 from favor.corpora.tables import AUTHOR_MEASURES
 from favor.foundation.errors import UserError
@@ -146,27 +146,26 @@ def _posts_to_identify(posts: pd.DataFrame, seed: int) -> set[str]:
     return chosen
 
 
-def failing(measures: pd.DataFrame, filters: Mapping[str, Any]) -> dict[str, pd.Series]:
+def failing(measures: pd.DataFrame, filters: AuthorFilters) -> dict[str, pd.Series]:
     """Return, by the filters of the configuration that are set, which rows of ``measures`` fail it.
 
     Raises ``UserError`` for a language that the identifier does not know.
     """
     found: dict[str, pd.Series] = {}
-    if filters["languages"]:
+    if filters.languages:
         known = LanguageIdentifier.from_model_file(MODEL_FILE).labels
-        unknown = [code for code in filters["languages"] if code not in known]
+        unknown = [code for code in filters.languages if code not in known]
         if unknown:
             raise UserError(
                 f"corpus key 'filters.languages': '{unknown[0]}' is not a language that can be identified; use ISO 639 "
                 "codes such as en, de, zh"
             )
-        other = ~measures["language"].isin(filters["languages"])
-        found["languages"] = other | (measures["language_share"] < filters["language_share"])
-    if filters["minimum_characters_per_token"] is not None:
-        found["minimum_characters_per_token"] = (
-            measures["characters_per_token"] < filters["minimum_characters_per_token"]
-        )
-    for name, measure in (("maximum_quoted_mail", "quoted_mail"), ("maximum_near_duplicates", "near_duplicates")):
-        if filters[name] is not None:
-            found[name] = measures[measure] > filters[name]
+        other = ~measures["language"].isin(filters.languages)
+        found["languages"] = other | (measures["language_share"] < filters.language_share)
+    if filters.minimum_characters_per_token is not None:
+        found["minimum_characters_per_token"] = measures["characters_per_token"] < filters.minimum_characters_per_token
+    if filters.maximum_quoted_mail is not None:
+        found["maximum_quoted_mail"] = measures["quoted_mail"] > filters.maximum_quoted_mail
+    if filters.maximum_near_duplicates is not None:
+        found["maximum_near_duplicates"] = measures["near_duplicates"] > filters.maximum_near_duplicates
     return found

@@ -18,12 +18,13 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import pandas as pd
 
-from favor.corpora.cleaning import CleaningSettings, clean_text
+from favor.corpora.cleaning import clean_text
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.documents import DocumentWriter, text_digest
 from favor.corpora.letter_counts import count_letters_and_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
 from favor.corpora.scripts import ScriptCounts
+from favor.corpora.settings import Cleaning
 from favor.corpora.shared_authors import shared_author_groups
 from favor.corpora.suspicions import Suspicions
 from favor.corpora.tables import DROPPED, SCRIPTS
@@ -41,13 +42,16 @@ RARE_REASONS = {
     "unreadable": "neither UTF-8 nor plausible text in the corpus key 'encoding'",
 }
 
+MINIMUM_WORDS = 1  # shorter posts are dropped
+# Authors who share so many identical posts of at least so many words are one author, or none.
+SHARED_POSTS, SHARED_POST_WORDS = 5, 50
 BATCH_CHARACTERS = 2_000_000  # of posts whose words are counted at once
 
 
 def build_documents(
     path: Path,
     reader: Reader,
-    settings: CleaningSettings,
+    settings: Cleaning,
     out_documents: Path,
     out_dropped: Path,
     progress: Progress | None = None,
@@ -61,13 +65,9 @@ def build_documents(
     text another author has (the first in source order stays, so no two documents of the corpus are identical). The
     first three are counted only where they are met; a line on standard error names the first row of each. A document's
     id is its author and its place among the author's raw rows. ``out_scripts``: where the table ``scripts``
-    goes, if anywhere. Raises ``UserError`` for a broken source, an impossible setting, a corpus whose letters are
+    goes, if anywhere. Raises ``UserError`` for a broken source, a corpus whose letters are
     mostly of another kind than its words are made of, and one of which nothing remains.
     """
-    if settings.shared_authors not in ("drop", "keep_larger", "merge"):
-        raise UserError(
-            f"corpus key 'shared_authors': '{settings.shared_authors}' is not one of drop, keep_larger, merge"
-        )
     with atomic_path(out_documents) as temporary, tempfile.TemporaryFile(dir=temporary.parent) as spill:
         index = _Index(
             _excluded(settings.excluded_authors, reader, "EXCLUDED_AUTHORS"),
@@ -137,13 +137,13 @@ class _Index:
         self.suspicions = Suspicions()
         self.first: dict[str, str] = {}  # of every rare reason, the first row dropped for it
 
-    def fill(self, posts: Iterator[RawPost], settings: CleaningSettings, spill: BinaryIO, path: Path) -> Iterator[None]:
+    def fill(self, posts: Iterator[RawPost], settings: Cleaning, spill: BinaryIO, path: Path) -> Iterator[None]:
         """Take every post in, yielding after each."""
         waiting: list[_Cleaned] = []
         characters = 0
         for post in posts:
             yield
-            cleaned = self._clean(post, settings, path)
+            cleaned = self._clean(post, path)
             if cleaned is None:
                 continue
             waiting.append(cleaned)
@@ -154,7 +154,7 @@ class _Index:
         self._keep(waiting, settings, spill)
         spill.flush()
 
-    def _clean(self, post: RawPost, settings: CleaningSettings, path: Path) -> _Cleaned | None:
+    def _clean(self, post: RawPost, path: Path) -> _Cleaned | None:
         """Return the post as far as it can be told without counting its words; None where it is dropped."""
         name = post.author.strip()
         if not name:
@@ -174,7 +174,7 @@ class _Index:
         if post.unreadable:
             self._drop("unreadable", post)
             return None
-        text = clean_text(post.text, settings.keep_line_breaks)
+        text = clean_text(post.text)
         if not text:
             self.dropped["empty"] += 1
             return None
@@ -182,17 +182,17 @@ class _Index:
             self._drop("excluded_text", post)
             return None
         self.suspicions.look(text, post.row_label)
-        prompt = clean_text(post.prompt, settings.keep_line_breaks) if post.prompt else ""
+        prompt = clean_text(post.prompt) if post.prompt else ""
         return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text, day_of(post.date))
 
-    def _keep(self, posts: list[_Cleaned], settings: CleaningSettings, spill: BinaryIO) -> None:
+    def _keep(self, posts: list[_Cleaned], settings: Cleaning, spill: BinaryIO) -> None:
         """Keep those of the posts that have enough words."""
         contents = [_encode(post.text) for post in posts]
         letters, words = count_letters_and_words(contents)
         if settings.words != "paper":
             words = [document_words(settings.words).count(post.text) for post in posts]
         for post, text, plain, count in zip(posts, contents, letters, words, strict=True):
-            short = count < settings.minimum_words
+            short = count < MINIMUM_WORDS
             self.scripts.add(post.text, plain, short)
             if short:
                 self.dropped["too_short"] += 1
@@ -236,7 +236,7 @@ class _Columns:
         self.rows_of_author = np.array(index.rows_of_author, dtype=np.int64)
         self.kept = np.ones(len(self.author), dtype=bool)
 
-    def drop(self, settings: CleaningSettings) -> dict[str, int]:
+    def drop(self, settings: Cleaning) -> dict[str, int]:
         """Drop or merge shared authors, then drop duplicates; return the rows by reason, and those kept."""
         shared = self._settle_shared_authors(settings)
         same = self._drop_repeated(np.column_stack([self.digest, self.author.astype(np.uint64)]))
@@ -248,9 +248,9 @@ class _Columns:
             "kept": int(self.kept.sum()),
         }
 
-    def _settle_shared_authors(self, settings: CleaningSettings) -> int:
-        long = self.words >= settings.shared_post_words
-        for group in shared_author_groups(self.author[long], self.digest[long], settings.shared_posts):
+    def _settle_shared_authors(self, settings: Cleaning) -> int:
+        long = self.words >= SHARED_POST_WORDS
+        for group in shared_author_groups(self.author[long], self.digest[long], SHARED_POSTS):
             if settings.shared_authors == "drop":
                 self.kept &= ~np.isin(self.author, group)
                 continue

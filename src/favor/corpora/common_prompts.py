@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from tokenizers import Tokenizer
 from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, ReaderSettings
-from favor.corpora.prompts import PromptSettings, cut_post
+from favor.corpora.prompts import cut_post
+from favor.corpora.settings import CommonChoice, PromptCut
 from favor.corpora.tables import COMMON_PROMPTS
 from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
@@ -34,21 +34,13 @@ _COLUMNS = ("document_id", "topic", "prompt_text", "prompt_tokens")
 _Prompt = tuple[str, str, str, list[int]]  # by these columns
 
 
-@dataclass(frozen=True)
-class CommonPromptSettings:
-    """``count``: number of prompts; ``seed``: of their choice."""
-
-    count: int = 24
-    seed: int = 2026
-
-
 def select_common_prompts(
     documents: Path,
     roster: pd.DataFrame,
     client_texts: pd.DataFrame,
     tokenizer: str | Path,
-    cut: PromptSettings,
-    settings: CommonPromptSettings,
+    cut: PromptCut,
+    settings: CommonChoice,
     left_out: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the table ``common_prompts``, cut from posts of authors who have no role.
@@ -92,7 +84,7 @@ def select_common_prompts(
 
 
 def read_common_prompts(
-    path: Path, tokenizer: str | Path, settings: CommonPromptSettings, client_texts: pd.DataFrame
+    path: Path, tokenizer: str | Path, settings: CommonChoice, client_texts: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the table ``common_prompts`` of the user's own prompts, in their order.
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from favor.corpora.allocation import AllocationSettings, allocate
-from favor.corpora.cleaning import CleaningSettings
+from favor.corpora.allocation import allocate
 from favor.corpora.documents import stream_documents
+from favor.corpora.settings import Allocation
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import document_words
@@ -26,16 +26,16 @@ def materialise(
     documents: Path,
     splits: pd.DataFrame,
     roster: pd.DataFrame,
-    settings: AllocationSettings,
-    cleaning: CleaningSettings,
-    seed: int,
+    settings: Allocation,
+    kind: str,
 ) -> ClientTexts:
     """Return the clients' texts and allocation.
 
-    With ``settings.enforce`` a client's training documents are taken whole, in an order shuffled by (``seed``,
+    With ``settings.enforce`` a client's training documents are taken whole, in an order shuffled by (seed,
     author), until its allocation is reached; the last one is cut after the word that reaches it. Otherwise all of
-    them are trained on. A document cut to nothing, and every held-out one, has no training text. Words count by
-    ``cleaning.words``, as in the ``documents`` table. With ``settings.shots`` see :func:`few_shot`.
+    them are trained on. A document cut to nothing, and every held-out one, has no training text.
+    ``kind``: what counts as a word (:func:`favor.foundation.words.document_words`), as in the ``documents`` table. With
+    ``settings.shots`` see :func:`few_shot`.
     """
     client_of = dict(zip(roster["author"], roster["client"], strict=True))
     client_of = {author: client for author, client in client_of.items() if client}
@@ -46,18 +46,18 @@ def materialise(
     )
     texts["client"] = texts["author"].map(client_of)
     if settings.shots is not None:
-        return few_shot(texts, settings, seed)
+        return few_shot(texts, settings)
     train = texts[texts["split"] == "train"]
     available = {str(client): int(words) for client, words in train.groupby("client")["words"].sum().items()}
     allocation = allocate(available, settings)
     budgets = dict(zip(allocation["client"], allocation["allocated_words"], strict=True))
-    cut = document_words(cleaning.words).cut
+    cut = document_words(kind).cut
     allocated: dict[int, int] = {}
     for author, rows in train.groupby("author"):
         rows = rows.sort_values("document_id")
         places, words = rows.index.tolist(), rows["words"].tolist()
         left = budgets[client_of[str(author)]] if settings.enforce else sum(words)
-        for place in numpy_generator(seed, "allocation", str(author)).permutation(len(rows)):
+        for place in numpy_generator(settings.seed, "allocation", str(author)).permutation(len(rows)):
             allocated[places[place]] = min(words[place], left)
             left -= allocated[places[place]]
     texts["allocated_words"] = texts.index.map(lambda row: allocated.get(row, 0)).astype("int32")
@@ -69,11 +69,11 @@ def materialise(
     return ClientTexts(_client_texts(texts), allocation)
 
 
-def few_shot(texts: pd.DataFrame, settings: AllocationSettings, seed: int) -> ClientTexts:
+def few_shot(texts: pd.DataFrame, settings: Allocation) -> ClientTexts:
     """Return the texts and allocation of clients that have ``settings.shots`` whole training texts each.
 
     ``texts``: all texts of the clients, with author, client and split. Training texts come in an order shuffled by
-    (``seed``, author): the first are the shots, so those of a smaller number are among those of a larger; the last
+    (seed, author): the first are the shots, so those of a smaller number are among those of a larger; the last
     ``settings.reference_texts`` become the split "reference", the same for every number of shots; the others are left
     out. Raises ``UserError`` where a client has too few.
     """
@@ -87,7 +87,7 @@ def few_shot(texts: pd.DataFrame, settings: AllocationSettings, seed: int) -> Cl
                 "lower 'allocation.shots' or 'allocation.reference_texts', or raise 'minimum_posts' of the corpus"
             )
         rows = rows.sort_values("document_id")
-        order = rows.index[numpy_generator(seed, "allocation", str(author)).permutation(len(rows))]
+        order = rows.index[numpy_generator(settings.seed, "allocation", str(author)).permutation(len(rows))]
         chosen += order[:shots].tolist()
         texts.loc[order[len(order) - references :], "split"] = "reference"
     trained = texts.index.isin(chosen)

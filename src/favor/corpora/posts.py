@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from favor.corpora.settings import SourceFile
 from favor.foundation.errors import UserError
 from favor.foundation.names import shared_value
 
@@ -31,8 +31,7 @@ class RawPost(NamedTuple):
 UNKNOWN_TOPIC = "indUnk"  # the Blog Authorship Corpus' own word for an unknown industry
 
 
-@dataclass(frozen=True)
-class ReaderSettings:
+class ReaderSettings(SourceFile):
     """How a source file is read.
 
     ``encoding``: text encoding of the file; None takes the reader's own (utf-8, cp1252 for ``blog_xml``). Tables are
@@ -45,12 +44,10 @@ class ReaderSettings:
     which may be stored as floats (7.0), as pandas does where some are missing.
     """
 
-    encoding: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
     maximum_field_characters: int = 16_000_000
     has_keys: bool = True
-    filled: Collection[str] = ()
-    numbers: Collection[str] = ()
+    filled: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
     @property
     def table_encoding(self) -> str:
@@ -65,7 +62,7 @@ class ReaderSettings:
         for role in self.columns:
             if role not in own:
                 raise UserError(f"corpus key 'columns': '{role}' is not one of {', '.join(own)}")
-        names = {**own, **self.columns}
+        names = dict(own) | {str(role): column for role, column in self.columns.items()}
         shared = shared_value(names)
         if shared:
             raise UserError(

@@ -6,7 +6,6 @@ The paper: "96-token prefixes of held-out posts (192 tokens on Mythos-Reddit), g
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,24 +14,12 @@ import pandas as pd
 from tokenizers import Tokenizer
 
 from favor.corpora.copies import shares_a_run
+from favor.corpora.settings import PromptCut
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
 
-
-@dataclass(frozen=True)
-class PromptSettings:
-    """``per_client``: how many a client and seed (6 on Mythos); ``prefix_tokens``: length of each (192 on
-    Mythos); ``minimum_gold_tokens`` and ``max_new_tokens``: bounds of the gold continuation.
-
-    ``separator`` stands between a writing prompt and its story where the corpus has writing prompts.
-    """
-
-    per_client: int = 4
-    prefix_tokens: int = 96
-    minimum_gold_tokens: int = 64
-    max_new_tokens: int = 220
-    separator: str = "\n\n"
+SEPARATOR = "\n\n"  # between a writing prompt and its story
 
 
 class Prompts(NamedTuple):
@@ -51,16 +38,16 @@ class Cut(NamedTuple):
     gold_tokens: int
 
 
-def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening: str = "") -> Cut | None:
+def cut_post(text: str, tokenizer: Tokenizer, settings: PromptCut, opening: str = "") -> Cut | None:
     """Return ``text`` cut after ``prefix_tokens`` tokens, or None where no faithful cut is there.
 
     ``opening``, a writing prompt, comes before the text and must leave room for the text's start within the prefix.
     A cut is faithful where the two decoded parts, put together, are the decoded whole: a character whose bytes lie
     on both sides of the prefix's end spoils it, one at the gold's end shortens the gold by its part. Where that would
-    leave less than ``minimum_gold_tokens``, the gold is as many and the rest of the character. So ``max_new_tokens``
-    does not decide whether a post gives a prompt.
+    leave less than ``minimum_gold_tokens``, the gold is as many and the rest of the character. So
+    ``maximum_gold_tokens`` does not decide whether a post gives a prompt.
     """
-    joined = f"{opening}{settings.separator}{text}" if opening else text
+    joined = f"{opening}{SEPARATOR}{text}" if opening else text
     ids = tokenizer.encode(joined, add_special_tokens=False).ids
     prefix = settings.prefix_tokens
     least = prefix + settings.minimum_gold_tokens
@@ -68,7 +55,7 @@ def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening:
         return None
     whole = tokenizer.decode(ids, skip_special_tokens=False)
     prompt_text = tokenizer.decode(ids[:prefix], skip_special_tokens=False)
-    if not whole.startswith(prompt_text) or (opening and len(prompt_text) <= len(opening) + len(settings.separator)):
+    if not whole.startswith(prompt_text) or (opening and len(prompt_text) <= len(opening) + len(SEPARATOR)):
         return None
 
     def through(stop: int) -> str | None:
@@ -78,7 +65,7 @@ def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening:
     shortest = next((stop for stop in range(least, min(len(ids), least + 3) + 1) if through(stop) is not None), None)
     if shortest is None:
         return None
-    last = min(len(ids), prefix + settings.max_new_tokens)
+    last = min(len(ids), prefix + settings.maximum_gold_tokens)
     for stop in (*range(last, max(last - 4, shortest), -1), shortest):
         decoded = through(stop)
         if decoded is not None:
@@ -89,7 +76,7 @@ def cut_post(text: str, tokenizer: Tokenizer, settings: PromptSettings, opening:
 def select_prompts(
     client_texts: pd.DataFrame,
     tokenizer: str | Path,
-    settings: PromptSettings,
+    settings: PromptCut,
     seed: int,
     left_out: Collection[str] = (),
     trained: np.ndarray | None = None,
@@ -128,7 +115,7 @@ def select_prompts(
 
 
 def _refuse_none(
-    client_texts: pd.DataFrame, served: set[str], settings: PromptSettings, left_out: bool, compared: bool
+    client_texts: pd.DataFrame, served: set[str], settings: PromptCut, left_out: bool, compared: bool
 ) -> None:
     without = sorted(set(client_texts["client"]) - served)
     if without:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from favor.corpora.allocation import AllocationSettings, allocate, gini, missed_targets
+from favor.corpora.allocation import allocate, gini, missed_targets
 from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.author_measures import failing
 from favor.corpora.documents import stream_documents
 from favor.corpora.reading import open_reader
+from favor.corpora.settings import CheckedExperiment, Readiness, Roster
 from favor.corpora.suitability import shortcomings
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
@@ -23,77 +23,75 @@ UNCHECKED = (
 )
 
 
-def readiness(name: str, source: Path, measured: Measured, dropped: pd.DataFrame, cfg: Mapping[str, Any]) -> str:
+def readiness(name: str, source: Path, measured: Measured, dropped: pd.DataFrame, settings: Readiness) -> str:
     """Return the page about the corpus ``name``; its last lines say whether its experiments can be run.
 
-    ``source``: the raw corpus. ``dropped``: the table of that name. ``cfg``: ``reader``, its name; ``split``, how
-    posts are split; ``roles``, the settings of :func:`assign_roles`; and ``experiments``, by name the places of their
-    clients (``first``, ``last``) and the ``allocation`` settings.
+    ``source``: the raw corpus. ``dropped``: the table of that name.
     """
-    lines = [f"Corpus {name}", *_corpus(measured, dropped, cfg["roles"]), *_doubts(source, measured, cfg)]
+    lines = [f"Corpus {name}", *_corpus(measured, dropped, settings.roster), *_doubts(source, measured, settings)]
     obstacles: list[str] = []
     try:
-        roster = assign_roles(measured, cfg["roles"])
+        roster = assign_roles(measured, settings.roster)
     except UserError as error:
         obstacles.append(str(error))
     else:
-        lines += _filtered(measured, cfg["roles"])
-        for experiment, settings in cfg["experiments"].items():
+        lines += _filtered(measured, settings.roster)
+        for experiment, checked in settings.experiments.items():
             lines += ["", f"Experiment {experiment}"]
             try:
-                lines += _experiment(experiment, settings, roster, measured)
+                lines += _experiment(experiment, checked, roster, measured)
             except UserError as error:
                 obstacles.append(f"{experiment}: {error}")
     verdict = [f"It cannot be run: {obstacle}" for obstacle in obstacles] or ["Its experiments can be run."]
     return "\n".join([*lines, "", *verdict, ""])
 
 
-def _corpus(measured: Measured, dropped: pd.DataFrame, roles: Mapping[str, Any]) -> Iterator[str]:
+def _corpus(measured: Measured, dropped: pd.DataFrame, roster: Roster) -> Iterator[str]:
     total = int(dropped["rows"].sum())
     for reason, rows in sorted(zip(dropped["reason"], dropped["rows"], strict=True), key=lambda row: -row[1]):
         if rows:
             yield f"  {rows:>11,} posts ({rows / total:.1%}) {reason.replace('_', ' ')}"
     authors = measured.authors
     split = authors["author"].isin(measured.splits["author"].unique())
-    large = split & (authors["tokens"] >= roles["minimum_tokens"])
+    large = split & (authors["tokens"] >= roster.minimum_tokens)
     yield f"  {len(authors):>11,} authors; {split.sum():,} with enough posts"
-    yield f"  {large.sum():>11,} of these with {roles['minimum_tokens']:,} tokens"
+    yield f"  {large.sum():>11,} of these with {roster.minimum_tokens:,} tokens"
     yield f"  {len(measured.background):>11,} authors are background"
-    for row in shortcomings(_free(measured, roles)).query("authors > 0").itertuples():
+    for row in shortcomings(_free(measured, roster)).query("authors > 0").itertuples():
         yield f"  {row.authors:>11,} of the others have {row.reason} ({row.experiment})"
 
 
-def _free(measured: Measured, roles: Mapping[str, Any]) -> pd.DataFrame:
+def _free(measured: Measured, roster: Roster) -> pd.DataFrame:
     """Return the suitability of those who may have another role: no background authors, none that a filter left out."""
     taken = set(measured.background)
     if measured.measures is not None:
-        for fails in failing(measured.measures, roles["filters"]).values():
+        for fails in failing(measured.measures, roster.filters).values():
             taken.update(measured.measures.loc[fails, "author"])
     return measured.suitability[~measured.suitability["author"].isin(taken)]
 
 
-def _doubts(source: Path, measured: Measured, cfg: Mapping[str, Any]) -> Iterator[str]:
+def _doubts(source: Path, measured: Measured, settings: Readiness) -> Iterator[str]:
     suspicions, undated = Suspicions(), 0
     for batch in stream_documents(measured.documents, ("text", "date")):
         undated += int((batch["date"] == "").sum())
         for text in batch["text"]:
             suspicions.look(text, "")
-    if undated and cfg["split"] == "temporal":
+    if undated and settings.temporal:
         yield f"  {undated:>11,} posts are left out of the split, because they have no date that can be read"
-    for line in getattr(open_reader(cfg["reader"]), "suspicions", lambda _: ())(source):
+    for line in getattr(open_reader(settings.reader_name), "suspicions", lambda _: ())(source):
         yield f"  suspicious: {line}"
     for line in suspicions.lines(measured.authors["author"], naming=False):
         yield f"  suspicious: {line}"
 
 
-def _filtered(measured: Measured, roles: Mapping[str, Any]) -> Iterator[str]:
+def _filtered(measured: Measured, roster: Roster) -> Iterator[str]:
     if measured.measures is not None:
-        for name, fails in failing(measured.measures, roles["filters"]).items():
+        for name, fails in failing(measured.measures, roster.filters).items():
             yield f"  {fails.sum():>11,} authors left out by filter {name}, of {len(fails):,} measured"
 
 
-def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, measured: Measured) -> Iterator[str]:
-    places = [f"client_{place:03d}" for place in range(settings["first"], settings["last"] + 1)]
+def _experiment(name: str, checked: CheckedExperiment, roster: pd.DataFrame, measured: Measured) -> Iterator[str]:
+    places = [f"client_{place:03d}" for place in range(checked.first, checked.last + 1)]
     chosen = roster[roster["client"].isin(places)]
     client_of: dict[str, str] = dict(zip(chosen["author"], chosen["client"], strict=True))
     own = measured.suitability[measured.suitability["experiment"] == name].set_index("author").loc[list(client_of)]
@@ -103,12 +101,11 @@ def _experiment(name: str, settings: Mapping[str, Any], roster: pd.DataFrame, me
     short = zip(map(client_of.__getitem__, fewer.index.tolist()), fewer["prompts"].tolist(), strict=True)
     for client, prompts in sorted(short):
         yield f"  {'':11} {client}: {prompts} prompt{'s' * (prompts != 1)} per seed"
-    allocation = AllocationSettings(**settings["allocation"])
-    if allocation.shots is not None:
+    if checked.allocation.shots is not None:
         fewest, needed = own["training_texts"].min(), own["minimum_texts"].max()
         yield f"  {fewest:>11,} training texts or more per client, {needed} needed"
         return
-    made = allocate(_training_words(measured, client_of), allocation)
+    made = allocate(_training_words(measured, client_of), checked.allocation)
     words = made["allocated_words"].to_numpy()
     yield (
         f"  {words.sum():>11,} words to train on, of {made['available_words'].sum():,} available; "

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.near_duplicates import copies_between
+from favor.corpora.settings import Roster
 from favor.corpora.style_features import standardise, style_features
 from favor.corpora.suitability import Suits
 from favor.foundation.errors import UserError
@@ -29,22 +29,7 @@ PARTS = ("client", "asce_a", "asce_b")
 ROLES = (*PARTS, "background")  # the roles whose texts are used
 
 
-@dataclass(frozen=True)
-class RosterSettings:
-    """``clients``, ``asce_a``, ``asce_b``: authors of each role, among those with ``minimum_tokens``.
-
-    ``selection``: "style_diverse" (k-means with ``style_clusters`` on stylometric features of at most ``feature_words``
-    words of an author's training text, then one author a cluster, round robin) or "random". ``seed`` fixes both.
-    """
-
-    clients: int = 50
-    asce_a: int = 50
-    asce_b: int = 50
-    minimum_tokens: int = 30_000
-    selection: str = "style_diverse"
-    style_clusters: int = 10
-    feature_words: int = 20_000
-    seed: int = 2026
+FEATURE_WORDS = 20_000  # of an author's training text, from which style is measured
 
 
 def _anyone(author: str, place: int) -> bool:
@@ -56,7 +41,7 @@ def select_roster(
     splits: pd.DataFrame,
     background: Sequence[str],
     documents: Path,
-    settings: RosterSettings,
+    settings: Roster,
     filtered: Collection[str] = (),
     suits: Sequence[Suits] = (_anyone,),
 ) -> pd.DataFrame:
@@ -72,19 +57,18 @@ def select_roster(
     one who does. ``suits``: the strictest sense first; a further one counts where too few authors suit in those
     before. Raises ``UserError`` where there are fewer eligible authors than are needed.
     """
-    if settings.selection not in ("style_diverse", "random"):
-        raise UserError(f"corpus key 'selection': '{settings.selection}' is neither style_diverse nor random")
     roster = authors.assign(role="unused", client="", cluster=-1).set_index("author", drop=False).sort_index()
     enough = (roster["tokens"] >= settings.minimum_tokens) & roster.index.isin(splits["author"].unique())
     roster.loc[~enough, "role"] = "too_small"
     roster.loc[enough & roster.index.isin(list(filtered)), "role"] = "filtered"
     roster.loc[roster.index.isin(list(background)), "role"] = "background"
     eligible = roster.index[roster["role"] == "unused"].tolist()
-    needed = settings.clients + settings.asce_a + settings.asce_b
+    roles = settings.roles
+    needed = roles.clients + roles.asce_a + roles.asce_b
     if len(eligible) < needed:
         raise UserError(
             f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and enough documents, {needed} "
-            f"are needed ({settings.clients} clients, {settings.asce_a} asce_a, {settings.asce_b} asce_b, beside "
+            f"are needed ({roles.clients} clients, {roles.asce_a} asce_a, {roles.asce_b} asce_b, beside "
             f"{len(background)} background authors and {(roster['role'] == 'filtered').sum()} that 'filters' leave "
             "out); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or 'minimum_tokens' of the corpus"
         )
@@ -99,15 +83,13 @@ def select_roster(
     return roster.reset_index(drop=True).astype({"cluster": "int32", "documents": "int32"})
 
 
-def _clusters(
-    eligible: Sequence[str], splits: pd.DataFrame, documents: Path, settings: RosterSettings
-) -> dict[str, int]:
+def _clusters(eligible: Sequence[str], splits: pd.DataFrame, documents: Path, settings: Roster) -> dict[str, int]:
     train = set(splits.loc[splits["split"] == "train", "document_id"])
     texts: dict[str, list[str]] = {author: [] for author in eligible}
     words = dict.fromkeys(eligible, 0)
     for batch in stream_documents(documents, ("author", "document_id", "text", "words")):
         for author, document, text, count in batch.itertuples(index=False, name=None):
-            if author in texts and document in train and words[author] < settings.feature_words:
+            if author in texts and document in train and words[author] < FEATURE_WORDS:
                 texts[author].append(text)
                 words[author] += count
     features = standardise(np.stack([style_features("\n".join(texts[author])) for author in eligible]))
@@ -126,7 +108,7 @@ def _clusters(
     return dict(zip(eligible, labels.tolist(), strict=True))
 
 
-def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Suits]) -> dict[str, list[str]]:
+def _deal(clusters: dict[str, int], settings: Roster, suits: Sequence[Suits]) -> dict[str, list[str]]:
     """Return the authors of each part in selection order; ``clusters``: cluster of every eligible author."""
     members: dict[int, list[str]] = {}
     for author in sorted(clusters, key=lambda name: (derive_seed(settings.seed, "roster order", name), name)):
@@ -137,23 +119,23 @@ def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Su
         piles = [members[cluster][(place - shift) % 3 :: 3] for shift, cluster in enumerate(order)]
         hands[part] = [author for row in zip_longest(*piles) for author in row if author is not None]
     parts: dict[str, list[str]] = {}
-    places = range(1, settings.clients + 1)
+    places = range(1, settings.roles.clients + 1)
     for number, sense in enumerate(suits):
         if number:
             print(
-                f"roster: too few authors give all prompts for {settings.clients} clients; fewer will do",
+                f"roster: too few authors give all prompts for {settings.roles.clients} clients; fewer will do",
                 file=sys.stderr,
             )
         everywhere = {author for author in clusters if all(sense(author, place) for place in places)}
         # A preference moves no author of an encoder; what the clients cannot do without does.
         for spared in (frozenset[str](), everywhere)[: 1 + (number == len(suits) - 1)]:
             parts = _share_out(hands, settings, sense, spared)
-            if len(parts["client"]) == settings.clients:
+            if len(parts["client"]) == settings.roles.clients:
                 return parts
-    found = len(parts["client"])
+    found, roles = len(parts["client"]), settings.roles
     raise UserError(
-        f"roster: {found} of {len(clusters)} eligible authors can be clients, {settings.clients} are needed (beside "
-        f"{settings.asce_a} asce_a, {settings.asce_b} asce_b); the others have too few test posts that are long enough "
+        f"roster: {found} of {len(clusters)} eligible authors can be clients, {roles.clients} are needed (beside "
+        f"{roles.asce_a} asce_a, {roles.asce_b} asce_b); the others have too few test posts that are long enough "
         f"for prompts, or too few training texts (see the log); lower 'roles.clients' of the corpus to {found}, or "
         "'prompts.minimum_per_client', 'prompts.prefix_tokens', 'prompts.minimum_gold_tokens', 'allocation.shots' or "
         "'allocation.reference_texts' of the experiments; writing prompts of a corpus must be shorter than "
@@ -162,7 +144,7 @@ def _deal(clusters: dict[str, int], settings: RosterSettings, suits: Sequence[Su
 
 
 def _share_out(
-    hands: dict[str, list[str]], settings: RosterSettings, suits: Suits, spared: Collection[str]
+    hands: dict[str, list[str]], settings: Roster, suits: Suits, spared: Collection[str]
 ) -> dict[str, list[str]]:
     """Return the authors of each part; the encoders take those of ``spared`` last."""
 
@@ -170,12 +152,12 @@ def _share_out(
         order = [*hands[hand], *reversed(hands["client"]), *hands[other]]
         return _first(number, sorted(order, key=lambda author: author in spared), without=taken)
 
-    asce_a = encoder(settings.asce_a, "asce_a", "asce_b")
-    asce_b = encoder(settings.asce_b, "asce_b", "asce_a", asce_a)
+    asce_a = encoder(settings.roles.asce_a, "asce_a", "asce_b")
+    asce_b = encoder(settings.roles.asce_b, "asce_b", "asce_a", asce_a)
     dealt = (hands[part] for part in ("client", "asce_a", "asce_b"))
     left = _first(sum(map(len, hands.values())), *dealt, without={*asce_a, *asce_b})
     clients: list[str] = []
-    for place in range(1, settings.clients + 1):
+    for place in range(1, settings.roles.clients + 1):
         author = next((author for author in left if suits(author, place)), None)
         if author is None:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,25 +9,11 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.settings import Splitting
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 
-
-@dataclass(frozen=True)
-class SplitSettings:
-    """``validation`` and ``test``: shares of an author's documents, each at least one document.
-
-    Authors with fewer than ``minimum_posts`` are left out. ``seed`` fixes the shuffle. ``split`` "temporal" shuffles
-    nothing: the oldest posts train, the newest test, so that a test post is the author's next one. ``undated``: posts
-    without a date are an error then ("refuse"), or left out ("drop").
-    """
-
-    validation: float = 0.1
-    test: float = 0.1
-    minimum_posts: int = 10
-    seed: int = 2026
-    split: str = "random"
-    undated: str = "refuse"
+HELD_OUT_SHARE = 0.1  # of an author's documents, in validation and in test each
 
 
 class Splits(NamedTuple):
@@ -42,20 +27,18 @@ class Splits(NamedTuple):
     undated: int = 0
 
 
-def split_sizes(documents: int, settings: SplitSettings) -> tuple[int, int]:
+def split_sizes(documents: int) -> tuple[int, int]:
     """Return (validation, test) document counts, max(1, round(share * documents)) each; halves round to even."""
-    return max(1, round(settings.validation * documents)), max(1, round(settings.test * documents))
+    held_out = max(1, round(HELD_OUT_SHARE * documents))
+    return held_out, held_out
 
 
-def split_documents(documents: Path, settings: SplitSettings) -> Splits:
+def split_documents(documents: Path, settings: Splitting) -> Splits:
     """Split the documents of every author who has enough of them.
 
     The shuffle depends on the seed and the author alone, so other authors never move a document. Raises ``UserError``
-    where the settings leave no training document, no author has enough documents, or posts without a date are refused.
+    where no author has enough documents, or posts without a date are refused.
     """
-    smallest = max(settings.minimum_posts, 1)
-    if sum(split_sizes(smallest, settings)) >= smallest:
-        raise UserError(f"splits: {smallest} documents leave none for training; raise 'minimum_posts' of the corpus")
     order = ["author", *(["date"] if settings.split == "temporal" else []), "document_id"]
     frame = pd.concat(stream_documents(documents, order), ignore_index=True)
     frame, undated = _dated(documents, frame, settings)
@@ -73,7 +56,7 @@ def split_documents(documents: Path, settings: SplitSettings) -> Splits:
     return Splits(splits.sort_values(["author", "document_id"], ignore_index=True), excluded, undated)
 
 
-def _dated(documents: Path, frame: pd.DataFrame, settings: SplitSettings) -> tuple[pd.DataFrame, int]:
+def _dated(documents: Path, frame: pd.DataFrame, settings: Splitting) -> tuple[pd.DataFrame, int]:
     """Return the posts that can be split, and the number of those that cannot."""
     if settings.split != "temporal":
         return frame, 0
@@ -88,8 +71,8 @@ def _dated(documents: Path, frame: pd.DataFrame, settings: SplitSettings) -> tup
     return frame[dated], int((~dated).sum())
 
 
-def _split_of(author: str, documents: int, settings: SplitSettings) -> np.ndarray:
-    validation, test = split_sizes(documents, settings)
+def _split_of(author: str, documents: int, settings: Splitting) -> np.ndarray:
+    validation, test = split_sizes(documents)
     if settings.split == "temporal":
         return np.repeat(["train", "validation", "test"], [documents - validation - test, validation, test])
     order = numpy_generator(settings.seed, "splits", author).permutation(documents)

@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
 from favor.corpora.documents import stream_documents
-from favor.corpora.prompts import PromptSettings, cut_post
+from favor.corpora.prompts import cut_post
+from favor.corpora.settings import Need
 from favor.corpora.tables import SUITABILITY
 from favor.foundation.tokenizer import open_tokenizer
 from favor.running.jobs.progress import Progress
-
-
-@dataclass(frozen=True)
-class Need:
-    """What one experiment asks of each of its clients.
-
-    ``prompts`` and ``tokenizer``: how test posts are cut into prompts; ``near_duplicates``: "drop" or "keep" posts that
-    are. ``minimum_prompts``: fewest that will do, of ``prompts.per_client`` that are wanted. ``training_texts``:
-    documents to train on, and for the reference prototypes of few-shot clients. ``first_client`` to ``last_client``:
-    the experiment's clients, as places in the roster from 1. ``study``: whether the experiment extends another one;
-    such a one prefers no authors, so that the roster of the other depends on it no more than it must.
-    """
-
-    experiment: str
-    tokenizer: str
-    minimum_prompts: int
-    training_texts: int
-    first_client: int
-    last_client: int
-    prompts: PromptSettings = field(default_factory=PromptSettings)
-    near_duplicates: str = "drop"
-    study: bool = False
-
-    @property
-    def preferred_prompts(self) -> int:
-        """Prompts for which an author is preferred to others."""
-        return self.minimum_prompts if self.study else self.prompts.per_client
-
-    @property
-    def cut(self) -> tuple[str, PromptSettings, str]:
-        """What decides on the prompts; experiments with the same share their counts."""
-        return self.tokenizer, self.prompts, self.near_duplicates
 
 
 def measure_suitability(
@@ -87,7 +55,7 @@ def measure_suitability(
             *(author, need.experiment, made[need.cut][author], need.prompts.per_client),
             *(
                 need.preferred_prompts,
-                need.minimum_prompts,
+                need.minimum_per_client,
                 texts,
                 need.training_texts,
                 need.first_client,

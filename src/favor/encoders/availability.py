@@ -8,8 +8,8 @@ from pathlib import Path
 
 from favor.config.checks import EMBEDDED_MINILM
 from favor.config.configuration import Configuration
-from favor.config.declarations import declared_texts
 from favor.config.encoders import Encoder
+from favor.foundation.declarations import declared_texts
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 

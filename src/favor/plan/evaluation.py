@@ -11,9 +11,10 @@ from favor.federation.factors import Factors
 from favor.figures.specs import asked
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
+from favor.plan.handing import parameter, pick
 from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
 from favor.plan.paths import Template
-from favor.plan.project import Project, alternatives, parameter, pick
+from favor.plan.project import Project, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
 from favor.tables.cautions import prints_style

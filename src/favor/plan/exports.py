@@ -12,8 +12,9 @@ from favor.federation.method import Plan, load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
+from favor.plan.handing import parameter, pick
 from favor.plan.keys import InRun, OfEncoderInRun
-from favor.plan.project import Project, parameter, pick
+from favor.plan.project import Project
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, ReleasedRun, check
 

@@ -9,8 +9,9 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
+from favor.plan.handing import parameter
 from favor.plan.keys import InExperiment, OfFigure
-from favor.plan.project import Project, alternatives, parameter, unique
+from favor.plan.project import Project, alternatives, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
 

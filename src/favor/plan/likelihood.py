@@ -8,8 +8,9 @@ from favor.config.evaluation import Likelihood
 from favor.config.experiments import Experiment
 from favor.federation.method import plan_values
 from favor.foundation.errors import UserError
+from favor.plan.handing import parameter, pick
 from favor.plan.keys import InExperiment, InRun, Run
-from favor.plan.project import Project, alternatives, parameter, pick
+from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
 
 FAMILY = "likelihood"

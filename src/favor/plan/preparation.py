@@ -5,8 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from favor.config.experiments import Experiment
+from favor.corpora.settings import (
+    Background,
+    CheckedExperiment,
+    CommonSelection,
+    Need,
+    PromptCut,
+    PromptSelection,
+    Readiness,
+    Roster,
+    Splitting,
+    Suitability,
+    TextAllocation,
+    TokenCounting,
+)
+from favor.plan.handing import canonical, handed, parameter, pick, without
 from favor.plan.keys import InCorpus, InExperiment, OfAssistant, OfEncoder, OfModel
-from favor.plan.project import Project, parameter, pick, unique, without
+from favor.plan.project import Project, unique
 
 
 class Preparation:
@@ -20,29 +35,17 @@ class Preparation:
         """Return how a corpus is generated."""
         demo = self.config.corpora[key.corpus].demo
         assert demo is not None
-        return parameter(**without(demo))
-
-    def document_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return how a raw corpus is read and cleaned."""
-        keys = ("reader", "encoding", "columns", "excluded_authors", "excluded_texts", "words", "shared_authors")
-        return parameter(**pick(self.config.corpora[key.corpus], *keys))
+        return canonical(demo)
 
     def split_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return how documents are split."""
+        """Return how documents are split. A shuffle asks no document for its date."""
         corpus = self.config.corpora[key.corpus]
-        # A shuffle has no such keys, so splits that were made before these were there stay.
-        temporal = pick(corpus, "split", "undated") if corpus.split == "temporal" else {}
-        return parameter(**pick(corpus, "seed", "minimum_posts"), **temporal)
-
-    def near_duplicate_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return how near duplicates are found."""
-        return parameter(**pick(self.config.corpora[key.corpus], "near_duplicates", "seed"))
+        return canonical(handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",)))
 
     def background_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return how background authors are chosen."""
         corpus = self.config.corpora[key.corpus]
-        minimum = corpus.background_minimum_words
-        return parameter(authors=corpus.roles.background, minimum_words=minimum, seed=corpus.seed)
+        return canonical(handed(Background, corpus, authors=corpus.roles.background))
 
     def corpus_tokenizer(self, key: InCorpus) -> list[str]:
         """Return the files of the tokenizer that a corpus is counted with."""
@@ -50,8 +53,8 @@ class Preparation:
 
     def token_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
-        minimum = self.config.corpora[key.corpus].minimum_tokens
-        return parameter(tokenizer=self.project.tokenizer_folder(self._tokenizer(key)), minimum_tokens=minimum)
+        folder = self.project.tokenizer_folder(self._tokenizer(key))
+        return canonical(handed(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder))
 
     def _tokenizer(self, key: InCorpus) -> str:
         name = self.config.corpora[key.corpus].tokenizer
@@ -61,10 +64,6 @@ class Preparation:
     def near_duplicates(self, key: InCorpus) -> list[str]:
         """Return the near duplicates of a corpus, where they are looked for."""
         return self.project.near_duplicates(key.corpus)
-
-    def measure_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return which authors are measured."""
-        return parameter(**pick(self.config.corpora[key.corpus], "minimum_tokens", "seed"))
 
     def filtered_by(self, key: InCorpus) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""
@@ -92,10 +91,12 @@ class Preparation:
 
     def suitability_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return what experiments of their own on a corpus need of their clients, equal needs once."""
-        experiments = self._experiments(key)
-        first = {repr(self._need(each)): name for name, each in reversed(experiments.items()) if each.extends is None}
-        needs = [{"experiment": name, **self._need(experiments[name])} for name in sorted(first.values())]
-        return parameter(needs=needs, **pick(self.config.corpora[key.corpus], "minimum_tokens"))
+        needs: dict[str, Need] = {}
+        for name, each in self._experiments(key).items():
+            if each.extends is None:
+                needs.setdefault(repr(self._need("", each)), self._need(name, each))
+        found = sorted(needs.values(), key=lambda need: need.experiment)
+        return canonical(handed(Suitability, self.config.corpora[key.corpus], needs=found))
 
     def study_needs(self, key: InCorpus, input: object) -> list[dict[str, Any]]:
         """Return what studies that extend an experiment need of their clients.
@@ -108,35 +109,25 @@ class Preparation:
         needs = []
         for name, each in self._experiments(key).items():
             if each.extends is not None:
-                need = {"experiment": name, **self._need(each)}
-                if self.project.tokenizer_files(each.base_model) and each.base_model not in models:
-                    need["tokenizer"] = self.project.tokenizer_folder(models[0])
-                needs.append(need)
-        return list(parameter(needs=needs)["needs"])
-
-    def role_settings(self, key: InCorpus) -> dict[str, Any]:
-        """Return how authors are given their roles.
-
-        ``needs`` are those of experiments of their own. A study that extends one has its say in a roster that is still
-        to be made, and moves nobody in one that is there: what was trained on it stays.
-        """
-        keys = ("roles", "minimum_tokens", "selection", "style_clusters", "seed", "filters", "near_duplicates")
-        own = [self._need(each) for each in self._experiments(key).values() if each.extends is None]
-        needs = [need for place, need in enumerate(own) if need not in own[:place]]
-        return parameter(needs=needs, **pick(self.config.corpora[key.corpus], *keys))
+                foreign = self.project.tokenizer_files(each.base_model) and each.base_model not in models
+                needs.append(canonical(self._need(name, each, models[0] if foreign else each.base_model)))
+        return needs
 
     def readiness_settings(self, key: InCorpus) -> dict[str, Any]:
         """Return what decides whether the experiments on a corpus can be run."""
+        corpus = self.config.corpora[key.corpus]
         experiments = {
-            name: {
-                "first": each.client_numbers.start + 1,
-                "last": each.client_numbers.stop,
-                "allocation": without(each.allocation),
-            }
+            name: handed(CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop)
             for name, each in self._experiments(key).items()
         }
-        how = pick(self.config.corpora[key.corpus], "reader", "split")
-        return parameter(**how, roles=self.role_settings(key), experiments=experiments)
+        return canonical(
+            Readiness(
+                reader_name=corpus.reader,
+                temporal=corpus.split == "temporal",
+                roster=handed(Roster, corpus),
+                experiments=experiments,
+            )
+        )
 
     def checks(self, key: object = None) -> list[str]:
         """Return the pages that say whether experiments can be run, one per corpus that has any."""
@@ -146,24 +137,25 @@ class Preparation:
     def _experiments(self, key: InCorpus) -> dict[str, Experiment]:
         return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
 
-    def _need(self, experiment: Experiment) -> dict[str, Any]:
-        """Return what an experiment needs of each of its clients (:class:`favor.corpora.suitability.Need`)."""
+    def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
+        """Return what an experiment needs of its clients; ``model``: the one whose tokenizer counts, if another's."""
         allocation = experiment.allocation
-        return {
-            "tokenizer": self.project.tokenizer_folder(experiment.base_model),
-            # How long a continuation may be decides on no prompt, so a change of it deals no other roster.
-            "prompts": {**self._cut(experiment), "max_new_tokens": experiment.prompts.minimum_gold_tokens},
-            "near_duplicates": experiment.prompts.near_duplicates,
-            "minimum_prompts": experiment.prompts.minimum_per_client,
-            "study": experiment.extends is not None,
-            "training_texts": (allocation.shots or 0) + allocation.reference_texts,
-            "first_client": experiment.client_numbers.start + 1,
-            "last_client": experiment.client_numbers.stop,
-        }
+        return handed(
+            Need,
+            experiment.prompts,
+            experiment=name,
+            tokenizer_folder=self.project.tokenizer_folder(model or experiment.base_model),
+            prompts=self._shortest_cut(experiment),
+            study=experiment.extends is not None,
+            training_texts=(allocation.shots or 0) + allocation.reference_texts,
+            first_client=experiment.client_numbers.start + 1,
+            last_client=experiment.client_numbers.stop,
+        )
 
-    def _cut(self, experiment: Experiment) -> dict[str, Any]:
-        prompts = without(experiment.prompts, "minimum_per_client", "near_duplicates", "shared_passages", "common")
-        return {**prompts, "max_new_tokens": experiment.generation.max_new_tokens}
+    def _shortest_cut(self, experiment: Experiment) -> PromptCut:
+        """Return how prompts are cut where it decides on authors alone: no length of a continuation does."""
+        shortest = experiment.prompts.minimum_gold_tokens
+        return handed(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
     def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
         """Return how a tokenizer is trained."""
@@ -211,7 +203,7 @@ class Preparation:
         """Return how texts of an assistant are generated."""
         demo = self.config.assistants[key.assistant].demo
         assert demo is not None
-        return parameter(**without(demo))
+        return canonical(demo)
 
     def assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
         """Return how an assistant classifier is trained."""
@@ -224,11 +216,7 @@ class Preparation:
     def allocation_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how clients are given their texts."""
         experiment = self.project.experiment(key)
-        return parameter(
-            **without(experiment.allocation),
-            **pick(experiment, "clients", "skip_clients"),
-            words=self.project.words(key),
-        )
+        return canonical(handed(TextAllocation, experiment, self.config.corpora[experiment.corpus]))
 
     def tokenizer(self, key: InExperiment) -> list[str]:
         """Return the files of the tokenizer of an experiment's base model."""
@@ -243,10 +231,10 @@ class Preparation:
     def prompt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
-        return parameter(
-            **self._cut(experiment),
-            **pick(experiment.prompts, "shared_passages"),
-            tokenizer=self.project.tokenizer_folder(experiment.base_model),
+        folder = self.project.tokenizer_folder(experiment.base_model)
+        longest = experiment.generation.max_new_tokens
+        return canonical(
+            handed(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
         )
 
     def common_source(self, key: InExperiment) -> list[str]:
@@ -257,12 +245,7 @@ class Preparation:
     def common_prompt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how common prompts are chosen."""
         experiment = self.project.experiment(key)
-        common = experiment.prompts.common
-        assert common is not None
+        folder = self.project.tokenizer_folder(experiment.base_model)
         # The length of a continuation by people decides on no prompt.
-        cut = {**self._cut(experiment), "max_new_tokens": experiment.prompts.minimum_gold_tokens}
-        return parameter(
-            cut=cut,
-            common=without(common, "path"),
-            tokenizer=self.project.tokenizer_folder(experiment.base_model),
-        )
+        cut = self._shortest_cut(experiment)
+        return canonical(handed(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder))

@@ -11,8 +11,9 @@ from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
+from favor.plan.handing import parameter, pick
 from favor.plan.keys import InExperiment, InRun, Run
-from favor.plan.project import Project, parameter, pick
+from favor.plan.project import Project
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from pydantic import BaseModel
-
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
-from favor.config.section import check_known, refuse
 from favor.encoders.availability import absent_encoders
 from favor.federation.method import Plan, load_method, row_title
 from favor.federation.schedule import client_names
@@ -22,8 +18,10 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
+from favor.plan.handing import canonical, handed, pick, plain
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
 from favor.plan.paths import Paths
+from favor.settings.section import Section, check_known, refuse
 
 
 @dataclass(frozen=True)
@@ -33,33 +31,6 @@ class Row:
     module: str
     plan: Plan
     hyperparameters: dict[str, Any]
-
-
-def plain(value: Any) -> Any:
-    """Return sections of the configuration, and what holds them, as plain values."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value
-
-
-def pick(section: BaseModel, *keys: str) -> dict[str, Any]:
-    """Return the named keys of a section as plain values."""
-    return {key: plain(getattr(section, key)) for key in keys}
-
-
-def without(section: BaseModel, *keys: str) -> dict[str, Any]:
-    """Return a section as plain values, without the named keys."""
-    return {key: value for key, value in plain(section).items() if key not in keys}
-
-
-def parameter(**values: Any) -> dict[str, Any]:
-    """Return what a rule reads of the configuration as one canonical dictionary: plain JSON types, sorted keys."""
-    canonical: dict[str, Any] = json.loads(json.dumps(plain(values), sort_keys=True))
-    return canonical
 
 
 def unique(files: Iterable[str]) -> list[str]:
@@ -112,6 +83,16 @@ class Project:
                 if printed in taken:
                     refuse(f"{key}.title", f"'{printed}' is also the printed name of {taken[printed]}; change one")
                 taken[printed] = f"'{key}'"
+
+    # What a job reads of one corpus or experiment and of nothing else
+
+    def of_corpus(self, kind: type[Section]) -> Callable[[InCorpus], dict[str, Any]]:
+        """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
+        return lambda key: canonical(handed(kind, self.config.corpora[key.corpus]))
+
+    def of_experiment(self, kind: type[Section]) -> Callable[[InExperiment], dict[str, Any]]:
+        """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
+        return lambda key: canonical(handed(kind, self.experiment(key)))
 
     def experiment(self, key: InExperiment) -> Experiment:
         """Return the experiment that a job or file belongs to."""
@@ -365,10 +346,6 @@ class Project:
     def sources(self, key: InExperiment, encoder: str) -> str:
         """Return the human texts of the clients that remain, in the space of an encoder."""
         return self._remaining(key, f"embeddings/{encoder}")
-
-    def withdrawn_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return which clients withdrew."""
-        return parameter(**pick(self.experiment(key), "withdrawn"))
 
     def documents(self, key: InExperiment) -> str:
         """Return the documents of an experiment's corpus."""

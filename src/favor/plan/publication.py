@@ -9,8 +9,9 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.numbers import NUMBER_TABLES
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
+from favor.plan.handing import parameter, plain, without
 from favor.plan.keys import Run, SweepTable, Table
-from favor.plan.project import Project, parameter, plain, unique, without
+from favor.plan.project import Project, unique
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables

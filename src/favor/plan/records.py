@@ -6,8 +6,9 @@ from typing import Any
 
 from favor.federation.method import Plan, needs_shared, plan_values
 from favor.federation.record import run_check
+from favor.plan.handing import parameter, without
 from favor.plan.keys import InExperiment, Run
-from favor.plan.project import Project, parameter, unique, without
+from favor.plan.project import Project, unique
 from favor.plan.training import Training
 
 

@@ -11,6 +11,7 @@ from favor.federation.canaries import repeats_by_client
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
+from favor.plan.handing import parameter, pick, plain
 from favor.plan.keys import (
     AfterRound,
     Batch,
@@ -22,7 +23,7 @@ from favor.plan.keys import (
     Run,
     SharedJob,
 )
-from favor.plan.project import Project, parameter, pick, plain, unique
+from favor.plan.project import Project, unique
 
 CANARY = "-canary"  # ends the name of a track whose clients' texts carry planted secrets
 

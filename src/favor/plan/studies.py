@@ -11,8 +11,9 @@ from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
+from favor.plan.handing import parameter, pick, without
 from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
-from favor.plan.project import Project, alternatives, parameter, pick, without
+from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
 
 TRANSFER_TABLE = "asce-scale-transfer"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from favor.config.section import refuse
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
+from favor.plan.handing import parameter, pick
 from favor.plan.keys import InSweep, SweepLabel, Table
-from favor.plan.project import Project, parameter, pick, unique
+from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
 from favor.scores.metric import families_of
+from favor.settings.section import refuse
 
 
 class Sweeps:

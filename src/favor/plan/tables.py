@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.config.section import refuse
 from favor.config.sweeps import Sweep
 from favor.encoders.availability import absent_encoders
 from favor.federation.factors import change_output
@@ -18,10 +17,12 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
+from favor.plan.handing import parameter
 from favor.plan.keys import InExperiment, OfLabel, OfTable
-from favor.plan.project import Project, parameter
+from favor.plan.project import Project
 from favor.plan.records import Records
 from favor.plan.studies import Studies
+from favor.settings.section import refuse
 from favor.tables.cautions import prints_style
 from favor.tables.specs import TableSpec, load_spec, spec_module
 

@@ -13,6 +13,7 @@ from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
+from favor.plan.handing import parameter, pick, without
 from favor.plan.keys import (
     Batch,
     GenerationPart,
@@ -24,7 +25,7 @@ from favor.plan.keys import (
     Run,
 )
 from favor.plan.paths import Template
-from favor.plan.project import alternatives, parameter, pick, unique, without
+from favor.plan.project import alternatives, unique
 from favor.plan.shared import SharedTraining
 
 

@@ -12,12 +12,18 @@ FILES = {
     "favor/__init__.py": '"""Package."""\n',
     "favor/foundation/__init__.py": "",
     "favor/foundation/tables.py": "class Column:\n    pass\n",
+    "favor/settings/__init__.py": "",
+    "favor/settings/section.py": "class Section:\n    pass\ndef key(default, meaning, **bounds):\n    return default\n",
     "favor/scores/__init__.py": "",
     "favor/scores/auc.py": "from favor.ground import add\ndef auc(x):\n    'Doc.'\n    return add(x, 1)\n",
     "favor/scores/other.py": "VALUE = 1\ndef score():\n    return 2\n",
     "favor/ground.py": "def add(a, b):\n    return a + b\n\n\ndef unused():\n    return 1\n",
     "favor/again.py": "from favor.ground import add\n",
 }
+KEY = (
+    "from favor.settings.section import Section, key\n"
+    "class Drawing(Section):\n    draws: Annotated[int, 5] = key(3, 'its words', ge=1)\nprint(Drawing())"
+)
 
 
 class Files:
@@ -256,6 +262,11 @@ def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
         ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'a'", "'b'", True),
         ("from favor.foundation.tables import Column\nprint(Column('a', 1, '', 'x').meaning)", "'x'", "'y'", True),
         ("Column('a', 'b', 'c', 'd')", "'d'", "'e'", True),  # another class
+        (KEY, "its words", "its meaning", False),
+        (KEY, "ge=1", "ge=2", False),
+        (KEY, "Annotated[int, 5]", "Annotated[int, 6]", False),
+        (KEY, "key(3", "key(4", True),
+        (KEY, "draws", "samples", True),
         ("import numpy as np\nnp.mean(x)", "numpy as np", "cupy as np", True),
     ],
 )

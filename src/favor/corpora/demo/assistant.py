@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 from favor.corpora.demo.vocabulary import SUBJECTS, Subject
+from favor.corpora.settings import DemoAssistant
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed
@@ -44,20 +44,10 @@ CLOSINGS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AssistantSettings:
-    """``texts`` texts of ``minimum_sentences`` to ``maximum_sentences`` sentences."""
-
-    texts: int = 600
-    minimum_sentences: int = 5
-    maximum_sentences: int = 14
-    seed: int = 2026
-
-
-def write_assistant(path: Path, settings: AssistantSettings) -> None:
+def write_assistant(path: Path, settings: DemoAssistant) -> None:
     """Write one column ``text`` to ``path`` (CSV, UTF-8); the same settings give the same bytes."""
-    if not 0 < settings.minimum_sentences <= settings.maximum_sentences:
-        raise UserError("demo: 'minimum_sentences' must be at least 1 and at most 'maximum_sentences'")
+    if settings.minimum_sentences > settings.maximum_sentences:
+        raise UserError("demo: 'minimum_sentences' must be at most 'maximum_sentences'; lower it")
     content = io.StringIO(newline="")
     writer = csv.writer(content, lineterminator="\n")
     writer.writerow(("text",))
@@ -67,7 +57,7 @@ def write_assistant(path: Path, settings: AssistantSettings) -> None:
     write_text(content.getvalue(), path)
 
 
-def _text(generator: random.Random, settings: AssistantSettings) -> str:
+def _text(generator: random.Random, settings: DemoAssistant) -> str:
     subject = SUBJECTS[generator.choice(tuple(SUBJECTS))]
     wanted = generator.randint(settings.minimum_sentences, settings.maximum_sentences)
     templates = [generator.choice(OPENINGS) if generator.random() < 0.7 else generator.choice(BODIES)]

@@ -6,15 +6,13 @@ import csv
 import io
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from favor.corpora.demo.habits import Habits, draw_habits
 from favor.corpora.demo.sentences import Voice
 from favor.corpora.demo.vocabulary import EVERYDAY, SUBJECTS, TOPICS
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.foundation.errors import UserError
+from favor.corpora.settings import DemoCorpus
 from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed
 
@@ -28,40 +26,8 @@ SIGNS = (
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August")
 
 
-@dataclass(frozen=True)
-class DemoSettings:
-    """``authors`` with ``minimum_posts`` to ``maximum_posts`` posts of ``minimum_words`` to ``maximum_words`` words.
-
-    Posts by rank fall off as rank^-``volume_alpha``, ranks shuffled over the authors. ``tiny_authors`` more have
-    three posts each (too few to be split), and ``shared_pairs`` more pairs of accounts share six posts. Authors have
-    one of the first ``topics`` topics each, or the unknown one.
-    ``shape``: blog posts as the Kaggle CSV has them, or stories that answer writing prompts, as the reader ``mythos``
-    takes them (author, prompt, text; no topic).
-    """
-
-    shape: Literal["blog", "mythos"] = "blog"
-
-    authors: int = 48
-    minimum_posts: int = 40
-    maximum_posts: int = 330
-    minimum_words: int = 60
-    maximum_words: int = 300
-    volume_alpha: float = 0.7
-    tiny_authors: int = 2
-    shared_pairs: int = 1
-    topics: int = len(TOPICS)
-    seed: int = 2026
-
-
-def write_demo(path: Path, settings: DemoSettings) -> None:
-    """Write the demo corpus of ``settings`` to ``path`` (CSV, UTF-8); the same settings give the same bytes.
-
-    Raises ``UserError`` where the settings contradict each other.
-    """
-    if not 0 < settings.minimum_posts <= settings.maximum_posts or settings.authors < 1:
-        raise UserError("demo: 'minimum_posts' must be at least 1 and at most 'maximum_posts', 'authors' at least 1")
-    if not 0 < settings.minimum_words <= settings.maximum_words:
-        raise UserError("demo: 'minimum_words' must be at least 1 and at most 'maximum_words'")
+def write_demo(path: Path, settings: DemoCorpus) -> None:
+    """Write the demo corpus of ``settings`` to ``path`` (CSV, UTF-8); the same settings give the same bytes."""
     content = io.StringIO(newline="")
     writer = csv.writer(content, lineterminator="\n")
     if settings.shape == "mythos":
@@ -73,7 +39,7 @@ def write_demo(path: Path, settings: DemoSettings) -> None:
     write_text(content.getvalue(), path)
 
 
-def post_counts(settings: DemoSettings) -> list[int]:
+def post_counts(settings: DemoCorpus) -> list[int]:
     """Return the number of posts of each author: rank^-alpha of the most, never under the least, shuffled."""
     counts = [
         max(settings.minimum_posts, round(settings.maximum_posts * rank**-settings.volume_alpha))
@@ -89,7 +55,7 @@ def topic_of(author: int, count: int = len(TOPICS)) -> str:
     return topics[author % len(topics)]
 
 
-def _rows(settings: DemoSettings) -> Iterator[tuple[str | int, ...]]:
+def _rows(settings: DemoCorpus) -> Iterator[tuple[str | int, ...]]:
     counts = post_counts(settings) + [3] * settings.tiny_authors
     for author, posts in enumerate(counts):
         yield from _author_rows(author, posts, settings, [])
@@ -101,7 +67,7 @@ def _rows(settings: DemoSettings) -> Iterator[tuple[str | int, ...]]:
             yield (*row[:-1], shared.pop()) if len(shared) > 6 else row
 
 
-def _stories(settings: DemoSettings) -> Iterator[tuple[str, str, str]]:
+def _stories(settings: DemoCorpus) -> Iterator[tuple[str, str, str]]:
     """Yield the same authors' posts as (author, prompt, story); somebody else wrote the prompt."""
     for number, row in enumerate(_rows(settings)):
         generator = random.Random(derive_seed(settings.seed, "demo writing prompt", number))
@@ -109,9 +75,7 @@ def _stories(settings: DemoSettings) -> Iterator[tuple[str, str, str]]:
         yield f"writer_{row[0]}", f"[WP] {voice.sentence()}", str(row[-1])
 
 
-def _author_rows(
-    author: int, posts: int, settings: DemoSettings, written: list[str]
-) -> Iterator[tuple[str | int, ...]]:
+def _author_rows(author: int, posts: int, settings: DemoCorpus, written: list[str]) -> Iterator[tuple[str | int, ...]]:
     """Yield the author's rows, dirt included; the texts are also appended to ``written``."""
     generator = random.Random(derive_seed(settings.seed, "demo author", author))
     habits = draw_habits(generator)
@@ -131,7 +95,7 @@ def _date(generator: random.Random) -> str:
     return f"{generator.randint(1, 28):02d},{generator.choice(MONTHS)},2004"
 
 
-def _post(habits: Habits, topic: str, settings: DemoSettings, generator: random.Random) -> str:
+def _post(habits: Habits, topic: str, settings: DemoCorpus, generator: random.Random) -> str:
     if topic == UNKNOWN_TOPIC:
         subject = generator.choice(tuple(SUBJECTS))
     else:

@@ -25,6 +25,10 @@ MESSAGES = {"Progress", "warnings.warn"}
 # The fields of a declared column that describe it, by position.
 DESCRIPTIONS = {2: "unit", 3: "meaning"}
 COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
+# What declares a key of the configuration, and how many of its arguments count: the default, which is what code that is
+# given no value computes with.
+# The others are the meaning and the bounds, which change no value that they allow.
+KEYS = {f"{PACKAGE}.settings.section": {"key": 1, "section": 1, "required": 0}}
 _INTERPRETED = ("ClassVar", "InitVar", "KW_ONLY")
 # Decorators that read no annotation and call a function with what it is given. Others may read its signature.
 _PLAIN = {
@@ -186,6 +190,15 @@ class _Index:
         texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         found.strings = [text for text in texts if text.isidentifier()]
         return found
+
+    def kept_of_key(self, value: ast.expr | None) -> list[ast.expr] | None:
+        """What counts of a call that declares a key of the configuration; None for anything else."""
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
+            return None
+        for target in self.imports.get(value.func.id, ()):
+            if target.name in KEYS.get(target.module, {}):
+                return value.args[: KEYS[target.module][target.name]]
+        return None
 
     def declares_columns(self, name: str) -> bool:
         """Whether ``name`` is the class of declared table columns here."""
@@ -356,9 +369,19 @@ class _Reader:
         for outside in (node.decorator_list, node.bases, node.keywords):
             self.read(outside, bound)
         plain = any(_root(decorator) in ("dataclass", "dataclasses") for decorator in node.decorator_list)
-        fields = [_without_annotation(item, plain) if isinstance(item, ast.AnnAssign) else item for item in node.body]
+        fields = [self._field(item, plain, bound) if isinstance(item, ast.AnnAssign) else item for item in node.body]
         # What a class binds is an attribute, whatever a function around it binds.
         self._body(fields, {**bound, **{name: None for name in _stored(node.body) if name in bound}}, silent)
+
+    def _field(self, node: ast.AnnAssign, plain: bool, bound: Scope) -> ast.stmt:
+        """A field of a class: of a key of the configuration its default alone, of others (annotation, value)."""
+        kept = self._module.kept_of_key(node.value)
+        if kept is None:
+            return _without_annotation(node, plain)
+        written, self._parts = self._parts, []  # the classes that it names are followed, and its bounds not written
+        self.read(node.annotation, bound)
+        self._parts = written
+        return ast.copy_location(ast.Assign([node.target], ast.Tuple(kept, ast.Load())), node)
 
     def _body(self, body: list[ast.stmt], bound: Scope, silent: bool) -> None:
         self.read(body[1:] if _is_text(body[0]) else body, bound, silent)

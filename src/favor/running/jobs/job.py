@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar, overload
 
 import threadpoolctl
 
 from favor.running.jobs.job_log import logged
+from favor.settings.section import Section
+
+Settings = TypeVar("Settings", bound=Section)
 
 
+@overload
+def job(snakemake: Any, settings: type[Settings]) -> AbstractContextManager[Settings]: ...
+@overload
+def job(snakemake: Any) -> AbstractContextManager[dict[str, Any]]: ...
 @contextmanager
-def job(snakemake: Any) -> Iterator[dict[str, Any]]:
-    """Run a script's work, and yield the rule's ``cfg`` (its configuration; empty if the rule has none).
+def job(snakemake: Any, settings: type[Section] | None = None) -> Iterator[Any]:
+    """Run a script's work, and yield the rule's ``cfg`` as the ``settings`` that the script reads.
 
     Raises as :func:`favor.running.jobs.job_log.logged` says.
     """
     _compute_as_configured(snakemake)
     with logged(snakemake):
-        yield dict(snakemake.params.get("cfg", None) or {})
+        cfg = dict(snakemake.params.get("cfg", None) or {})
+        yield cfg if settings is None else settings.model_validate(cfg)
 
 
 def _compute_as_configured(snakemake: Any) -> None:

@@ -1,0 +1,1 @@
+"""What the ``settings.py`` of every room is made of."""

@@ -1,0 +1,55 @@
+"""What a rule hands to its job."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from favor.plan.handing import canonical, handed
+from favor.settings.section import Section, key, section
+
+
+class Seeded(Section):
+    seed: int = key(1, "Seed.")
+
+
+class Half(Section):
+    rate: float = key(0.5, "Rate.")
+
+
+class Whole(Half):
+    steps: int = key(3, "Steps.")
+
+
+class Step(Seeded):
+    whole: Half = section(Half, "Half of it.")
+    folder: str
+
+
+class Everything(Seeded):
+    whole: Whole = section(Whole, "All of it.")
+    title: str = key("", "Name.")
+
+
+def test_a_job_is_handed_the_keys_of_its_class_and_no_others() -> None:
+    found = handed(Step, Everything(seed=7, title="x"), folder="here")
+    assert canonical(found) == {"folder": "here", "seed": 7, "whole": {"rate": 0.5}}
+    assert Step.model_validate(canonical(found)) == Step(seed=7, folder="here")
+
+
+def test_a_key_that_is_not_read_keeps_its_default() -> None:
+    assert canonical(handed(Seeded, Everything(seed=7), unread=("seed",))) == {"seed": 1}
+
+
+def test_a_key_is_given_once() -> None:
+    with pytest.raises(TypeError, match=r"Step\.folder is given by 0 sources"):
+        handed(Step, Everything())
+    with pytest.raises(TypeError, match=r"Seeded\.seed is given by 2 sources"):
+        handed(Seeded, Everything(), Seeded())
+    with pytest.raises(TypeError, match="Seeded has no title"):
+        handed(Seeded, Everything(), title="x")
+
+
+def test_a_job_refuses_what_its_class_has_not() -> None:
+    with pytest.raises(ValidationError, match="title"):
+        Seeded.model_validate({"seed": 1, "title": "x"})

@@ -1,0 +1,117 @@
+"""A setting is one class, in the room that uses it: no key and no default stands twice, and jobs read what they get."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import typing
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from favor.running.invalidation.fingerprint import source_code
+from favor.settings.section import Section
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE, SCRIPTS = ROOT / "src", ROOT / "workflow" / "scripts"
+
+
+def rooms() -> list[str]:
+    return [path.parent.name for path in sorted((SOURCE / "favor").glob("*/settings.py"))]
+
+
+def sections(room) -> list[type[Section]]:
+    module = importlib.import_module(f"favor.{room}.settings")
+    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Section)]
+    return [value for value in found if value.__module__ == module.__name__]
+
+
+def own_keys(kind) -> dict[str, str]:
+    """The keys that a class declares itself, each with its meaning; those that only hold sections are no settings."""
+    fields = {name: field for name, field in kind.model_fields.items() if name in vars(kind).get("__annotations__", {})}
+    return {name: str(field.description) for name, field in fields.items() if not held(field.annotation)}
+
+
+def held(annotation) -> list[type[Section]]:
+    """The sections that a key holds."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return [annotation]
+    return [found for option in typing.get_args(annotation) for found in held(option)]
+
+
+def test_no_key_stands_in_two_classes() -> None:
+    said = defaultdict(list)
+    for room in rooms():
+        for kind in sections(room):
+            for name, meaning in own_keys(kind).items():
+                said[name, meaning].append(f"{room}.{kind.__name__}")
+    assert {key: classes for key, classes in said.items() if len(classes) > 1 and key[1] != "None"} == {}
+
+
+@cache
+def classes(path) -> list[ast.ClassDef]:
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_no_default_of_a_key_is_said_again(room) -> None:
+    """No other class and no function of the room gives a key of its settings a default of its own."""
+    keys = {name for kind in sections(room) for name, meaning in own_keys(kind).items() if meaning != "None"}
+    again = []
+    for path in (SOURCE / "favor" / room).rglob("*.py"):
+        if path.name == "settings.py":
+            continue
+        for node in classes(path):
+            fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None]
+            again += [f"{path.stem}.{node.name}.{ast.unparse(one.target)}" for one in fields if said_again(one, keys)]
+    assert again == []
+
+
+def said_again(field, keys) -> bool:
+    plain = isinstance(field.value, ast.Constant) and field.value.value in (None, False, "")
+    return ast.unparse(field.target) in keys and not plain
+
+
+def jobs() -> Iterator[tuple[str, str, str]]:
+    """Script, module and class of the settings that each script is handed."""
+    for path in sorted(SCRIPTS.glob("*.py")):
+        tree = ast.parse(path.read_text())
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        modules = {alias.name: node.module for node in imports for alias in node.names}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "job" and len(node.args) == 2:
+                name = ast.unparse(node.args[1])
+                yield path.stem, str(modules[name]), name
+
+
+@cache
+def attributes(path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+
+
+def names_read(script) -> set[str]:
+    """Attributes that a script reads, and the modules that it can reach."""
+    path = SCRIPTS / f"{script}.py"
+    modules = {module for module, _ in source_code(SOURCE).reachable(path) if module.startswith("favor.")}
+    files = [SOURCE.joinpath(*module.split(".")).with_suffix(".py") for module in modules]
+    return attributes(path).union(*(attributes(file) for file in files if file.is_file()))
+
+
+def leaves(kind) -> Iterator[str]:
+    for name, field in kind.model_fields.items():
+        inner = held(field.annotation)
+        yield name
+        for one in inner:
+            yield from leaves(one)
+
+
+def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:
+    handed = list(jobs())
+    assert len(handed) > 10
+    for script, module, name in handed:
+        kind = getattr(importlib.import_module(module), name)
+        assert set(leaves(kind)) - names_read(script) == set(), script
