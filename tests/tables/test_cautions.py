@@ -98,7 +98,7 @@ def test_the_report_names_it_before_the_headline(report, retrieval, tmp_path) ->
     write_html_report(tmp_path / "report.html", named)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.index("Caution: MiniLM does not separate") < page.index("The headline.")
-    source = latex_source(named)
+    source, _ = latex_source(named)
     assert source.index("Caution: MiniLM does not separate") < source.index("The headline.")
 
 

@@ -88,7 +88,6 @@ def test_pages_show_the_paper_beside_ours(cells) -> None:
     tex = latex_table(spec, cells)
     assert r"[$-$0.050, 0.250]" in tex
     assert "[0.078, 0.170]" not in tex
-    assert r"{\tiny paper [0.078, 0.170]}" in latex_table(spec, cells, paper=True)
 
 
 def test_agreement_is_of_the_differences() -> None:

@@ -133,7 +133,7 @@ def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path, report) -> None
     experiment = replace(report.experiments[0], tables=[*report.experiments[0].tables, empty])
     write_html_report(tmp_path / "report.html", replace(report, experiments=[experiment]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    source = latex_source(replace(report, experiments=[experiment]))
+    source, _ = latex_source(replace(report, experiments=[experiment]))
     assert page.count(f"<p>Nothing to show: {NO_RESPONSES}.</p>") == 1
     assert "Nothing to show: no response files yet; give annotators the pages" in source
     assert "Vote accuracy is over" not in page + source  # its caption

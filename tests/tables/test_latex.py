@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.pdf import compile_latex, latex_source
+from favor.report.pdf import compile_latex
 from favor.running.jobs.environment import latex_available
 from favor.tables.build import build_table
 from favor.tables.context import Context
@@ -25,7 +25,7 @@ needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not 
 def test_marks_deviations_and_notes(scores, context) -> None:
     spec = printed_spec("phase1-ablation-full-meanstd")
     context = dataclasses.replace(context, settings={"favor": {"alignment": True, "private_residual": True}})
-    source = latex_table(spec, build_table(spec, scores, context), note="Experiment demo.")
+    source = latex_table(spec, build_table(spec, scores, context))
     assert r"\favorbest{0.400}" in source
     assert r"\favorsecond{0.360}" in source
     assert r"\scriptsize $\pm$ 0.010" in source
@@ -36,7 +36,6 @@ def test_marks_deviations_and_notes(scores, context) -> None:
     assert r"(a): does not apply to this method." in source
     assert r"(b): assistant\_score was not computed in experiment demo." in source
     assert "own continuations" not in source
-    assert "own continuations" in latex_table(spec, build_table(spec, scores, context), controls=True)
 
 
 def test_numbers_align_at_the_point() -> None:
@@ -86,22 +85,6 @@ def test_daggers_and_sections(scores, context) -> None:
     assert "dagger" not in latex_table(spec, build_table(spec, scores, without))
 
 
-def test_the_papers_values_below_ours(scores, context) -> None:
-    spec = printed_spec("asce-b-audit")
-    cells = build_table(spec, scores, context, load_paper_values(spec.label))
-    # ours 0.400 minus the paper's 0.403
-    source = latex_table(spec, cells, paper=True)
-    assert re.search(r"^FAVoR & .*0\.400.*\{\\tiny paper 0\.403 \(\$-\$0\.003\)\}", source, flags=re.MULTILINE)
-    assert "paper 0.403" not in latex_table(spec, cells)
-
-
-def test_every_deviation_as_the_page_prints_it(scores, context) -> None:
-    spec = printed_spec("main_federated_results")
-    cells = build_table(spec, scores, context)
-    assert r"0.320 $\pm$ 0.010" in latex_table(spec, cells, deviations=True)
-    assert r"$\pm$" not in latex_table(spec, cells)
-
-
 def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -> None:
     wide = latex_table(
         printed_spec("main_federated_results"), build_table(printed_spec("main_federated_results"), scores, context)
@@ -121,7 +104,7 @@ def test_every_table_compiles_with_hostile_text(tmp_path, scores, context, hosti
     for label in available():
         spec = printed_spec(label)
         cells = build_table(spec, scores, odd, load_paper_values(label))
-        bodies.append(latex_table(spec, cells, hostile, controls=True, deviations=True, paper=True))
+        bodies.append(latex_table(spec, cells))
     packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
     source = tmp_path / "tables.tex"
     # Pages are cleared so that LaTeX's limit of waiting floats is not what is tested.
@@ -150,24 +133,6 @@ def test_a_name_is_text_wherever_a_line_begins(scores, context, tmp_path, title)
         pdf = compile_latex(document)
         text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
         assert title in " ".join(text.split())
-
-
-@needs_latex
-def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path, report) -> None:
-    if shutil.which("dpkg") is None:
-        pytest.skip("not a Debian machine")
-    bare = dataclasses.replace(report.experiments[0], figures=())
-    source = tmp_path / "report.tex"
-    source.write_text(latex_source(dataclasses.replace(report, figures=(), experiments=[bare])), encoding="utf-8")
-    compile_latex(source)
-    assert not re.search(r"\d+pk>", (tmp_path / "report.log").read_text(errors="replace"))
-    inputs = set(
-        re.findall(r"^INPUT (/usr/share/\S+\.(?:sty|cls|pfb|tfm|def))$", (tmp_path / "report.fls").read_text(), re.M)
-    )
-    assert inputs
-    owners = subprocess.run(["dpkg", "-S", *sorted(inputs)], capture_output=True, text=True, check=False).stdout
-    found = {line.partition(":")[0] for line in owners.splitlines()}
-    assert found <= {"texlive-base", "texlive-binaries", "texlive-latex-base", "texlive-latex-recommended"}
 
 
 def test_a_users_own_table(scores, context) -> None:

@@ -53,12 +53,14 @@ class Publication:
         return list(self.report_files().values())
 
     def report_tables(self, key: object = None) -> list[str]:
-        """Return the cells of every table."""
-        return [*self.tables.files("parquet"), *self.sweeps.table_files("parquet")]
+        """Return the cells of every table, and what the PDF inputs of it."""
+        kinds = ("parquet", *(("tex",) if self.latex else ()))
+        return [*self.tables.files(*kinds), *self.sweeps.table_files(*kinds)]
 
     def report_figures(self, key: object = None) -> list[str]:
-        """Return every figure of an experiment or a sweep."""
-        return [*self.figures.files("svg"), *self.sweeps.figures("svg")]
+        """Return every figure of an experiment or a sweep, for the page and for the PDF."""
+        kinds = ("svg", *(("pdf",) if self.latex else ()))
+        return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
 
     def _corpora(self) -> list[str]:
         """Return the corpora of the experiments that the report shows."""

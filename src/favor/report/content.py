@@ -1,4 +1,4 @@
-"""What a report holds, apart from how it is set: the HTML and the PDF writer read the same values.
+"""What a report holds, apart from how it is set: the HTML page and the PDF read the same values.
 
 Nothing here names an author or quotes a text: clients are anonymous (client_001 onwards).
 """
@@ -132,6 +132,12 @@ def by_section(tables: Sequence[ReportTable]) -> list[tuple[str, list[ReportTabl
     for table in tables:
         groups[table.spec.section].append(table)
     return [(section, found) for section, found in groups.items() if found]
+
+
+def table_file(experiment: ExperimentReport, table: ReportTable, kind: str) -> str:
+    """Return the path of a table's file of a kind (parquet, tex, html) from the report's folder."""
+    folder = experiment.name if experiment.kind == "Experiment" else f"sweeps/{experiment.name}"
+    return f"{folder}/tables/{table.spec.label}.{kind}"
 
 
 def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:

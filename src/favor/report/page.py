@@ -24,6 +24,7 @@ from favor.report.content import (
     flat_settings,
     nothing_to_show,
     statement,
+    table_file,
     table_note,
 )
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
@@ -175,9 +176,8 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> list[str]:
 
 def _files(experiment: ExperimentReport, table: ReportTable, identifier: str) -> str:
     """Links to a table's files, which lie beside the report."""
-    folder = f"{experiment.name}/tables" if experiment.kind == "Experiment" else f"sweeps/{experiment.name}/tables"
-    name = html_text(f"{folder}/{table.spec.label}")
-    links = " · ".join(f'<a href="{name}.{kind}">{kind}</a>' for kind in ("parquet", "tex", "html"))
+    kinds = ("parquet", "tex", "html")
+    links = " · ".join(f'<a href="{html_text(table_file(experiment, table, kind))}">{kind}</a>' for kind in kinds)
     return f'<p class="files" data-of="of-{identifier}" data-name="{html_text(table.spec.label)}">Files: {links}</p>'
 
 

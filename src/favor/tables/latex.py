@@ -1,4 +1,4 @@
-"""Table cells as booktabs LaTeX: the files of tables, and what the report prints of them.
+"""Table cells as booktabs LaTeX.
 
 Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended).
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
 from favor.paper.names import SEPARATOR
 from favor.tables.build import is_control
 from favor.tables.cell_table import rows_of_cells
-from favor.tables.cells import printed_deviation, printed_paper
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
@@ -25,71 +24,31 @@ PACKAGES = ("booktabs", "graphicx", "amssymb")
 MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
 SENTENCES = r"p{0.66\textwidth}"  # a column of sentences
 NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
+# A panel, its cells, the columns of its tabular, its header line and its other lines.
+_Panel = tuple[Panel, pd.DataFrame, str, str, Sequence[str]]
 PAGE_ROWS = 50  # rows of a page that leaves room for the panels' titles, the notes and the caption
 
 
-def latex_table(
-    spec: TableSpec,
-    cells: pd.DataFrame,
-    note: str = "",
-    controls: bool | None = None,
-    deviations: bool = False,
-    paper: bool = False,
-) -> str:
+def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
     """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
 
     Panels that together are taller than a page go on in a further environment; the last has the notes and the caption.
 
     Marked cells are set by ``\\favorbest`` and ``\\favorsecond``, which a document may define for itself. A dash
     carries a letter whose reason stands below the table.
-
-    note: sentence added to the caption, such as which run made the numbers.
-    controls: prints control rows, below a rule; by default what the specification says.
-    deviations: prints every deviation, not only those of the specification's columns, as the HTML table does.
-    paper: prints the paper's value, and ours minus it, below ours.
     """
     if spec.every_metric:  # too long for one page: an environment per panel
         return "\n".join(
             latex_table(
                 replace(spec, label=f"{spec.label}-{number}", panels=(panel,), every_metric=False),
-                *(cells[cells["panel"] == panel.title], note, controls, deviations, paper),
+                cells[cells["panel"] == panel.title],
             )
             for number, panel in enumerate(spec.panels, start=1)
         )
-    return _environment(spec, table_parts(spec, cells, note, controls, deviations, paper))
-
-
-@dataclass(frozen=True)
-class TableParts:
-    """A table in LaTeX, apart from its environment.
-
-    panels: (title as plain text, its cells, columns of a tabular, header line, further lines) per panel.
-    notes, caption: plain text.
-    """
-
-    panels: Sequence[tuple[Panel, pd.DataFrame, str, str, Sequence[str]]]
-    notes: Sequence[str]
-    caption: str
-
-
-def table_parts(
-    spec: TableSpec,
-    cells: pd.DataFrame,
-    note: str = "",
-    controls: bool | None = None,
-    deviations: bool = False,
-    paper: bool = False,
-) -> TableParts:
-    """Return what :func:`latex_table` sets, for an environment of another kind."""
-    shown = (
-        cells
-        if (spec.controls if controls is None else controls)
-        else cells[~cells["row"].map(is_control).astype(bool)]
-    )
+    shown = cells if spec.controls else cells[~cells["row"].map(is_control).astype(bool)]
     reasons = footnotes(shown)
     notes = [*mark_notes(shown), *row_notes(spec, shown)]
     notes += [f"({letter(number)}): {reason}." for reason, number in reasons.items()]
-    caption = " ".join(filter(None, (spec.caption, note)))
     numbers = shown[shown["value"].notna()].groupby(["panel", "column"])["text"].agg(list)
     widest = {
         place: (max(map(_digits, texts)), any(map(_negative, texts)))
@@ -98,23 +57,18 @@ def table_parts(
     }
 
     def text(cell: dict, column: Column) -> str:
-        column = spec.column_in(cell["row"], column)
-        own = _cell(cell, column, reasons, deviations)
+        own = _cell(cell, spec.column_in(cell["row"], column), reasons)
         place = cell["panel"], cell["column"]
         if place in widest and not math.isnan(cell["value"]):
             own = _lead(cell["text"], *widest[place]) + own
-        beside, difference = printed_paper(cell, column) if paper else ("", "")
-        if not beside:
-            return own
-        difference = f" ({difference})" if difference else ""
-        return _stacked([own, rf"{{\tiny paper {escape(minus(beside + difference))}}}"], "c")
+        return own
 
     panels = [(panel, shown[shown["panel"] == panel.title]) for panel in spec.panels]
-    return TableParts([(panel, own, *_lines(spec, panel, own, text)) for panel, own in panels], notes, caption)
+    return _environment(spec, [(panel, own, *_lines(spec, panel, own, text)) for panel, own in panels], notes)
 
 
-def _environment(spec: TableSpec, parts: TableParts) -> str:
-    width = max((_width(spec, panel, cells) for panel, cells, *_ in parts.panels), default=0)
+def _environment(spec: TableSpec, panels: Sequence[_Panel], notes: Sequence[str]) -> str:
+    width = max((_width(spec, panel, cells) for panel, cells, *_ in panels), default=0)
     sentences = any(column.wide for panel in spec.panels for column in panel.columns)
     kind = "table*" if sentences or width > NARROW else "table"
     begin = [
@@ -126,7 +80,7 @@ def _environment(spec: TableSpec, parts: TableParts) -> str:
     ]
     lines = [f"% {spec.label}: needs {', '.join(PACKAGES)}", *MARKS, *begin]
     rows = 0
-    for panel, cells, columns, head, body in parts.panels:
+    for panel, cells, columns, head, body in panels:
         rows += cells["row"].nunique()
         if rows > PAGE_ROWS and panel is not spec.panels[0]:  # what is taller than a page would run off it
             lines += [rf"\end{{{kind}}}", *begin]
@@ -145,8 +99,8 @@ def _environment(spec: TableSpec, parts: TableParts) -> str:
             r"\end{tabular}%",
             "}",
         ]
-    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in parts.notes]
-    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(parts.caption)}}}", rf"\label{{tab:{spec.label}}}"]
+    lines += [rf"\par\vspace{{2pt}}{{\raggedright\scriptsize {escape(text)}\par}}" for text in notes]
+    lines += [rf"\caption[{{{escape(spec.title)}}}]{{{escape(spec.caption)}}}", rf"\label{{tab:{spec.label}}}"]
     lines.append(rf"\end{{{kind}}}")
     return "\n".join(lines) + "\n"
 
@@ -230,7 +184,7 @@ def _lead(text: str, digits: int, negative: bool) -> str:
     return sign + (rf"\phantom{{{'0' * missing}}}" if missing else "")
 
 
-def _cell(cell: dict, column: Column, reasons: dict[str, int], deviations: bool) -> str:
+def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.
@@ -238,8 +192,6 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int], deviations: bool)
         return ragged + escape(cell["text"]) + sign
     sign = sign and rf"\rlap{{{sign}}}"  # takes no room, so that the column aligns
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
-    if deviations:
-        deviation = printed_deviation(cell, column)
     wrap = {"best": r"\favorbest{%s}", "second": r"\favorsecond{%s}", "": "%s"}[cell["mark"]]
     if deviation and column.deviation == "stacked":
         return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
