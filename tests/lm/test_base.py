@@ -13,6 +13,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.chat import ChatTokens
+from favor.lm.checks import check_head, check_pieces
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, factor_name, initial_state
 from favor.lm.settings import LoraSettings, TrainingSettings
@@ -34,6 +35,24 @@ def test_base_is_frozen_and_plain(base) -> None:
     assert base.hidden_size == 32
     text = "so i went to the store <|endoftext|> today"
     assert base.tokenizer.decode(base.tokenizer.encode(text)) == text
+
+
+def test_checks_leave_the_model_and_the_generator_as_they_were(base) -> None:
+    """No fingerprint holds them: what they changed would change results that nobody makes again."""
+
+    def state() -> tuple:
+        kept = {name: value.clone() for name, value in base.model.state_dict().items()}
+        modes = [module.training for module in base.model.modules()]
+        hooks = [len(module._forward_pre_hooks) + len(module._forward_hooks) for module in base.model.modules()]
+        return kept, modes, hooks, base.model.config.to_dict(), torch.get_rng_state(), torch.get_num_threads()
+
+    before = state()
+    check_pieces("m", base.model, base.final_states, base.dtype)
+    check_head("m", base.model, base.final_states)
+    after = state()
+    assert all(torch.equal(before[0][name], after[0][name]) for name in before[0])
+    assert torch.equal(before[4], after[4])
+    assert (before[1:4], before[5]) == (after[1:4], after[5])
 
 
 def refusal(source, **options) -> str:

@@ -6,8 +6,12 @@ three dry runs confirm.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,6 +190,17 @@ def test_files_that_are_handed_over_otherwise_rerun_the_job(project, file, old, 
     assert planned[rule] > 0
     assert planned["make_table"] > 0
     assert not EVERYTHING_PER_METHOD & planned.keys()
+
+
+def test_no_job_overlooks_two_files_that_change_places_or_a_list_that_is_reversed(project) -> None:
+    """Every pair of named inputs and outputs of every job, every list: Snakemake would make the job again for each."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.workflow.handing_over"]
+    done = subprocess.run(command, cwd=project.folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    found = json.loads(done.stdout)
+    assert found["overlooked"] == []
+    assert found["mutations"] > 1000
+    assert len(found["rules"]) > 35, found["rules"]
 
 
 def test_swapped_values_of_two_keys_are_seen(project) -> None:

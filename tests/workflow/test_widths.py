@@ -13,8 +13,8 @@ from tests.shortest import finished_run, fresh_project  # noqa: F401 - a fixture
 
 TARGET = "results/short/seed1/favor/generations.parquet"
 # There is no GPU here: the decoder raises CUDA's error for more than three rows, wherever it is called.
-WHOLE = "    _check_head(base)\n    return base\n"
-SMALL = """    _check_head(base)
+WHOLE = "    check_head(source, model, base.final_states)\n    return base\n"
+SMALL = """    check_head(source, model, base.final_states)
 
     def refuse(module, arguments, options):
         rows = options["input_ids"]

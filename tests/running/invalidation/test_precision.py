@@ -20,6 +20,7 @@ from favor.running.invalidation.source_index import modules_below
 HANDED_TO_JOBS = {
     *("favor.running.invalidation.code_check", "favor.running.folder.occupancy"),
     *("favor.running.jobs.job_log", "favor.running.jobs.progress", "favor.foundation.names"),
+    "favor.lm.checks",
 }
 
 # Scripts that load a plug-in by its name, and what they read of it.
@@ -106,6 +107,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
             "def new(path: Path) -> int:\n    return 1\n\n\ndef write_text(",
         ),
         ("src/favor/running/jobs/job_log.py", "the job goes on without its log", "the job goes on"),
+        ("src/favor/lm/checks.py", "rounding = 1e-3", "rounding = 2e-3"),
         ("src/favor/running/folder/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
         ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
         ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
@@ -206,7 +208,7 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
                     kept.add(f"{path.stem}:{ast.unparse(node.type)}")
     # These print the words and end the job, or a command, or fill the page of 'check', which nothing reads; the last
     # refuses a configuration with them.
-    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing"}
+    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing", "variances"}
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 

@@ -193,6 +193,26 @@ def test_an_upload_of_a_alone_is_read_beside_its_owners_b(base, first, learned, 
     assert (best["client"] == best["candidate"]).all()
 
 
+# Which factors an upload holds: of all, of FedSA-LoRA, of FFA-LoRA.
+SENT = ({"A", "B"}, {"A"}, {"B"})
+
+
+@pytest.mark.parametrize("sent", SENT, ids="".join)
+def test_a_planted_leak_shows_whatever_is_uploaded(base, first, learned, fresh, sent) -> None:
+    """Every upload was learned from its owner's texts, so that the sender of each is the client whom it fits best."""
+    if sent == {"A"}:
+        run = halves(first, learned)[1]
+    else:
+        deltas = {
+            client: {key: value for key, value in delta.items() if any(f".lora_{half}." in key for half in sent)}
+            for client, delta in learned.uploads[0].items()
+        }
+        run = dataclasses.replace(learned, uploads=[deltas])
+    (found,) = sender_scores(losses(base, run, fresh), "upload")
+    best = found.loc[found.groupby("client")["score"].idxmax()]
+    assert (best["client"] == best["candidate"]).all()
+
+
 @pytest.mark.parametrize("name", METHODS.names())
 def test_no_method_is_audited_by_reading_the_base_model(first, name) -> None:
     """What the audit reads of an upload computes something: the leak of any method that is audited can show."""
@@ -201,6 +221,7 @@ def test_no_method_is_audited_by_reading_the_base_model(first, name) -> None:
         return  # not audited
     ends = {key: np.ones_like(value) for key, value in first.items()}
     delta = {key: value for key, value in ends.items() if stage.sends(key)}
+    assert {half for half in "AB" if any(f".lora_{half}." in key for key in delta)} in SENT  # a leak of each is planted
     kept = [] if change_output(stage.trains, stage.uploads) else [{"client_001": ends}]
     state = Trajectory([first, first], [{"client_001": delta}], {}, LORA, kept=kept).uploaded(0, "client_001")
     assert any(np.any(value) for key, value in state.items() if ".lora_B." in key)

@@ -22,6 +22,7 @@ from favor.running.invalidation.source_index import modules_below
 EXEMPT = {
     "favor.foundation.errors": "the class of an error that ends the job",
     "favor.foundation.names": "hints in the words of errors",
+    "favor.lm.checks": "refusals of a base model, which leave it as it was",
     "favor.running": "an empty package",
     "favor.running.folder.clock": "times of files, put right before any job starts",
     "favor.running.invalidation.code_check": "ends a job whose code is not what was planned",
