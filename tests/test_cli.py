@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from favor import cli
 
@@ -78,3 +79,41 @@ def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, 
     monkeypatch.setattr(sys, "argv", ["favor", "check"])
     with pytest.raises(SystemExit, match="no Snakefile here"):
         cli.main()
+
+
+@pytest.mark.parametrize("folder", ["007", "123", "1e3", "[a]", "{x: 1}", "yes", "a: b", "results"])
+def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:
+    """Snakemake reads values of --config as YAML, in which 007 is the number 7."""
+    started = []
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions"])
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, check: started.append(command) or subprocess.CompletedProcess(command, 0)
+    )
+    with pytest.raises(SystemExit):
+        cli.main()
+    (command,) = started
+    values = command[command.index("--config") + 1 : command.index("--")]
+    read = {key: yaml.safe_load(value) for key, _, value in (pair.partition("=") for pair in values)}
+    assert read == {"results": folder, "rerun_other_versions": True}
+
+
+@pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])
+def test_no_cores_are_refused_in_one_line(monkeypatch, capsys, cores) -> None:
+    monkeypatch.setattr(sys, "argv", ["favor", "run", f"--cores={cores}"])
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    assert f"'{cores}' is not a number from 1, or 'all'" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys) -> None:
+    def interrupted(command, check) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(sys, "argv", ["favor", "run"])
+    monkeypatch.setattr(subprocess, "run", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"

@@ -240,6 +240,7 @@ def test_defaults_are_the_papers() -> None:
         ("experiments.demo.studies.human_2afc", {"responses": "/no/folder"}, "no folder /no/folder; make it"),
         ("experiments.demo.studies.human_2afc", {"annotator": 3}, "did you mean 'annotators'?"),
         ("corpora.demo.demo", None, "--config corpus_path="),
+        ("corpora.demo", {"reader": "table", "path": ""}, "corpora.demo.path': it is empty; give the raw corpus"),
         ("corpora.demo.reader", "blog_cvs", "did you mean 'blog_csv'?"),
         ("corpora.demo.roles.background", 0, "has no background authors"),
         ("base_models.tiny.source", "a/b", "give either 'source' or 'pretrain'"),

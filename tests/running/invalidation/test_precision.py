@@ -16,11 +16,17 @@ from favor.running.invalidation.definitions import TEXT_ERRORS
 from favor.running.invalidation.fingerprint import EXEMPT, NAMING, SourceCode
 from favor.running.invalidation.source_index import modules_below
 
-# Exempt modules that scripts, or what they reach, import. (The others run where Snakemake does.)
-HANDED_TO_JOBS = {
-    *("favor.running.invalidation.code_check", "favor.running.folder.occupancy"),
-    *("favor.running.jobs.job_log", "favor.running.jobs.progress", "favor.foundation.names"),
-    "favor.lm.checks",
+# What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
+TAKEN = {
+    "favor.foundation.errors.UserError": "ends the job",
+    "favor.foundation.names.printable": "labels rows in messages",
+    "favor.foundation.names.shared_value": "whether a configuration is refused",
+    "favor.running.devices.leases.lease": "which GPU a job computes on",
+    "favor.running.devices.leases.SHARE": "how much of a GPU a job fills",
+    "favor.running.devices.leases.WIDTHS": "where it is kept what fitted a GPU",
+    "favor.running.folder.leftovers.is_truncated": "whether a judge's broken cache is asked for again",
+    "favor.running.jobs.environment.latex_available": "whether there is a report.pdf",
+    "favor.running.jobs.progress.Progress": "lines on the terminal; its methods return nothing",
 }
 
 # Scripts that load a plug-in by its name, and what they read of it.
@@ -179,22 +185,41 @@ def test_the_constant_whose_strings_name_methods_is_declared(repository) -> None
     assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
 
 
-# Exempt functions whose words go into messages alone, and those that run where Snakemake does, before any job.
-SAYING = {"nearest", "number_hint", "printable", "shared_value", "code_files", "occupy"}
+def taken_of_exempt_modules(root) -> set[str]:
+    """Return what the definitions that jobs reach name of exempt modules."""
+    source = SourceCode(root / "src", modules_below(root / "src"))
+    found = set()
+    for script in sorted((root / "workflow/scripts").glob("*.py")):
+        registry, read = LOADED.get(script.stem, (None, ""))
+        modules = [f"{module}:{read}" for module in registry.modules().values()] if registry else []
+        for name, part in source.reachable(script, modules):
+            module = source._module(name)
+            definitions = module.definitions.values() if part == "*" else [module.definitions[part]]
+            for definition in definitions:
+                bound = {**module.imports, **definition.imports}
+                targets = [(target, path) for path in definition.names for target in bound.get(path[0], ())]
+                for target, path in targets:
+                    dotted = ".".join([target.module, *([target.name] if target.name else []), *path[1:]])
+                    owner = max((each for each in EXEMPT if dotted.startswith(f"{each}.")), key=len, default="")
+                    if owner and owner != "favor.running":
+                        found.add(".".join([owner, dotted.removeprefix(f"{owner}.").split(".")[0]]))
+    return found
+
+
+def returned(root, name) -> str:
+    """What a function returns, by its annotation."""
+    module, _, function = name.rpartition(".")
+    tree = ast.parse((root / "src" / f"{module.replace('.', '/')}.py").read_text())
+    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+    return ast.unparse(nodes[0].returns) if nodes and nodes[0].returns else "a value"
 
 
 def test_what_is_exempt_hands_nothing_to_a_job(repository) -> None:
     """A function that no fingerprint holds returns nothing, so that no result can be made of what it says."""
-    for module in EXEMPT:
-        path = repository / "src" / f"{module.replace('.', '/')}.py"
-        if not path.is_file() or module not in HANDED_TO_JOBS:
-            continue
-        for node in ast.parse(path.read_text()).body:
-            functions = node.body if isinstance(node, ast.ClassDef) and node.name[0] != "_" else [node]
-            for function in functions:
-                if isinstance(function, ast.FunctionDef) and function.name[0] != "_" and function.name not in SAYING:
-                    returns = ast.unparse(function.returns) if function.returns else "None"
-                    assert returns in ("None", "Iterator[None]", "NoReturn"), f"{module}.{function.name}: {returns}"
+    taken = taken_of_exempt_modules(repository)
+    assert "favor.lm.checks.check_pieces" in taken
+    valued = {name for name in taken if returned(repository, name) not in ("None", "Iterator[None]", "NoReturn")}
+    assert valued == TAKEN.keys()
 
 
 def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:
