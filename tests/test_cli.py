@@ -19,9 +19,13 @@ def run(monkeypatch, capsys, *arguments) -> str:
 
 
 def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
-    found = json.loads(run(monkeypatch, capsys, "plan", str(repository / "config" / "config.yaml"), "--json"))
+    found = json.loads(
+        run(monkeypatch, capsys, "plan", str(repository / "config" / "config.yaml"), "--json", "--no-probe")
+    )
     assert found["jobs"]["train_shared"] > 0
     assert found["final_gib"] > 0
+    assert found["here"] == {}
+    assert found["power"]["demo"]["tests"] == 13
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from favor.plan import Planner
 from favor.plan.__main__ import CHECKOUT, add_arguments, print_estimate
 
 HELP = {
-    "plan": "print jobs, GPU-hours, memory, disk and traffic before anything is started",
+    "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
     "check": "read and divide the corpus, without a model, and say whether the experiments can be run",
     "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
     "run": "run the workflow",

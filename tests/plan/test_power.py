@@ -62,7 +62,8 @@ def test_the_smallest_difference_by_hand(plan) -> None:
     assert top1["why_not"] == "not known: no likelihoods were read in the run behind the variances"
     text = "\n".join(power_lines(planner, {"micro": found}, KNOWN))
     assert f"half: {accuracy['half']['authors']} authors (no number of prompts per author)" in text
-    assert "measured on three numbers by hand (12 authors, 1 seeds, 4 prompts per author)" in text
+    assert "measured on three numbers by hand (12 authors, 1 seed, 4 prompts per author)" in text
+    assert "That run has one of seeds: what more of them would do is not known." in text
     assert "between 0.7 and 1.7 times" in text
     assert "20 authors, 2 seeds, 2 prompts and 6 texts held out per author, 1 sample per prompt; 8 tests" in text
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.estimate import estimate
 from favor.plan.power import power_lines, power_of, variances
+from favor.plan.probe import hour_lines, hours_here
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
-    """Return an estimate as the lines of a small table."""
+def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> list[str]:
+    """Return an estimate as the lines of a small table, with the rows of hours on this machine."""
     rows = [(f"jobs of {rule}", f"{count:,}") for rule, count in found["jobs"].items()]
+    rows += hours
     rows += [
         ("GPU-hours of training, the paper's pace (estimated)", f"{found['gpu_hours_at_the_papers_pace']:,.1f}"),
         ("GPU-hours of training, counted, RTX 4090 (estimated)", f"{found['gpu_hours_counted']:,.1f}"),
@@ -45,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power",
     )
+    parser.add_argument("--no-probe", action="store_true", help="do not measure this machine, and say no hours of it")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -56,10 +60,12 @@ def print_estimate(arguments: argparse.Namespace) -> None:
     planner = Planner(resolve(config), CHECKOUT)
     known = variances(arguments.like, list(planner.config.experiments))
     found, power = estimate(planner), power_of(planner, known)
+    here = {} if arguments.no_probe else hours_here(planner, found["tokens"])
     if arguments.json:
-        print(json.dumps({**found, "power": power, "variances_of": known["run"]}, indent=1))
+        print(json.dumps({**found, "here": here, "power": power, "variances_of": known["run"]}, indent=1))
         return
-    print("\n".join([*lines(found), *power_lines(planner, power, known)]))
+    hours = hour_lines(here, os.cpu_count() or 1, planner.config.threads.training) if here else ()
+    print("\n".join([*lines(found, hours), *power_lines(planner, power, known)]))
 
 
 def main() -> None:

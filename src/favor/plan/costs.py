@@ -210,7 +210,7 @@ class Costs:
         assert stage is not None
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
-    def _prompts(self, key: InExperiment) -> int:
+    def prompts_of(self, key: InExperiment) -> int:
         """Return how many prompts a client continues, its own and the common ones."""
         prompts = self.project.experiment(key).prompts
         common = 0 if prompts.common is None else prompts.common.count
@@ -228,12 +228,12 @@ class Costs:
         """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
         tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
-        prompts = clients * self._prompts(key)
+        prompts = clients * self.prompts_of(key)
         stacked = min(clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked
 
-    def _read_tokens(self, key: InExperiment) -> float:
+    def read_tokens(self, key: InExperiment) -> float:
         """Return the tokens of the texts that every client's model reads."""
         experiment = self.project.experiment(key)
         section = experiment.evaluation.likelihood
@@ -244,7 +244,7 @@ class Costs:
 
     def base_reading_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of reading the clients' held-out texts under the base model."""
-        return 2 * self.parameters(self.base_model(key)) * self._read_tokens(key), 0
+        return 2 * self.parameters(self.base_model(key)) * self.read_tokens(key), 0
 
     def reading_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of reading them under every client's model; the adapters of a pass are read at once."""
@@ -274,7 +274,7 @@ class Costs:
     def prompted_work(self, key: InRun, files: Any) -> tuple[float, float]:
         """Return the work of generating after a prompt that also holds passages and a sheet."""
         experiment = self.project.experiment(key)
-        prompts = experiment.clients * self._prompts(key)
+        prompts = experiment.clients * self.prompts_of(key)
         lengths = experiment.prompting
         shown = lengths.passages * lengths.passage_tokens + lengths.sheet_tokens
         operations, _ = self.generation_work(key, files)
@@ -328,7 +328,7 @@ class Costs:
     def continuation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of encoding every continuation, and the authors' own."""
         experiment = self.project.experiment(key)
-        prompts = experiment.clients * self._prompts(key)
+        prompts = experiment.clients * self.prompts_of(key)
         texts = prompts * len(experiment.seeds) * (len(experiment.methods) + 1)
         return 2 * ENCODER_PARAMETERS * texts * experiment.generation.max_new_tokens, 0
 

@@ -3,7 +3,8 @@
 GPU-hours are two ESTIMATES, by passes over the clients' texts and by parameters of the base model. The first is scaled
 from the paper's statement, 4.4 to 4.6 hours on four RTX 4090 for a seed of FAVoR. The second is scaled from what
 ``benchmarks/roofline.py`` counts of this engine's own operations for one RTX 4090, with the starts of the jobs.
-Nothing of either was measured with this workflow; generation and scoring are in neither.
+Nothing of either was measured with this workflow; generation and scoring are in neither. Tokens are counted for
+:mod:`favor.plan.probe`, which measures.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from favor.config.configuration import Configuration
 from favor.config.models import LanguageModel
 from favor.foundation.gguf import read_header
 from favor.plan import Planner
-from favor.plan.account import Accounts
+from favor.plan.account import Account, Accounts
+from favor.plan.costs import TOKENS_PER_WORD
+from favor.plan.keys import Table
 
 GIB = 2**30
 # The paper's efficiency table: FAVoR, one seed, 6 rounds of 12 clients and the private stages of 50; texts of its
@@ -84,6 +87,23 @@ def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
     return total, nf4 + (4 * total if model.made_here else 0)
 
 
+def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[str, float]:
+    """Return how many tokens an experiment trains on, generates and reads for likelihoods."""
+    experiment, key = planner.config.experiments[name], Table(name, "")
+    training, generation = experiment.training, experiment.generation
+    a_pass = TOKENS_PER_WORD * words
+    if training.steps_per_epoch is not None:
+        a_pass = training.steps_per_epoch * training.micro_batch * training.accumulation * training.max_length
+    runs = sum(found.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
+    continued = experiment.clients * planner.costs.prompts_of(key) * generation.samples
+    read = planner.costs.read_tokens(key) * experiment.clients * len(set(planner.likelihood.readings(key)))
+    return {
+        "training": found.passes * a_pass,
+        "generation": runs * continued * generation.max_new_tokens,
+        "reading": read,
+    }
+
+
 def estimate(planner: Planner) -> dict[str, Any]:
     """Return what the runs of a project take: jobs by rule, GPU-hours, and GiB sent, stored and asked of a machine."""
     from favor.foundation.tensors import safetensors_bytes
@@ -93,6 +113,7 @@ def estimate(planner: Planner) -> dict[str, Any]:
     config: Configuration = planner.config
     jobs: Counter[str] = Counter()
     stored: Counter[str] = Counter()
+    tokens: dict[str, Counter[str]] = {}  # by base model and kind of work
     bases: dict[str, int] = {}
     work = 0.0  # in seeds of FAVoR at the paper's size
     temporary, up, down = 0, 0.0, 0.0
@@ -105,17 +126,22 @@ def estimate(planner: Planner) -> dict[str, Any]:
         parameters, bases[experiment.base_model] = model_bytes(model, shape)
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT
+        tokens.setdefault(experiment.base_model, Counter()).update(_tokens(planner, name, found, words))
         jobs += found.jobs
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
         passes = found.passes * words / WORDS_OF_A_CLIENT
         work += passes / PAPER_PASSES * parameters / PAPER_PARAMETERS
         temporary += found.temporary * adapter
         up, down = up + found.up * adapter, down + found.down * adapter
+    for name, counted in tokens.items():
+        pretrain = config.base_models[name].pretrain
+        counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
     stored["base models"] = sum(bases.values())
     final = sum(stored.values())
     starts = sum(count for rule, count in jobs.items() if rule.startswith(("train", "generate")))
     return {
         "jobs": dict(jobs),
+        "tokens": {name: dict(counted) for name, counted in tokens.items()},
         "gpu_hours_at_the_papers_pace": work * PAPER_GPU_HOURS,
         "gpu_hours_counted": work * COUNTED_GPU_HOURS + starts * START_SECONDS / 3600,
         "host_memory_gib": planner.costs.largest_memory_mb() * 1e6 / GIB,

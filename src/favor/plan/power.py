@@ -144,8 +144,13 @@ def power_lines(planner: Planner, found: Mapping[str, Mapping[str, Any]], known:
         return
     run = known["run"]
     yield ""
-    size = f"{run['authors']} authors, {run['seeds']} seeds, {run['prompts']} prompts per author"
+    size = (
+        f"{run['authors']} authors, {run['seeds']} seed{'s' * (run['seeds'] != 1)}, {run['prompts']} prompts per author"
+    )
     yield f"Variances: measured on {run['called']} ({size})."
+    once = [name for name in ("seeds", "samples") if run.get(name) == 1]
+    if once:
+        yield f"That run has one of {' and of '.join(once)}: what more of them would do is not known."
     low, high = uncertainty(run["authors"])
     yield (
         f"So few authors leave them uncertain: the true differences lie between {low:.1f} and {high:.1f} times these "
