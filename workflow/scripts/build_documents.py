@@ -20,5 +20,6 @@ with job(snakemake, DocumentBuilding) as settings:
         progress,
         ReaderSettings(encoding=settings.encoding, columns=settings.columns),
         Path(snakemake.output.scripts),
+        settings.filters.others_words,
     )
     progress.close()

@@ -20,8 +20,9 @@ import pandas as pd
 
 from favor.corpora.cleaning import clean_text
 from favor.corpora.dates import date_of, day_of
-from favor.corpora.documents import DocumentWriter, text_digest
+from favor.corpora.documents import DocumentWriter, stream_documents, text_digest
 from favor.corpora.letter_counts import count_letters_and_words
+from favor.corpora.others_words import KINDS, measure_others_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
 from favor.corpora.scripts import ScriptCounts
 from favor.corpora.settings import Cleaning
@@ -57,13 +58,15 @@ def build_documents(
     progress: Progress | None = None,
     reader_settings: ReaderSettings | None = None,
     out_scripts: Path | None = None,
+    others_words: float | None = None,
 ) -> dict[str, int]:
     """Read ``path`` by ``reader``, write the tables ``documents`` and ``dropped``, return raw rows by reason.
 
     Reasons, in the order they are tried: an excluded author, a post that the reader cannot read, an excluded text,
     empty after cleaning, too short, an author who is another (dropped or merged), a text the author already has, a
-    text another author has (the first in source order stays, so no two documents of the corpus are identical). The
-    first three are counted only where they are met; a line on standard error names the first row of each. A document's
+    text another author has (the first in source order stays, so no two documents of the corpus are identical), and last
+    a post of which more than the share ``others_words`` is somebody else's words, where that is not None. The first
+    three are counted only where they are met; a line on standard error names the first row of each. A document's
     id is its author and its place among the author's raw rows. ``out_scripts``: where the table ``scripts``
     goes, if anywhere. Raises ``UserError`` for a broken source, a corpus whose letters are
     mostly of another kind than its words are made of, and one of which nothing remains.
@@ -92,10 +95,32 @@ def build_documents(
         if not counts["kept"]:
             raise UserError(f"{path}: no post is left after cleaning ({_listed(counts)}); check the text column")
         _write(index, columns, spill, temporary)
+        if others_words is not None:
+            counts = {**counts, **_drop_others_words(path, temporary, others_words)}
     write_parquet(pd.DataFrame({"reason": list(counts), "rows": list(counts.values())}), out_dropped, DROPPED)
     if out_scripts is not None:
         write_parquet(index.scripts.table(), out_scripts, SCRIPTS)
     return counts
+
+
+def _drop_others_words(source: Path, documents: Path, most: float) -> dict[str, int]:
+    """Rewrite ``documents`` without the posts that are others' words; return how many rows go, and how many stay."""
+    found = measure_others_words(documents)
+    beyond = found[found["share"] > most]
+    kinds = ", ".join(f"{kind.replace('_', ' ')} {(beyond[kind] > most).sum():,}" for kind in KINDS)
+    print(f"{source}: {len(beyond):,} posts are dropped for others' words; by one kind alone: {kinds}", file=sys.stderr)
+    if len(beyond) == len(found):
+        raise UserError(f"{source}: every post is others' words; raise the corpus key 'filters.others_words'")
+    dropped = set(beyond["document_id"])
+    kept = documents.with_name(f"{documents.name}.kept")
+    writer = DocumentWriter(kept)
+    for batch in stream_documents(documents, ("author", "document_id", "topic", "prompt", "text", "words", "date")):
+        for row in batch.itertuples(index=False, name=None):
+            if row[1] not in dropped:
+                writer.write(*row)
+    writer.close()
+    kept.replace(documents)
+    return {"others_words": len(beyond), "kept": len(found) - len(beyond)}
 
 
 def _excluded(given: Collection[str] | None, reader: Reader, declared: str) -> frozenset[str]:

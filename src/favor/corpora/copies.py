@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,17 @@ def word_runs(texts: Iterable[str]) -> np.ndarray:
     runs = sum(digests[at : len(digests) - SHARED_WORDS + 1 + at] * powers[at] for at in range(SHARED_WORDS))
     owner = np.repeat(np.arange(len(words)), [len(own) for own in words])
     return np.unique(np.asarray(runs)[owner[: len(runs)] == owner[SHARED_WORDS - 1 :]])
+
+
+def runs_in_order(words: Sequence[str], length: int = SHARED_WORDS) -> np.ndarray:
+    """Return the digests of the runs of ``length`` words of one text in their order: uint64 [runs].
+
+    ``words``: as :func:`favor.foundation.words.compared_words` returns them. Digests are those of :func:`word_runs`.
+    """
+    digests = pd.util.hash_array(np.array(words, dtype=object))
+    runs = max(0, len(digests) - length + 1)
+    powers = np.cumprod(np.full(length, _FACTOR, dtype=np.uint64))
+    return sum((digests[at : at + runs] * powers[at] for at in range(length)), np.zeros(runs, dtype=np.uint64))
 
 
 def shares_a_run(text: str, known: np.ndarray) -> bool:

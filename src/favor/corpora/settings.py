@@ -127,10 +127,21 @@ class Cleaning(WordKind):
     )
 
 
+class PostFilters(Section):
+    """Which posts are dropped; the paper has no such filter, so none is set."""
+
+    others_words: Share | None = key(
+        None,
+        "Posts are dropped a larger share of which is somebody else's words, such as quotations, songs, quizzes and "
+        "news (docs/corpora.md); null drops none.",
+    )
+
+
 class DocumentBuilding(Cleaning, SourceFile):
     """What the job reads that makes documents of a raw corpus."""
 
     reader: str = key("blog_csv", "Format of the source: a module of `src/favor/corpora/readers`.")
+    filters: PostFilters = section(PostFilters, "Which posts are dropped.")
 
 
 class NearDuplicates(Seeded):
@@ -223,6 +234,10 @@ class AuthorFilters(Section):
         return bool(self.languages) or any(limit is not None for limit in limits)
 
 
+class Filters(AuthorFilters, PostFilters):
+    """Which posts are dropped, and which authors take no role but that of the background; none are by default."""
+
+
 class Selection(TokenMinimum, Seeded):
     """How clients are selected: k-means on stylometric features of their training text, or at random."""
 
@@ -250,6 +265,9 @@ class Corpus(BackgroundChoice, RoleAssignment, Splitting, DocumentBuilding, RawC
         None, "Base model whose tokenizer counts tokens; null takes the base model of this corpus's first experiment."
     )
     roles: Roles = section(Roles, "How many authors each role takes.")
+    filters: Filters = section(
+        Filters, "Which posts are dropped, and which authors take no role but that of the background."
+    )
 
 
 class WordBudgets(Section):

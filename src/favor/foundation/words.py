@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
@@ -110,3 +110,17 @@ def compared_words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).casefold()
     found: list[str] = _COMPARED.findall(_APOSTROPHES.sub("", plain))
     return found
+
+
+def compared_spans(text: str) -> list[tuple[str, int, int]]:
+    """Return the words of :func:`compared_words` of ``text``, each with its start and end there.
+
+    They are found piece by piece between white space, where the normal form moves the places of letters.
+    """
+    pieces = _PATTERNS["white_space"].finditer(text)
+    return [(word, *piece.span()) for piece in pieces for word in _words_of_piece(piece[0])]
+
+
+@lru_cache(maxsize=100_000)
+def _words_of_piece(piece: str) -> tuple[str, ...]:
+    return tuple(compared_words(piece))

@@ -1,0 +1,167 @@
+"""How much of a post is somebody else's words: quoted lines, quotations, songs, quizzes, news, passages of others.
+
+Each kind marks spans of the text by a pattern that needs no language model, so each has misses and false alarms: an
+author's own long dialogue in quotation marks is a quotation, and a short verse without a label is nobody's. The share
+of a post is that of its characters, white space aside, that lie in any span. The paper looks for none of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.copies import SHARED_WORDS, runs_in_order
+from favor.corpora.documents import stream_documents
+from favor.foundation.words import compared_spans, compared_words
+
+KINDS = ("quoted_lines", "quotation", "song", "quiz", "news", "others_passage")
+QUOTED_WORDS = 10  # a shorter quotation is speech in a story
+REPEATED_WORDS = 5  # a run of so many words that a post repeats is a refrain
+DISTINCT_WORDS = 3  # of a refrain: "ha ha ha ha ha" is none
+QUIZ_ITEMS = 6
+# Of the runs of ten words, the least in each window of so many is kept: a shared passage of 17 words is never missed.
+WINDOW = 8
+
+Span = tuple[int, int]
+Word = tuple[str, int, int]  # with its start and end (:func:`favor.foundation.words.compared_spans`)
+
+_MARKED_LINES = re.compile(r"^>.*$", re.MULTILINE)
+# The same where line breaks were lost: from the first of three marks to the end.
+_MARKED_RUN = re.compile(r"(?:^|(?<=\s))>\s?(?=[^\W\d_])")
+_FORWARDED = re.compile(r"-{2,} ?(?:original|forwarded) message ?-{2,}", re.IGNORECASE)
+_QUOTATIONS = (
+    re.compile(r"“[^“”]+”"),
+    re.compile(r"«[^«»]+»"),
+    re.compile(r"„[^„“”]+[“”]"),
+    re.compile(r'(?<![^\s(\[])"(?=\S)[^"]+(?<=\S)"(?!\w)'),
+)
+_SONG_LABEL = re.compile(
+    r"[(\[]\s*(?:repeat\s+)?(?:chorus|verse|refrain|bridge)\b[^)\]\n]{0,12}[)\]]|\b(?:chorus|verse|refrain)\s*\d*\s*:",
+    re.IGNORECASE,
+)
+_QUIZ = (
+    re.compile(r"(?:^|\s)\d{1,3}\s?[.):]\s[^?\n]{3,120}\?"),  # 1. Have you ever ...?
+    re.compile(r"(?:^|\s)[\[(]\s?[xX ]?\s?[\])]\s\w"),  # [x] or ( ) before an item
+    re.compile(r"^[^\n:]{2,40}:[ \t]*\S[^\n]{0,60}$", re.MULTILINE),  # a form: one label and answer a line
+)
+_QUIZ_RESULT = re.compile(r"\bquizilla\b|\btake (?:the|this) quiz\b|\bwhich [^.?\n]{3,60} are you\?", re.IGNORECASE)
+_NEWS = re.compile(
+    r"[^.!?\n]{0,60}\((?:AP|Reuters|AFP|UPI|CNN|Xinhua|BBC)\)\s*[-–—]|\bAssociated Press Writer\b"
+    r"|\bcopyright \d{4}[^.\n]{0,30}(?:Associated Press|Reuters|AFP)\b",
+    re.IGNORECASE,
+)
+
+
+def marked_spans(text: str, words: Sequence[Word] | None = None) -> dict[str, list[Span]]:
+    """Return the spans of ``text`` by kind, all kinds but "others_passage", which needs the other authors.
+
+    ``words``: those of the text, where they are known.
+    """
+    found: dict[str, list[Span]] = {
+        "quoted_lines": [match.span() for match in _MARKED_LINES.finditer(text)],
+        "quotation": [
+            match.span()
+            for pattern in _QUOTATIONS
+            for match in pattern.finditer(text)
+            if len(match[0].split()) >= QUOTED_WORDS
+        ],
+        "song": list(_refrains(compared_spans(text) if words is None else words)),
+        "quiz": [],
+        "news": [(match.start(), len(text)) for match in _NEWS.finditer(text)][:1],
+    }
+    marks = [match.start() for match in _MARKED_RUN.finditer(text)]
+    if "\n" not in text and len(marks) >= 3:
+        found["quoted_lines"].append((marks[0], len(text)))
+    if forwarded := _FORWARDED.search(text):
+        found["quoted_lines"].append((forwarded.start(), len(text)))
+    if _SONG_LABEL.search(text):
+        found["song"] = [(0, len(text))]
+    for pattern in _QUIZ:
+        items = [match.span() for match in pattern.finditer(text)]
+        if len(items) >= QUIZ_ITEMS:
+            found["quiz"].append((items[0][0], items[-1][1]))
+    if result := _QUIZ_RESULT.search(text):
+        found["quiz"].append(result.span())
+    return found
+
+
+def _refrains(words: Sequence[Word]) -> Iterator[Span]:
+    """Yield the spans of runs of ``REPEATED_WORDS`` words that occur again without overlap."""
+    runs = runs_in_order([word for word, _, _ in words], REPEATED_WORDS)
+    _, kinds, counts = np.unique(runs, return_inverse=True, return_counts=True)
+    first: dict[int, int] = {}
+    for at in np.flatnonzero(counts[kinds] > 1).tolist():
+        run = words[at : at + REPEATED_WORDS]
+        before = first.setdefault(int(kinds[at]), at)
+        if at >= before + REPEATED_WORDS and len({word for word, _, _ in run}) >= DISTINCT_WORDS:
+            for start in (before, at):
+                yield words[start][1], words[start + REPEATED_WORDS - 1][2]
+
+
+def covered_share(text: str, spans: list[Span]) -> float:
+    """Return the share of the characters of ``text``, white space aside, that lie in any of ``spans``."""
+    solid = np.array([not character.isspace() for character in text], dtype=bool)
+    inside = np.zeros(len(text), dtype=bool)
+    for start, end in spans:
+        inside[start:end] = True
+    return float((inside & solid).sum() / max(int(solid.sum()), 1))
+
+
+def measure_others_words(documents: Path) -> pd.DataFrame:
+    """Return author, document_id, the share of every kind and ``share``, that of their union, of every document.
+
+    "others_passage" are runs of ten words that a post of another author has too; passages of 17 words are all found,
+    shorter ones mostly.
+    """
+    shared = _shared_runs(documents)
+    rows = []
+    for batch in stream_documents(documents, ("author", "document_id", "text"), rows=1024):
+        for author, document, text in batch.itertuples(index=False, name=None):
+            words = compared_spans(text)
+            spans = {**marked_spans(text, words), "others_passage": _passages(words, shared)}
+            parts = [covered_share(text, spans[kind]) if spans[kind] else 0.0 for kind in KINDS]
+            union = [span for kind in KINDS for span in spans[kind]]
+            rows.append((author, document, *parts, covered_share(text, union) if union else 0.0))
+    return pd.DataFrame(rows, columns=["author", "document_id", *KINDS, "share"])
+
+
+def _shared_runs(documents: Path) -> np.ndarray:
+    """Return the digests of kept runs of ten words that posts of two authors or more have, sorted."""
+    digests, owners, names = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)], Counter[str]()
+    for batch in stream_documents(documents, ("author", "text"), rows=1024):
+        for author, text in batch.itertuples(index=False, name=None):
+            kept = np.unique(_winnowed(runs_in_order(compared_words(text))))
+            number = names.setdefault(author, len(names))
+            digests.append(kept)
+            owners.append(np.full(len(kept), number, dtype=np.int32))
+    runs, owner = np.concatenate(digests), np.concatenate(owners)
+    order = np.lexsort((owner, runs))
+    runs, owner = runs[order], owner[order]
+    return np.unique(runs[1:][(runs[1:] == runs[:-1]) & (owner[1:] != owner[:-1])])
+
+
+def _winnowed(runs: np.ndarray) -> np.ndarray:
+    """Return the least run of every ``WINDOW`` neighbours (winnowing: Schleimer, Wilkerson and Aiken 2003)."""
+    if len(runs) <= WINDOW:
+        return np.sort(runs)[:1]
+    least: np.ndarray = np.lib.stride_tricks.sliding_window_view(runs, WINDOW).min(axis=1)
+    return least
+
+
+def _passages(words: Sequence[Word], shared: np.ndarray) -> list[Span]:
+    runs = runs_in_order([word for word, _, _ in words])
+    if not len(runs) or not len(shared):
+        return []
+    places = np.minimum(np.searchsorted(shared, runs), len(shared) - 1)
+    hits = np.flatnonzero(shared[places] == runs)
+    if not len(hits):
+        return []
+    spans = []
+    for group in np.split(hits, np.flatnonzero(np.diff(hits) > SHARED_WORDS) + 1):
+        spans.append((words[group[0]][1], words[group[-1] + SHARED_WORDS - 1][2]))
+    return spans

@@ -1,0 +1,118 @@
+"""Others' words: hand-made traps by kind, shares by hand, passages of other authors against comparing all of them."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import pytest
+
+from favor.corpora.building import build_documents
+from favor.corpora.copies import runs_in_order, word_runs
+from favor.corpora.documents import DocumentWriter
+from favor.corpora.others_words import KINDS, covered_share, marked_spans, measure_others_words
+from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
+from favor.foundation.errors import UserError
+from favor.foundation.words import compared_spans, compared_words
+
+OWN = "Today I walked along the river with my dog and thought about the summer, which was long and hot."
+QUOTE = "The trouble with the world is that the stupid are cocksure and the clever are full of doubt"
+QUESTIONS = ("Do you smoke", "Favourite colour", "Who is your hero", "Cats or dogs", "Any siblings", "Best day ever")
+QUIZ = " ".join(f"{number}. {question}? well, {number}" for number, question in enumerate(QUESTIONS, 1))
+
+
+def kinds(text) -> list[str]:
+    return [kind for kind, spans in marked_spans(text).items() if spans]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (OWN, []),
+        (f'He said "no" and then "why not", and I left. {OWN}', []),  # speech in a story
+        (f"{OWN} “{QUOTE}.”", ["quotation"]),
+        (f'{OWN} "{QUOTE}"', ["quotation"]),
+        (f'a 5" pipe and a 7" pipe. {OWN}', []),  # inches
+        ("> a man walks in\n> and falls", ["quoted_lines"]),
+        (f"fwd > a man walks in > he sits down > he falls {OWN}", ["quoted_lines"]),
+        ("2 > 1 and 3 > 2 and 4 > 3", []),
+        (f"{OWN} -----Original Message----- hi there", ["quoted_lines"]),
+        (f"[Chorus] la la la {OWN}", ["song"]),
+        (f"I love the chorus of that song, and the verse. {OWN}", []),
+        (f"oh won't you stay with me {OWN} oh won't you stay with me", ["song"]),
+        ("ha ha ha ha ha ha ha ha ha ha ha ha", []),
+        (QUIZ, ["quiz"]),
+        ("Which season are you? I am autumn", ["quiz"]),
+        (f"I have 1. a dog and 2. a cat. {OWN}", []),
+        (f"BAGHDAD (AP) - Two men were hurt on Monday. {OWN}", ["news"]),
+        (f"I read the news on CNN and Reuters. {OWN}", []),
+    ],
+)
+def test_kinds_by_hand(text, expected) -> None:
+    assert kinds(text) == expected
+
+
+def test_shares_count_no_white_space_and_nothing_twice() -> None:
+    assert covered_share("ab cd ef", [(0, 5)]) == pytest.approx(4 / 6)
+    assert covered_share("ab cd ef", [(0, 5), (3, 5)]) == pytest.approx(4 / 6)
+    assert covered_share(" ", []) == 0
+
+
+def test_words_with_places_are_the_words_that_are_compared() -> None:
+    for text in ("Don’t — stop, ﬁne (now)!", "日本語 です", ""):
+        assert [word for word, _, _ in compared_spans(text)] == compared_words(text)
+    assert compared_spans("a Bc") == [("a", 0, 1), ("bc", 2, 4)]
+
+
+def test_passages_of_another_author_are_found_and_ones_own_are_not(tmp_path) -> None:
+    draw = random.Random(3)
+    words = ["".join(draw.choices("abcdefghij", k=5)) for _ in range(3000)]
+    passage = " ".join(draw.sample(words, 20))
+    rows = [("ann", f"{' '.join(draw.sample(words, 20))} {passage}"), ("bob", f"{passage.upper()}!")]
+    own = " ".join(draw.sample(words, 40))
+    rows += [("cid", f"{own} one"), ("cid", f"{own} two")]
+    writer = DocumentWriter(tmp_path / "d.parquet")
+    for number, (author, text) in enumerate(rows):
+        writer.write(author, f"{author}-{number}", "t", "", text, 1)
+    writer.close()
+    found = measure_others_words(tmp_path / "d.parquet").set_index("document_id")
+    assert found.columns.tolist() == ["author", *KINDS, "share"]
+    # Half of ann's words and all of bob's lie in the passage; its ends may lie between two kept runs.
+    assert 0.3 < found.loc["ann-0", "others_passage"] <= 0.51
+    assert found.loc["bob-1", "others_passage"] > 0.6
+    assert found.loc[["cid-2", "cid-3"], "share"].tolist() == [0, 0]
+
+
+def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_csv, capsys) -> None:
+    song = f"[Chorus] {OWN}"
+    posts = [("ann", OWN), ("ann", song), ("bob", f"“{QUOTE}.” she said"), ("bob", OWN[::-1])]
+
+    def build(share) -> tuple[dict[str, int], list[str]]:
+        out = tmp_path / "documents.parquet"
+        scripts, reader = tmp_path / "scripts.parquet", open_reader("blog_csv")
+        source, dropped = blog_csv(posts), tmp_path / "dropped.parquet"
+        counts = build_documents(source, reader, Cleaning(), out, dropped, None, None, scripts, share)
+        rows = pd.read_parquet(dropped).set_index("reason")["rows"].to_dict()
+        assert rows == counts
+        return counts, pd.read_parquet(out)["document_id"].tolist()
+
+    counts, kept = build(None)
+    assert "others_words" not in counts
+    assert len(kept) == 4
+    # ann's song holds her first post, which is her own; bob's quotation is 76 of 83 signs.
+    counts, kept = build(0.5)
+    assert (counts["others_words"], counts["kept"]) == (2, 2)
+    assert kept == ["ann-00001", "bob-00002"]
+    assert "2 posts are dropped for others' words; by one kind alone: quoted lines 0, quotation 1, song 1" in (
+        capsys.readouterr().err
+    )
+    assert build(0.99)[1] == ["ann-00001", "bob-00001", "bob-00002"]
+    posts[:] = [("ann", song)]
+    with pytest.raises(UserError, match="every post is others' words; raise the corpus key"):
+        build(0.5)
+
+
+def test_runs_in_order_are_the_runs_that_are_compared() -> None:
+    text = " ".join(map(str, range(30)))
+    assert sorted(runs_in_order(compared_words(text))) == word_runs([text]).tolist()
