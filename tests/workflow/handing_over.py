@@ -16,7 +16,7 @@ from typing import Any
 Files = dict[str, list[str]]  # the files under each name of a job's inputs or outputs
 
 
-def mutations(named: Files) -> Iterator[tuple[str, Files]]:
+def mutations(named) -> Iterator[tuple[str, Files]]:
     """Yield every swap of the files of two names, and every list reversed, where that changes anything."""
     for one, other in combinations(named, 2):
         if named[one] != named[other]:
@@ -26,13 +26,13 @@ def mutations(named: Files) -> Iterator[tuple[str, Files]]:
             yield f"{name} reversed", {**named, name: files[::-1]}
 
 
-def by_name(files: Any) -> tuple[Files, set[str]]:
+def by_name(files) -> tuple[Files, set[str]]:
     """Return the files under each name, and the names that stand for one file and not for a list."""
     named = {name: [value] if isinstance(value, str) else list(value) for name, value in files.items()}
     return named, {name for name, value in files.items() if isinstance(value, str)}
 
 
-def rebuilt(files: Any, named: Files, single: set[str]) -> Any:
+def rebuilt(files, named, single) -> Any:
     """Return a list of Snakemake's with these files under these names."""
     made = type(files)()
     for name, parts in named.items():
@@ -42,11 +42,11 @@ def rebuilt(files: Any, named: Files, single: set[str]) -> Any:
     return made
 
 
-def unplanned(workflow: Any) -> dict[str, Any]:
+def unplanned(workflow) -> dict[str, Any]:
     """Mutate what each job of a finished run is given, and return what would rerun nothing."""
     from snakemake.persistence import PersistenceBase
 
-    def changed(job: Any) -> bool:
+    def changed(job) -> bool:
         PersistenceBase._params.cache_clear()
         return bool(workflow.persistence.params_changed(job))
 
