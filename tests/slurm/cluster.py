@@ -31,7 +31,7 @@ GPUS_PER_NODE = 2
 GPU_MODEL = "h200"
 _PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
 
-# Jobs of a node that is gone count as failed after SlurmdTimeout; finished jobs stay visible for MinJobAge.
+# No daemon counts as gone for being slow: jobs take all of the processor. Finished jobs stay visible for MinJobAge.
 _SLURM_CONF = """
 ClusterName=favor
 SlurmctldHost={host}(127.0.0.1)
@@ -40,7 +40,7 @@ SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge/socket,cred_expire=10
+AuthInfo=socket={folder}/munge/socket
 SlurmctldPidFile={folder}/run/slurmctld.pid
 SlurmdPidFile={folder}/run/%n.pid
 SlurmctldLogFile={folder}/log/slurmctld.log
@@ -64,8 +64,10 @@ SchedulerParameters=sched_interval=2,bf_interval=2,batch_sched_delay=0
 GresTypes=gpu
 SlurmdParameters=config_overrides
 ReturnToService=2
-SlurmdTimeout=10
+SlurmdTimeout=600
 SlurmctldTimeout=10
+MessageTimeout=60
+BatchStartTimeout=300
 InactiveLimit=0
 KillWait=2
 MinJobAge=3600
@@ -154,13 +156,17 @@ class Cluster:
         self.call("slurmd", "-f", str(self.configuration), "-N", node)
 
     def kill_node(self, node) -> list[str]:
-        """End a node and its jobs' processes with no chance to say so, as a power cut does. Returns the jobs' ids."""
+        """End a node and its jobs' processes with no chance to say so, as a power cut does. Returns the jobs' ids.
+
+        The controller is told, as by whoever watches the machines; by itself it would wait for SlurmdTimeout.
+        """
         jobs = self.call("squeue", "--noheader", "--nodelist", node, "--states=R", "--format=%A").split()
         doomed = self._processes(jobs)
         self._end(node, signal.SIGKILL)
         for process in doomed:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
+        self.call("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=power")
         return jobs
 
     def hang(self, number) -> None:
@@ -168,6 +174,10 @@ class Cluster:
         for process in self._processes([number]):
             if _job_of(process) is None:
                 process.suspend()
+
+    def shorten(self, number) -> None:
+        """Lower a job's time limit to the least there is, a minute."""
+        self.call("scontrol", "update", f"JobId={number}", "TimeLimit=1")
 
     def wake(self, number) -> None:
         """Let a job that hangs go on."""

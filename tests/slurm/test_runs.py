@@ -39,12 +39,13 @@ def test_a_cancelled_job_and_one_out_of_memory_are_run_again(half_done, local_ru
 
 
 def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, local_run) -> None:
-    run = half_done.start(stages={"generate": {"minutes": 1}})
+    run = half_done.start(stages={"generate": {"minutes": 10}})
     doomed = half_done.running("train_personal")
     node = half_done.cluster.job(doomed)["NodeList"]
     assert doomed in half_done.cluster.kill_node(node)
     hung = half_done.running("generate")
     half_done.cluster.hang(hung)
+    half_done.cluster.shorten(hung)
     half_done.finish(run)
     half_done.cluster.start_node(node)
     same_results(half_done.folder, local_run)
@@ -52,7 +53,7 @@ def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, lo
     assert half_done.cluster.job(doomed)["JobState"] == "NODE_FAIL"
     assert half_done.cluster.job(hung)["JobState"] == "TIMEOUT"
     again = list(half_done.jobs())[-1]
-    assert half_done.cluster.job(again)["TimeLimit"] == "00:02:00"
+    assert half_done.cluster.job(again)["TimeLimit"] == "00:20:00"
     wait_until(lambda: half_done.cluster.node_states()[node] == "idle", "the node", 60)
 
 

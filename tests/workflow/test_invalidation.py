@@ -203,6 +203,26 @@ def test_no_job_overlooks_two_files_that_change_places_or_a_list_that_is_reverse
     assert len(found["rules"]) > 35, found["rules"]
 
 
+def test_a_job_of_a_cluster_records_what_the_next_plan_compares(project) -> None:
+    """The Snakemake that submitted it may be gone when it ends; its own record must hold all that a plan looks at."""
+    output = sorted(project.folder.glob("results/*/seed*/favor/generations.parquet"))[0]
+    made = [(path, path.stat()) for path in output.parent.glob("*.parquet")]
+    project.snakemake(
+        "--mode",
+        "remote",
+        "--force",
+        "--nolock",
+        "--allowed-rules",
+        "generate",
+        "--",
+        str(output.relative_to(project.folder)),
+    )
+    assert output.stat().st_mtime_ns != dict(made)[output].st_mtime_ns
+    for path, before in made:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert project.planned() == {}
+
+
 def test_swapped_values_of_two_keys_are_seen(project) -> None:
     project.edit("config/config.yaml", "lora: { rank: 8, alpha: 16 }", "lora: { rank: 16, alpha: 8 }")
     assert project.planned().keys() >= {"initialise_server", "train_shared", "generate"}

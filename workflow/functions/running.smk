@@ -45,6 +45,7 @@ def finish_rules():
 
 
 if workflow.is_main_process:
+    provenance.record_what_is_given()
     provenance.refuse_unrecorded(workflow, stop)
     announcing.announce_changes(workflow, changes, planning)
     announcing.check_targets(workflow, targets, stop)

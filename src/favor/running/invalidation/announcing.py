@@ -1,8 +1,7 @@
 """Where Snakemake is told which changes the user accepts, and where the others are said before the first job.
 
-``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules, and ``_params``, since
-parameters that depend on inputs are not recorded. ``onstart`` is not called in a dry run, so the log entry that lists
-the planned jobs is waited for.
+``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules. ``onstart`` is not called
+in a dry run, so the log entry that lists the planned jobs is waited for.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import atexit
 import logging
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from snakemake.logging import logger
@@ -21,7 +19,6 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from favor.foundation.errors import UserError
 from favor.running.invalidation.changes import Changes, Difference
-from favor.running.invalidation.given import handed_over, installed
 
 
 def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
@@ -29,12 +26,7 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
 
     Unless ``planning``, what was accepted and what is behind the fingerprints of the jobs is written down.
     """
-    params_changed, given = PersistenceBase.params_changed, PersistenceBase._params
-    here = repr(installed())
-
-    @lru_cache
-    def with_files(self: PersistenceBase, job: Any) -> list[Any]:
-        return sorted([*given(self, job), repr(handed_over(job.input, job.output)), here])
+    params_changed = PersistenceBase.params_changed
 
     def unless_accepted(self: PersistenceBase, job: Any, file: Any = None) -> bool | ParamsChange:
         change = params_changed(self, job, file)
@@ -51,7 +43,7 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
             _say(workflow, changes)
         return True
 
-    PersistenceBase._params, PersistenceBase.params_changed = with_files, unless_accepted
+    PersistenceBase.params_changed = unless_accepted
     logger.addFilter(say)
     if not planning:
         atexit.register(changes.write_accepted)  # Snakemake lists no jobs where there are none

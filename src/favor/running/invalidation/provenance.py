@@ -1,13 +1,15 @@
 """What Snakemake has on record of the results, and where the workflow adds to that.
 
-Two methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
-dry run nor a start with nothing to do calls ``onstart``, and a job of a cluster cannot ask for its own record.
+Three methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
+dry run nor a start with nothing to do calls ``onstart``, parameters that depend on inputs are not recorded, and a job
+of a cluster cannot ask for its own record.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from snakemake.settings.enums import RerunTrigger
 
 from favor.foundation.errors import UserError
 from favor.running.folder.output_record import read_record, write_record
+from favor.running.invalidation.given import handed_over, installed
 
 
 def _trusted(workflow: Any) -> bool:
@@ -75,12 +78,24 @@ def _name(path: str | Path, results: Path) -> str:
     return os.path.relpath(path, results)
 
 
+def record_what_is_given() -> None:
+    """Let the parameters of every job hold which files it is given as what, and by which libraries it computes."""
+    parameters, here = PersistenceBase._params, repr(installed())
+
+    @lru_cache
+    def with_what_is_given(self: PersistenceBase, job: Any) -> list[Any]:
+        return sorted([*parameters(self, job), repr(handed_over(job.input, job.output)), here])
+
+    PersistenceBase._params = with_what_is_given
+
+
 def record_in_jobs() -> None:
     """Let a job of a cluster record its own parameters.
 
     Snakemake leaves that to the process that submitted the job. Where that one is gone when the job ends, the output
     would count as finished with no parameters on record.
     """
+    record_what_is_given()
     finished = PersistenceBase.finished
 
     async def finished_and_recorded(self: PersistenceBase, job: Any) -> None:
