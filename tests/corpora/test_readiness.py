@@ -118,3 +118,21 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measu
     page = readiness("mine", source, measured, DROPPED, settings(reader="blog_xml", temporal=True))
     assert "7 posts are left out of the split, because they have no date that can be read" in page
     assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page
+
+
+def test_doubtful_authors_are_named(measured) -> None:
+    frame = {"author": ["wim", "xia", "yan", "zed"], "language": ["en", "en", "de", "en"]}
+    measures = pd.DataFrame({**frame, "language_share": [1.0, 0.79, 0.9, 0.8], "style_change": [0.1, 0.14, -1, 0.15]})
+    page = readiness("mine", SOURCE, measured, DROPPED, settings(), measures)
+    assert "2 authors write under 80% of their posts in en: xia, yan" in page
+    assert "1 authors change in style (silhouette over 0.14: several hands?): zed" in page
+
+
+def test_time_overlap_of_a_random_split_by_hand(tmp_path, measured) -> None:
+    posts = pd.read_parquet(measured.documents).merge(measured.splits[["document_id", "split"]])
+    posts["date"] = ["2004-05-01" if split == "train" else "2004-06-01" for split in posts["split"]]
+    zed = (posts["author"] == "zed") & (posts["split"] == "test")
+    posts.loc[zed, "date"] = "2004-05-30"  # two of eight test posts
+    posts.drop(columns="split").to_parquet(tmp_path / "dated.parquet")
+    page = readiness("mine", SOURCE, replace(measured, documents=tmp_path / "dated.parquet"), DROPPED, settings())
+    assert "25% of the dated test posts are from a month in which their author wrote a training post" in page

@@ -310,6 +310,7 @@ rule check_corpus:
         suitability=paths.suitability,
         background=preparation.background,
         measures=preparation.filtered_by,
+        author_measures=paths.author_measures,
     output:
         page=paths.corpus_check,
     log:

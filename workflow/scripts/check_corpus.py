@@ -5,7 +5,7 @@ from pathlib import Path
 from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
 from favor.corpora.settings import Readiness
-from favor.corpora.tables import DROPPED
+from favor.corpora.tables import AUTHOR_MEASURES, DROPPED
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
@@ -13,5 +13,6 @@ from favor.running.jobs.job import job
 with job(snakemake, Readiness) as settings:
     dropped = read_parquet(snakemake.input.dropped, DROPPED)
     measured = Measured.read(snakemake.input)
-    page = readiness(snakemake.wildcards.corpus, Path(snakemake.input.source), measured, dropped, settings)
+    measures = read_parquet(snakemake.input.author_measures, AUTHOR_MEASURES)
+    page = readiness(snakemake.wildcards.corpus, Path(snakemake.input.source), measured, dropped, settings, measures)
     write_text(page, Path(snakemake.output.page))

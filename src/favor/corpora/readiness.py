@@ -1,4 +1,4 @@
-"""Whether the experiments on a corpus can be run, in one page of text; it names no author."""
+"""Whether the experiments on a corpus can be run, in one page of text; it names doubtful authors alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pandas as pd
 
 from favor.corpora.allocation import allocate, gini, missed_targets
 from favor.corpora.assignment import Measured, assign_roles
-from favor.corpora.author_measures import failing
+from favor.corpora.author_measures import STYLE_CHANGE, failing
 from favor.corpora.documents import stream_documents
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
 from favor.corpora.suitability import shortcomings
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
 UNCHECKED = (
     "Not checked: base models and their memory, style encoders, training, generation, studies that ask people or "
@@ -23,12 +24,27 @@ UNCHECKED = (
 )
 
 
-def readiness(name: str, source: Path, measured: Measured, dropped: pd.DataFrame, settings: Readiness) -> str:
+NAMED = 20  # doubtful authors on the page; the table author_measures has all
+
+
+def readiness(
+    name: str,
+    source: Path,
+    measured: Measured,
+    dropped: pd.DataFrame,
+    settings: Readiness,
+    measures: pd.DataFrame | None = None,
+) -> str:
     """Return the page about the corpus ``name``; its last lines say whether its experiments can be run.
 
-    ``source``: the raw corpus. ``dropped``: the table of that name.
+    ``source``: the raw corpus. ``dropped``: the table of that name. ``measures``: the table ``author_measures``, for
+    the authors of whom one should look at a post before they take a role.
     """
     lines = [f"Corpus {name}", *_corpus(measured, dropped, settings.roster), *_doubts(source, measured, settings)]
+    if not settings.temporal:
+        lines += _time_overlap(measured)
+    if measures is not None:
+        lines += _doubtful_authors(measures, settings.roster)
     obstacles: list[str] = []
     try:
         roster = assign_roles(measured, settings.roster)
@@ -82,6 +98,39 @@ def _doubts(source: Path, measured: Measured, settings: Readiness) -> Iterator[s
         yield f"  suspicious: {line}"
     for line in suspicions.lines(measured.authors["author"], naming=False):
         yield f"  suspicious: {line}"
+
+
+def _time_overlap(measured: Measured) -> Iterator[str]:
+    """Yield a line on test posts from a month in which their author wrote a training post too."""
+    posts = pd.concat(stream_documents(measured.documents, ("document_id", "date")))
+    dated = measured.splits.merge(posts[posts["date"] != ""], on="document_id")
+    months = dated.assign(month=dated["date"].str[:7])[["author", "split", "month"]]
+    test = months[months["split"] == "test"]
+    if len(test):
+        known = months.loc[months["split"] == "train", ["author", "month"]].drop_duplicates()
+        both = len(test.merge(known, on=["author", "month"]))
+        yield (
+            f"  {both / len(test):>11.0%} of the dated test posts are from a month in which their author wrote a "
+            "training post ('split: temporal' tests on later posts)"
+        )
+
+
+def _doubtful_authors(measures: pd.DataFrame, roster: Roster) -> Iterator[str]:
+    filters = roster.filters
+    main = filters.languages or measures["language"].mode().head(1).tolist()
+    other = ~measures["language"].isin(main) | (measures["language_share"] < filters.language_share)
+    doubts = (
+        (other, f"write under {filters.language_share:.0%} of their posts in {', '.join(main)}"),
+        (
+            measures["style_change"] > STYLE_CHANGE,
+            f"change in style (silhouette over {STYLE_CHANGE:g}: several hands?)",
+        ),
+    )
+    for fails, what in doubts:
+        if fails.any():
+            names = sorted(map(printable, measures.loc[fails, "author"]))
+            more = f" and {len(names) - NAMED} more" * (len(names) > NAMED)
+            yield f"  {len(names):>11,} authors {what}: {', '.join(names[:NAMED])}{more}"
 
 
 def _filtered(measured: Measured, roster: Roster) -> Iterator[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.allocation import gini, missed_targets
+from favor.corpora.author_measures import STYLE_CHANGE
 from favor.report.content import Preparation
 
 ROLE_NAMES = {
@@ -113,8 +114,6 @@ def _roles(roster: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-# Over it are nine in ten mixtures of two authors' text, and one in twenty single authors (docs/corpora.md).
-STYLE_CHANGE = 0.14
 # Name, key of the filter, column, whether small values are doubtful, and the limit shown where no filter is set.
 _LIMITS = (
     ("Characters per token under", "minimum_characters_per_token", "characters_per_token", True, 3.0),
