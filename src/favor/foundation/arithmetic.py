@@ -22,7 +22,7 @@ def _onednn_is_exact() -> bool:
     where the processor has matrix tiles (AMX), and there MKL is fast anyway. Elsewhere it computes in float32: a
     product compared with float64 makes sure.
     """
-    if not torch.backends.mkldnn.is_available() or torch.cpu._is_amx_tile_supported():
+    if not torch.backends.mkldnn.is_available() or torch.cpu.get_capabilities().get("amx_tile", False):
         return False
     generator = torch.Generator().manual_seed(0)
     left, right = (torch.randn(96, 96, generator=generator) for _ in range(2))

@@ -11,12 +11,13 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from favor.running.repairs import scheduling
 
 DELAY = 0.3
+METHOD = "_schedule_reevalutation"  # as Snakemake spells it
 
 
 @pytest.fixture
 def repaired(monkeypatch) -> None:
     # Set to itself, so that it is put back after the test. The method is there in the version that is pinned.
-    monkeypatch.setattr(JobScheduler, scheduling.METHOD, getattr(JobScheduler, scheduling.METHOD))
+    monkeypatch.setattr(JobScheduler, METHOD, getattr(JobScheduler, METHOD))
     scheduling.look_again_once()
 
 
@@ -26,22 +27,22 @@ def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired) -> Non
     look = scheduler._open_jobs.acquire
     for _ in range(ends):
         assert look(blocking=False)
-        getattr(JobScheduler, scheduling.METHOD)(scheduler, DELAY)
+        getattr(JobScheduler, METHOD)(scheduler, DELAY)
     assert look(timeout=30)
     assert not look(timeout=3 * DELAY)  # one look in the place of twenty
-    getattr(JobScheduler, scheduling.METHOD)(scheduler, DELAY)
+    getattr(JobScheduler, METHOD)(scheduler, DELAY)
     assert look(timeout=30)  # the chain goes on
 
 
 def test_delays_are_kept_apart(repaired) -> None:
     scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(0))
     for delay in (60.0, DELAY, DELAY):
-        getattr(JobScheduler, scheduling.METHOD)(scheduler, delay)
+        getattr(JobScheduler, METHOD)(scheduler, delay)
     assert scheduler._open_jobs.acquire(timeout=30)
     assert not scheduler._open_jobs.acquire(timeout=3 * DELAY)
 
 
 def test_a_scheduler_of_another_form_is_left_as_it_is(monkeypatch) -> None:
-    monkeypatch.delattr(JobScheduler, scheduling.METHOD)
+    monkeypatch.delattr(JobScheduler, METHOD)
     scheduling.look_again_once()
-    assert not hasattr(JobScheduler, scheduling.METHOD)
+    assert not hasattr(JobScheduler, METHOD)

@@ -12,13 +12,11 @@ from typing import Any
 
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-METHOD = "_schedule_reevalutation"  # as Snakemake spells it
-
 
 def look_again_once() -> None:
     """Let a scheduler have one look to come per delay. A Snakemake without the method to repair is left as it is."""
-    if hasattr(JobScheduler, METHOD):
-        setattr(JobScheduler, METHOD, _look_again)
+    if hasattr(JobScheduler, "_schedule_reevalutation"):  # as Snakemake spells it
+        JobScheduler._schedule_reevalutation = _look_again  # type: ignore[method-assign]
 
 
 def _look_again(scheduler: Any, delay: float) -> None:
