@@ -22,8 +22,8 @@ def test_values_are_those_that_tables_print(inputs, table) -> None:
     scores = pd.concat([prototypes.score(inputs, {}), verification.score(inputs, {})])
     printed = scores[scores["variant"] == ""].groupby(["encoder", "metric", "method"])["value"].mean()
     compared = table[table["encoder"] != ""]
-    metrics = {"author_accuracy", "author_macro_f1", "target_similarity", "generated_auc", "generated_source_auc"}
-    assert set(compared["metric"]) == {*metrics, "generated_source_eer"}
+    metrics = {"author_accuracy", "author_macro_f1", "target_similarity", "author_margin", "generated_auc"}
+    assert set(compared["metric"]) == {*metrics, "generated_source_auc", "generated_source_eer"}
     for row in compared.itertuples():
         for side, method in ((row.left, row.left_method), (row.right, row.right_method)):
             assert side == pytest.approx(printed[row.encoder, row.metric, method], abs=1e-9)

@@ -101,12 +101,11 @@ def participation_table() -> pd.DataFrame:
 
 
 def voice_table(method="favor") -> pd.DataFrame:
-    ends = {"score": 0.6, "score_low": 0.5, "score_high": 0.65}
     rows = [
-        (0, name, "asce_a", f"kept_{metric}", variant, value, 48, "")
+        (0, name, "asce_a", metric, f"{start}{end}".strip("_"), value, 48, "")
         for name in (method, "gold", "shuffled")
-        for metric in ("generated_auc", "author_accuracy")
-        for variant, value in ends.items()
+        for metric, start in (("distinct_auc", ""), ("kept_author_accuracy", "score"))
+        for end, value in (("", 0.6), ("_low", 0.5), ("_high", 0.65))
     ]
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
@@ -198,8 +197,8 @@ def loss_table() -> pd.DataFrame:
         for client, near in (("client_001", 0.1), ("client_002", 0.4))
         for method, metric, value in (
             ("source", "distance_from_mean", near),
-            ("fedavg", "similarity_lost", near / 2),
-            ("favor", "similarity_lost", 0.0),
+            ("fedavg", "margin_lost", near / 2),
+            ("favor", "margin_lost", 0.0),
         )
     ]
     rows.append((0, "fedavg", "asce_a", "loss_with_distance", "", -0.5, 2, ""))
@@ -294,7 +293,7 @@ def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path) -> None:
     assert list(drawn["accuracy"]) == [0.1, 0.2, 0.4, 0.233333]  # 2, 4 and 8 of 20, 14 of 60
     assert set(drawn["name"]) == {"FAVoR"}
     draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), path)
-    assert list(csv_of(path)["similarity_lost"]) == [0.05, 0.2, 0.0, 0.0]
+    assert list(csv_of(path)["margin_lost"]) == [0.05, 0.2, 0.0, 0.0]
     assert "client" not in path.read_text()
     generation_map(path)
     assert csv_of(path).groupby("method")["spread"].first().round(2).to_dict() == {

@@ -119,7 +119,7 @@ def test_the_day_is_that_of_the_newest_result(tmp_path) -> None:
 def test_rows_of_single_clients_stay_out(repository, tmp_path) -> None:
     path = tmp_path / "demo" / "scores" / "voice_kept.parquet"
     kept = ROW | {"metric": "kept_author_accuracy", "value": 0.5}
-    lost = [ROW | {"metric": "similarity_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]
+    lost = [ROW | {"metric": "margin_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]
     away = ROW | {"metric": "distance_from_mean", "variant": "client_001", "method": "source", "value": 0.2}
     write_parquet(pd.DataFrame([kept, *lost, away]), path, SCORES)
     files = collect(tmp_path, [path], repository, {"results": "results"}, PUBLISHED)

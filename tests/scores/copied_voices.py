@@ -54,10 +54,15 @@ def copied_voices(chances=(0.0, 0.5, 1.0), one_voice=False) -> ScoreInputs:
     return inputs_of(pd.DataFrame(rows, columns=["source", "client", "item", "text"]))
 
 
-def inputs_of(texts) -> ScoreInputs:
-    """Build inputs from texts (source, client, item, text): sources "train" and "gold", the others are methods."""
-    features = np.stack([np.concatenate([function_word_rates(t), structure_rates(t)]) for t in texts["text"]])
-    texts = texts.assign(embedding=list(unit_rows(standardise(features))), topic="Student")
+def inputs_of(texts, vectors=None) -> ScoreInputs:
+    """Build inputs from texts (source, client, item, text): sources "train" and "gold", the others are methods.
+
+    ``vectors``: unit rows of the texts; None takes hand-made style features.
+    """
+    if vectors is None:
+        features = np.stack([np.concatenate([function_word_rates(t), structure_rates(t)]) for t in texts["text"]])
+        vectors = unit_rows(standardise(features))
+    texts = texts.assign(embedding=list(vectors), topic="Student")
     human = texts[texts["source"].isin(["train", "gold"])].rename(columns={"source": "kind"})
     made = texts[~texts["source"].isin(["train", "gold"])].assign(seed=1, sample=0).reset_index(drop=True)
     made = made.rename(columns={"source": "method", "item": "prompt_id"})

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.scores.copied_voices import by_method, copied_voices
+from tests.scores.copied_voices import AUTHORS, CLIENTS, by_method, copied_voices, inputs_of
 
+from favor.foundation.vectors import unit_rows
 from favor.scores import prototypes, verification, voice_kept
 
 FEW = {"draws": 200}
@@ -19,44 +20,84 @@ def copied() -> pd.DataFrame:
     return voice_kept.score(copied_voices(one_voice=True), FEW)
 
 
-def test_own_text_keeps_all_and_dealt_out_text_nothing(copied) -> None:
+def test_own_text_keeps_all_and_dealt_out_text_less_than_nothing(copied) -> None:
     for measure in voice_kept.OWN_PROMPTS:
         shares = by_method(copied, f"kept_{measure}")
-        assert (shares["gold"], shares["shuffled"]) == (1.0, 0.0)
+        assert shares["gold"] == 1.0
+        assert shares["shuffled"] < 0.0  # an author of the experiment, but never the right one
         for end in ("low", "high"):
             assert by_method(copied, f"kept_{measure}", end)["gold"] == 1.0
 
 
+def test_nobodys_voice_keeps_nothing_and_half_a_voice_a_half() -> None:
+    """Ten authors around one centre. "nobody" writes at the centre, as people scatter or without any scatter; "half"
+    writes every other output so, and the others in the author's voice; "own" writes as the author does."""
+    generator = np.random.default_rng(3)
+    size, each = 24, 40
+    centres = 2 * generator.normal(size=size) + generator.normal(size=(AUTHORS, size))
+    places = {"nobody": np.zeros(each), "half": np.tile([0.0, 1.0], each // 2), "own": np.ones(each)}
+    rows: list[tuple[str, str, str, np.ndarray]] = []
+    for author, client in enumerate(CLIENTS):
+        for source, own in ("train", np.ones(each)), ("gold", np.ones(each)), *places.items():
+            texts = centres.mean(axis=0) + own[:, None] * (centres[author] - centres.mean(axis=0))
+            texts = texts + 2 * generator.normal(size=texts.shape)
+            rows += [
+                (source, client, f"{client}-{source * (source == 'train')}{n:02d}", v) for n, v in enumerate(texts)
+            ]
+        rows += [("mean", client, f"{client}-{n:02d}", centres.mean(axis=0)) for n in range(each)]
+    vectors = unit_rows(np.array([vector for *_, vector in rows]))
+    texts = pd.DataFrame([row[:3] for row in rows], columns=["source", "client", "item"])
+    inputs = inputs_of(texts.assign(text=" ".join(f"word{number}" for number in range(30))), vectors)
+    scores = voice_kept.score(inputs, FEW)
+    for measure in voice_kept.OWN_PROMPTS:
+        found = by_method(scores, f"kept_{measure}")
+        assert found["nobody"] == pytest.approx(0.0, abs=0.12), (measure, found)
+        assert found["half"] == pytest.approx(0.5, abs=0.12), (measure, found)
+        assert found["own"] == pytest.approx(1.0, abs=0.12), (measure, found)
+    # The mean of all voices is nearer to every author than the author's own scattered texts are: no share can be read
+    # from the similarity alone.
+    assert by_method(scores, "kept_author_margin")["mean"] == pytest.approx(0.0, abs=0.05)
+    similarity = by_method(prototypes.score(inputs, {}), "target_similarity")
+    assert similarity["mean"] > similarity["gold"]
+
+
 def test_shares_rise_with_the_chance_of_the_own_voice(copied) -> None:
-    for name in ("kept_author_accuracy", "kept_generated_source_auc", "kept_target_similarity"):
-        shares = by_method(copied, name)
-        assert shares["0.0"] < 0.15 < shares["0.5"] < 0.85 < shares["1.0"], (name, shares)
-        low, high = by_method(copied, name, "low")["1.0"], by_method(copied, name, "high")["1.0"]
+    for measure in voice_kept.OWN_PROMPTS:
+        shares = by_method(copied, f"kept_{measure}")
+        assert shares["0.0"] < 0.0 < shares["0.5"] < 0.85 < shares["1.0"], (measure, shares)
+        low, high = (by_method(copied, f"kept_{measure}", end)["1.0"] for end in ("low", "high"))
         assert low < shares["1.0"] < high
 
 
-def test_one_text_for_all_is_at_chance_and_cannot_be_told_apart(copied) -> None:
+def test_one_text_for_all_is_nobodys_and_cannot_be_told_apart(copied) -> None:
     assert by_method(copied, "kept_author_accuracy", "score")["same"] == 1 / 10
-    assert by_method(copied, "kept_generated_auc", "score")["same"] == 0.5
-    assert by_method(copied, "kept_generated_auc")["same"] < 0.05
+    assert by_method(copied, "kept_author_accuracy")["same"] == 0.0
+    assert by_method(copied, "kept_author_margin")["same"] == pytest.approx(0.0, abs=1e-9)
+    assert by_method(copied, "distinct_auc")["same"] == 0.5
 
 
 def test_a_wrong_voice_is_distinct_without_being_faithful(copied) -> None:
-    assert by_method(copied, "kept_generated_auc")["0.0"] > 0.7
-    assert by_method(copied, "kept_author_accuracy")["0.0"] < 0.1
+    distinct = by_method(copied, "distinct_auc")
+    assert distinct["0.0"] - 0.5 > 0.7 * (distinct["gold"] - 0.5)
+    assert by_method(copied, "kept_author_accuracy")["0.0"] < 0.0
 
 
 def test_scores_and_ends_are_those_of_the_other_families(copied) -> None:
     inputs = copied_voices(one_voice=True)
     others = {
-        **{name: prototypes.score(inputs, {}) for name in ("author_accuracy", "target_similarity")},
-        **{name: verification.score(inputs, {}) for name in ("generated_auc", "generated_source_auc")},
+        **{name: prototypes.score(inputs, {}) for name in ("author_accuracy", "author_margin")},
+        "generated_source_auc": verification.score(inputs, {}),
     }
+    nothing = {"author_accuracy": 0.1, "author_margin": 0.0, "generated_source_auc": 0.5}
     for name, scores in others.items():
         values = by_method(scores, name)
         assert by_method(copied, f"kept_{name}", "score") == pytest.approx(values)
-        for end, control in (("ceiling", "gold"), ("floor", "shuffled")):
-            assert list(by_method(copied, f"kept_{name}", end).values()) == pytest.approx([values[control]] * 6)
+        assert list(by_method(copied, f"kept_{name}", "ceiling").values()) == pytest.approx([values["gold"]] * 6)
+        assert list(by_method(copied, f"kept_{name}", "floor").values()) == [nothing[name]] * 6
+        share = (values["0.5"] - nothing[name]) / (values["gold"] - nothing[name])
+        assert by_method(copied, f"kept_{name}")["0.5"] == pytest.approx(share)
+    distinct = by_method(verification.score(inputs, {}), "generated_auc")
+    assert by_method(copied, "distinct_auc") == pytest.approx(distinct)
 
 
 def test_a_base_model_is_a_second_floor() -> None:
@@ -69,9 +110,9 @@ def test_a_base_model_is_a_second_floor() -> None:
         _cache={},
     )
     scores = voice_kept.score(inputs, FEW)
-    share = by_method(scores, "kept_target_similarity", "over_base")
+    share = by_method(scores, "kept_author_margin", "over_base")
     assert (share["base_only"], share["gold"]) == (0.0, 1.0)
-    plain = by_method(scores, "kept_target_similarity")
+    plain = by_method(scores, "kept_author_margin")
     # the same three numbers on another scale
     assert share["1.0"] == pytest.approx((plain["1.0"] - plain["base_only"]) / (1 - plain["base_only"]))
 
@@ -79,9 +120,9 @@ def test_a_base_model_is_a_second_floor() -> None:
 def test_ends_that_are_not_apart_give_no_share(inputs_maker) -> None:
     same = {client: [0.0, 0.0] for client in "abc"}
     scores = voice_kept.score(inputs_maker(train=same, gold=same, generated=same), FEW)
-    rows = scores[(scores["metric"] == "kept_target_similarity") & (scores["variant"] == "")]
+    rows = scores[(scores["metric"] == "kept_author_margin") & (scores["variant"] == "")]
     assert rows["value"].isna().all()
-    assert rows["note"].str.startswith("ceiling and floor are not apart: +0.000").all()
+    assert rows["note"].str.startswith("own continuations and nothing are not apart: +0.000").all()
 
 
 def test_a_share_of_an_auc_without_pairs_says_which_are_missing(inputs_maker) -> None:
@@ -104,7 +145,10 @@ def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
     rows = rows[rows["metric"].str.startswith("kept_")]
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"no value of the score"}
-    assert np.isfinite(by_method(scores, "kept_author_accuracy")["gold"])
+    assert by_method(scores, "kept_author_margin")["gold"] == 1.0
+    # Three authors who are all right: Wilson's limit, 1 / (1 + 4.303^2 / 3) = .139, is not above the chance of 1/3.
+    rows = scores[(scores["metric"] == "kept_author_accuracy") & (scores["method"] == "gold")].set_index("variant")
+    assert rows.loc["", "note"].endswith("are not apart: +0.667, 95 % interval [-0.194, 0.667]")
 
 
 def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
@@ -128,16 +172,20 @@ def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
 def test_what_authors_lose_by_hand(three_authors) -> None:
     losses = voice_kept.author_losses(three_authors, "e").set_index("client")
     cos = {angle: np.cos(np.radians(angle)) for angle in (0, 5, 20, 60)}
-    # a wrote at 0 and 5 degrees from its prototype, its outputs lie at 0 and 20; b's second one 60 away, c's at 0
-    wanted = [(cos[5] - cos[20]) / 2, (cos[5] - cos[60]) / 2, (cos[5] - cos[0]) / 2]
+    # Prototypes at 0, 90 and 180 degrees. A text at x degrees has the margin cos x - (cos(90 - x) + cos(180 - x)) / 2
+    # of a, and so on; for a and c, which are opposite, that is 1.5 cos - .5 sin, and cos alone for b.
+    at = {angle: 1.5 * np.cos(np.radians(angle)) - 0.5 * np.sin(np.radians(angle)) for angle in (0, 5, -5, 20)}
+    # a wrote at 0 and 5 degrees from its prototype, its outputs lie at 0 and 20; b's second one 60 away, not 5; c wrote
+    # at 0 and 5 degrees beyond its prototype, seen from b, and its output lies at 0
+    wanted = [(at[5] - at[20]) / 2, (cos[5] - cos[60]) / 2, (at[0] + at[-5]) / 2 - at[0]]
     assert losses["m"].tolist() == pytest.approx(wanted)
     # prototypes at 0, 90 and 180 degrees: their mean points to 90
     assert losses["distance"].tolist() == pytest.approx([1.0, 0.0, 1.0])
     assert losses["words"].isna().all()
     scores = voice_kept.score(three_authors, FEW)
-    rows = scores[(scores["metric"] == "similarity_lost") & (scores["method"] == "m")].set_index("variant")["value"]
+    rows = scores[(scores["metric"] == "margin_lost") & (scores["method"] == "m")].set_index("variant")["value"]
     assert rows.to_dict() == pytest.approx(losses["m"].to_dict())
-    assert scores.loc[scores["metric"] == "similarity_lost", "n"].tolist() == [2, 2, 1]
+    assert scores.loc[scores["metric"] == "margin_lost", "n"].tolist() == [2, 2, 1]
     # ranks of losses 2, 3, 1 on those of distances 2.5, 1, 2.5 (means of tied ranks)
     assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(-np.sqrt(3) / 2)
     notes = scores.loc[scores["metric"] == "loss_with_volume", "note"]
@@ -150,5 +198,8 @@ def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> N
     mean = float(np.degrees(np.angle(np.mean(directions))))
     inputs = inputs_maker(train=human, gold=human, generated={client: [mean, mean] for client in human})
     losses = voice_kept.author_losses(inputs, "e")
-    assert losses["m"].tolist() == pytest.approx(losses["distance"].tolist())
+    # S, the sum of the four prototypes, points to the mean. Of an author at cos x = 1 - distance to it, a text at the
+    # mean has the margin cos x - (|S| - cos x) / 3, an own one 1 - (|S| cos x - 1) / 3: (1 - cos x)(4 + |S|) / 3 more.
+    scale = (4 + abs(sum(directions))) / 3
+    assert losses["m"].tolist() == pytest.approx((scale * losses["distance"]).tolist())
     assert by_method(voice_kept.score(inputs, FEW), "loss_with_distance")["m"] == pytest.approx(1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import t as student_t
@@ -10,17 +12,21 @@ from tests.statistics.rates import equal_error_rate
 
 from favor.statistics import bootstrap
 from favor.statistics.bootstrap import (
+    CORRELATION,
+    RATE,
     auc,
     auc_draws,
-    bootstrap_p,
     compare,
+    difference_p,
     eer_draws,
     interval,
     macro_f1_draws,
     mean_draws,
     observed,
+    observed_and_resampled,
     pair_auc_draws,
     resample_counts,
+    standard_error,
     win_counts,
 )
 
@@ -99,57 +105,62 @@ def test_draws_without_a_class_are_missing() -> None:
 
 
 def test_p_value_by_hand() -> None:
-    # 999 draws, 99 of them <= 0: q = .1, z = 1.2816; with 5 clusters t = z sqrt(4/5) = 1.1462, 4 degrees of freedom.
-    draws = np.array([-1.0] * 99 + [1.0] * 900)
-    assert bootstrap_p(0.5, draws, 5) == pytest.approx(2 * student_t.sf(1.281552 * 0.8**0.5, 4), abs=1e-5)
-    assert bootstrap_p(-0.5, -draws, 5) == pytest.approx(bootstrap_p(0.5, draws, 5))
-    assert bootstrap_p(0.5, np.array([np.nan, *draws]), 5) == pytest.approx(bootstrap_p(0.5, draws, 5))
-    # No draw beyond 0: mean over standard deviation, 10, with 49 degrees of freedom.
-    far = np.random.default_rng(0).normal(10, 1, 999)
-    assert bootstrap_p(10 * far.std(), far, 50) == pytest.approx(2 * student_t.sf(10 * (49 / 50) ** 0.5, 49), rel=1e-6)
-    # Six authors that all differ one way: the signs of six differences show 2 / 64, and nothing less.
-    assert bootstrap_p(100.0, far, 6) == 2 / 64
-    assert bootstrap_p(0.0, np.zeros(9), 6) == 1.0
-    assert bootstrap_p(1.0, np.ones(9), 6) == 2 / 64
-    assert np.isnan(bootstrap_p(1.0, np.array([np.nan]), 6))
-    assert np.isnan(bootstrap_p(1.0, far, 1))
+    # Draws 2 and 0 deviate by 1. With 4 clusters the error is sqrt(4/3), so the observed 2 is t = sqrt(3) errors away.
+    draws = np.array([2.0, 2.0, 0.0])
+    assert standard_error(draws, 4) == pytest.approx((4 / 3) ** 0.5)
+    # Student's distribution of 3 degrees of freedom is 1/2 + (x / (1 + x^2) + atan x) / pi with x = t / sqrt(3) = 1.
+    assert difference_p(draws, 4) == pytest.approx(1 - 2 * (1 / 2 + np.pi / 4) / np.pi)
+    assert difference_p(-draws, 4) == difference_p(draws, 4)
+    assert difference_p(np.array([1.0, np.nan, 2.0, 0.0]), 40) == difference_p(np.array([1.0, 2.0, 0.0]), 40)
 
 
-def test_an_interval_takes_wider_percentiles_with_few_clusters() -> None:
-    draws = np.arange(100_001) / 1000  # percentile p is p
-    # t(.975, 5) = 2.5706, times sqrt(6/5) = 2.8160: Phi = .99757
-    assert interval(draws, 6) == pytest.approx((0.243, 99.757), abs=2e-3)
-    assert interval(draws, 24) == pytest.approx((1.729, 98.271), abs=2e-3)
-    assert interval(draws, 100_000) == pytest.approx((2.5, 97.5), abs=1e-3)
+def test_no_p_is_below_what_the_signs_of_the_differences_show() -> None:
+    """The exact sign-flip test of six differences of one sign, by hand: of 64 patterns of signs only ++++++ and ------
+    have a mean as far from 0, so p = 2 / 64."""
+    own = np.array([0.3, 0.2, 0.25, 0.31, 0.22, 0.28])
+    flipped = np.array(list(product((-1, 1), repeat=6))) @ own
+    exact = (np.abs(flipped) >= own.sum() - 1e-12).mean()
+    assert exact == 2 / 64
+    draws = observed_and_resampled(6, 1, 2000) @ own / 6
+    assert difference_p(draws, 6) == exact
+    assert difference_p(np.ones(9), 6) == 2 / 64
+    assert difference_p(np.zeros(9), 6) == 1.0
+    assert np.isnan(difference_p(np.array([1.0, np.nan]), 6))
+    assert np.isnan(difference_p(draws, 1))
+
+
+def test_an_interval_of_means_is_that_of_student() -> None:
+    own = np.array([1.0, 2.0, 4.0, 7.0, 11.0, 5.0])
+    draws = observed_and_resampled(6, 1, 200_000) @ own / 6
+    low, high = interval(draws, 6)
+    # mean 5, variance 66 / 5 = 13.2, error sqrt(13.2 / 6) = 1.483, t(.975, 5) = 2.5706: 5 -+ 3.813
+    assert (low, high) == pytest.approx((1.187, 8.813), abs=0.02)
+    assert interval(np.full(9, 0.25), 6) == (0.25, 0.25)
     assert np.isnan(interval(draws, 1)).all()
+    assert np.isnan(interval(np.array([np.nan, 1.0, 2.0]), 6)).all()
 
 
-@pytest.mark.parametrize("authors", [6, 12, 24, 50])
-def test_a_difference_that_is_nothing_is_found_as_often_as_the_level_says(authors) -> None:
-    """Level and coverage of 400 null runs; percentiles of the draws themselves find 12 % with six authors."""
-    generator = np.random.default_rng(authors)
-    counts = resample_counts(authors, 1, 1000)
-    found, plain = [], []
-    for _ in range(400):
-        own = generator.normal(size=authors)
-        draws = counts @ own / authors
-        result = compare(float(own.mean()), 0.0, draws, np.zeros(len(draws)), authors)
-        found.append((result.p < 0.05, result.p < 0.0025, result.low <= 0 <= result.high))
-        plain.append(not np.percentile(draws, 2.5) <= 0 <= np.percentile(draws, 97.5))
-    rates = np.mean(found, axis=0)
-    assert 0.025 <= rates[0] <= 0.075
-    assert rates[1] <= 0.01
-    assert 0.92 <= rates[2] <= 0.975
-    if authors == 6:
-        assert np.mean(plain) > 0.09
+def test_an_interval_of_a_rate_is_that_of_wilson_and_stays_within_it() -> None:
+    # Every author with one output: errors of authors are those of trials, so n is N - 1 = 19 for 4 of 20 right.
+    own = np.repeat([1.0, 0.0], [4, 16])
+    draws = observed_and_resampled(20, 1, 200_000) @ own / 20
+    t, n, p = student_t.ppf(0.975, 19), 19, 0.2
+    half = t * (p * (1 - p) / n + (t / (2 * n)) ** 2) ** 0.5
+    expected = [(p + t**2 / (2 * n) + sign * half) / (1 + t**2 / n) for sign in (-1, 1)]
+    assert interval(draws, 20, RATE) == pytest.approx(expected, abs=2e-3)
+    # All right: n is N. (1 + t^2 / 2n -+ t^2 / 2n) / (1 + t^2 / n) = 1 / (1 + t^2 / 20), and 1
+    assert interval(np.ones(9), 20, RATE) == pytest.approx((1 / (1 + t**2 / 20), 1.0))
+    assert interval(np.zeros(9), 20, RATE) == pytest.approx((0.0, 1 - 1 / (1 + t**2 / 20)))
+    # A correlation is a rate on another scale.
+    assert interval(2 * draws - 1, 20, CORRELATION) == pytest.approx([2 * end - 1 for end in expected], abs=4e-3)
 
 
 def test_comparison_is_signed_towards_the_left() -> None:
-    left, right = np.array([0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.36, 0.34])
-    lower = compare(0.30, 0.35, left, right, 8, higher_is_better=False)
-    assert lower.delta == pytest.approx(0.05)
-    assert (lower.low, lower.high) == pytest.approx(interval(np.array([0.05, 0.04, 0.07, 0.04]), 8))
-    higher = compare(0.30, 0.35, left, right, 8)
+    left, right = np.array([0.30, 0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.35, 0.36, 0.34])
+    lower = compare(left, right, 8, higher_is_better=False)
+    assert (lower.left, lower.right, lower.delta) == (0.30, 0.35, pytest.approx(0.05))
+    assert (lower.low, lower.high) == pytest.approx(interval(np.array([0.05, 0.05, 0.04, 0.07, 0.04]), 8))
+    higher = compare(left, right, 8)
     assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
     assert lower.p == pytest.approx(higher.p)
     assert lower.draws == higher.draws == 4

@@ -1,34 +1,70 @@
-"""The share between a floor and a ceiling."""
+"""The share between nothing and a ceiling, and the limits of a ratio."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 
-from favor.statistics.kept_share import kept_share
+from favor.statistics.bootstrap import RATE, interval
+from favor.statistics.kept_share import Limits, kept_share, ratio_limits
 
 
-def test_by_hand() -> None:
-    score, floor, ceiling = np.array([0.3, 0.2, 0.4]), np.array([0.1, 0.1, 0.1]), np.array([0.5, 0.5, 0.5])
-    found = kept_share(score, floor, ceiling, 10**6)
-    assert found.share == pytest.approx(0.5)
-    # draws .25 and .75: the percentiles 2.5 and 97.5 lie between them
-    assert (found.low, found.high) == (pytest.approx(0.2625), pytest.approx(0.7375))
-    assert (found.score_low, found.score_high) == (pytest.approx(0.205), pytest.approx(0.395))
+def test_fieller_by_hand() -> None:
+    # 4 / 2 with half widths 1 and 1 of uncorrelated draws: (4 - 2 r)^2 = 1 + r^2, so 3 r^2 - 16 r + 15 = 0.
+    top, bottom = np.array([4.0, 3.0, 5.0, 3.0, 5.0]), np.array([2.0, 1.0, 1.0, 3.0, 3.0])
+    low, high = ratio_limits(top, bottom, Limits(3.0, 5.0), Limits(1.0, 3.0))
+    assert (low, high) == pytest.approx(((8 - 19**0.5) / 3, (8 + 19**0.5) / 3))
+    # Correlated draws, c = 1, of a ratio near 1 vary together: (4 - 2 r)^2 = (1 - r)^2, r = 3 or 5/3.
+    low, high = ratio_limits(top, top - 2, Limits(3.0, 5.0), Limits(1.0, 3.0))
+    assert (low, high) == pytest.approx((5 / 3, 3))
+    # Limits that are not symmetric: the lower end has 4 - 3 = 1 and 4 - 2 = 2: (4 - 2 r)^2 = 1 + 4 r^2 has one root,
+    # and no finite end; with 1.5: 4 - 2.25 = 1.75 times r^2 - 16 r + 15 = 0.
+    low, _ = ratio_limits(top, bottom, Limits(3.0, 5.0), Limits(1.0, 3.5))
+    assert low == pytest.approx((8 - (64 - 1.75 * 15) ** 0.5) / 1.75)
+    assert np.isnan(ratio_limits(top, bottom, Limits(3.0, 5.0), Limits(1.0, 4.0))).all()
+    # Below 0 the smaller ratio is that over a smaller range.
+    low, _ = ratio_limits(-top, bottom, Limits(-5.0, -3.0), Limits(1.0, 3.5))
+    assert low == pytest.approx((-8 - 19**0.5) / 3)
+
+
+def test_a_share_by_hand() -> None:
+    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
+    found = kept_share(score, 0.1, ceiling, 1000)
+    assert found.share == pytest.approx(0.2 / 0.4)
+    half = student_t.ppf(0.975, 999) * 0.1 * (1000 / 999) ** 0.5
+    assert (found.score_low, found.score_high) == pytest.approx((0.3 - half, 0.3 + half))
+    # (0.2 - 0.4 r)^2 = half^2 (1 + r^2), as score and ceiling do not vary together
+    square = 0.16 - half**2
+    root = (0.08**2 - square * (0.04 - half**2)) ** 0.5
+    assert (found.low, found.high) == pytest.approx(((0.08 - root) / square, (0.08 + root) / square))
     assert (found.score, found.floor, found.ceiling, found.reason) == (0.3, 0.1, 0.5, "")
+    bounded = kept_share(score, 0.1, ceiling, 1000, RATE)
+    assert (bounded.score_low, bounded.score_high) == interval(score, 1000, RATE)
 
 
-def test_draws_without_a_range_are_left_out_of_the_interval() -> None:
-    floor, ceiling = np.zeros(101), np.ones(101)
-    ceiling[-1] = -1.0  # one draw of a hundred
-    found = kept_share(np.full(101, 0.4), floor, ceiling, 10**6)
-    assert (found.share, found.low, found.high) == (0.4, 0.4, 0.4)
+def test_own_text_keeps_all_of_itself() -> None:
+    ceiling = np.array([0.5, 0.4, 0.4, 0.6, 0.6])
+    found = kept_share(ceiling, 0.1, ceiling, 1000, RATE)
+    assert (found.share, found.low, found.high) == (1.0, 1.0, 1.0)
+
+
+def test_a_floor_may_vary_too() -> None:
+    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
+    still, moving = (kept_share(score, floor, ceiling, 1000) for floor in (np.full(5, 0.1), ceiling - 0.4))
+    assert (still.share, moving.share) == pytest.approx((0.5, 0.5))
+    assert still.low == pytest.approx(kept_share(score, 0.1, ceiling, 1000).low)
+    # ceiling - floor is .4 in every draw: (0.2 - 0.4 r)^2 = the variance of score - floor
+    error = student_t.ppf(0.975, 999) * float(np.std((score - ceiling)[1:])) * (1000 / 999) ** 0.5
+    assert (moving.low, moving.high) == pytest.approx((0.5 - error / 0.4, 0.5 + error / 0.4))
 
 
 def test_no_share_of_a_range_that_may_be_empty() -> None:
-    found = kept_share(np.full(5, 0.4), np.zeros(5), np.array([0.1, -0.1, 0.1, 0.2, 0.1]), 10**6)
+    found = kept_share(
+        np.full(5, 0.4), np.zeros(5), np.array([0.1, -0.1, 0.1, 0.2, 0.1]), 1000, None, "text and nothing"
+    )
     assert np.isnan([found.share, found.low, found.high]).all()
-    assert found.reason.startswith("ceiling and floor are not apart: +0.100, 95 % interval [-0.0")
+    assert found.reason.startswith("text and nothing are not apart: +0.100, 95 % interval [-0.1")
     missing = np.full(3, np.nan)
     assert kept_share(missing, np.zeros(3), np.ones(3), 9).reason == "no value of the score"
     assert kept_share(np.zeros(3), missing, missing, 9).reason == "no value of the floor, the ceiling"

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from favor.statistics.bootstrap import bootstrap_p, resample_counts
+from favor.statistics.bootstrap import difference_p, observed_and_resampled
 from favor.statistics.paired import holm
 from favor.statistics.power import (
     LEVEL,
@@ -69,10 +69,8 @@ def test_half_the_difference_takes_about_four_times_the_authors() -> None:
 def p_values(differences) -> np.ndarray:
     """The tables' p of every run, from the authors' differences [runs, authors]."""
     authors = differences.shape[1]
-    draws = differences @ resample_counts(authors, seed=1, draws=2000).T / authors
-    return np.array(
-        [bootstrap_p(mean, row, authors) for mean, row in zip(differences.mean(axis=1), draws, strict=True)]
-    )
+    draws = differences @ observed_and_resampled(authors, seed=1, draws=2000).T / authors
+    return np.array([difference_p(row, authors) for row in draws])
 
 
 @cache

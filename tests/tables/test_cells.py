@@ -46,7 +46,7 @@ def test_only_differences_with_a_meaning() -> None:
 
 def test_p_values_and_counts_are_not_compared() -> None:
     columns = {column.label: column for column in printed_spec("phase1-paired-significance").panels[0].columns}
-    assert [name for name, column in columns.items() if not column.compared] == ["p", "Holm p"]
+    assert [name for name, column in columns.items() if not column.compared] == ["p", "Author-cluster p", "Holm p"]
     audit = {column.label: column.decimals for column in printed_spec("human_2afc_audit").panels[0].columns}
     assert (audit["Items"], audit["Votes"], audit["Mean conf."]) == (0, 0, 2)
 

@@ -52,7 +52,7 @@ def test_two_encoders_and_the_one_that_fails_first(certificate, tmp_path) -> Non
     stel = lines[lines.index("STEL") + 1 :]
     assert stel[1].split() == ["ASCE-A", "0.500", "0.500", "0.500", "0.500", "0.500", "40"]
     human = lines[lines.index("Human texts") + 1 :]
-    assert human[1].split()[1:5] == ["1.000", "[1.000,", "1.000]", "1.000"]
+    assert human[1].split()[1:5] == ["1.000", "[0.589,", "1.000]", "1.000"]
     assert len({len(line) for line in human[:3]}) == 1
 
 

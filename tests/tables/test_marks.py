@@ -37,7 +37,7 @@ def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
         drawn[name] = mean_draws(values, np.arange(AUTHORS), counts)
     rows = []
     for left, right in combinations(drawn, 2):
-        result = compare(drawn[left][0], drawn[right][0], drawn[left][1:], drawn[right][1:], AUTHORS)
+        result = compare(drawn[left], drawn[right], AUTHORS)
         rows.append(("asce_a", metric, left, right, *vars(result).values()))
     return pd.DataFrame(rows, columns=EVIDENCE.names)
 

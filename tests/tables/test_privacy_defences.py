@@ -21,7 +21,7 @@ def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) 
             for end, value in (("", 0.75), ("_low", 0.5), ("_high", 1.0)):
                 rows.append({**score("fedavg", metric, value, "", 0), "variant": variant + end, "point": point})
         for method in methods:
-            for metric in ("kept_target_similarity", "kept_generated_source_auc"):
+            for metric in ("kept_author_margin", "kept_generated_source_auc"):
                 for variant, value in (("", 0.4), ("low", 0.3), ("high", 0.5)):
                     rows.append({**score(method, metric, value, "asce_a", 0), "variant": variant, "point": point})
     contexts = {
@@ -34,6 +34,6 @@ def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) 
     assert found.loc[("none", "Whose is it? Top-1, each upload"), "text"] == "0.75 [0.50, 1.00]"
     assert found.loc[("none", "Norm of uploads"), "text"] == "0.75"
     assert found.loc[("none", "Canary client ε, at least"), "text"] == "0.8"
-    assert found.loc[("none", "FAVoR similarity"), "text"] == "0.40 [0.30, 0.50]"
-    assert found.loc[("A frozen", "FedAvg similarity"), "text"] == "0.40 [0.30, 0.50]"
-    assert "not run" in found.loc[("A frozen", "FAVoR similarity"), "reason"]
+    assert found.loc[("none", "FAVoR margin"), "text"] == "0.40 [0.30, 0.50]"
+    assert found.loc[("A frozen", "FedAvg margin"), "text"] == "0.40 [0.30, 0.50]"
+    assert "not run" in found.loc[("A frozen", "FAVoR margin"), "reason"]

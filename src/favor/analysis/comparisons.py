@@ -1,7 +1,8 @@
 """Paired comparisons of two methods on the outputs that survive in both, matched by seed, author and prompt.
 
-One resample matrix serves every metric of a comparison. Clusters are seed-author pairs, as the paper prints them, or
-authors, which hold an author's outputs of all seeds together.
+One resample matrix serves every metric of a comparison. Clusters are authors, who hold their outputs of all seeds
+together, and beside them seed-author pairs, as the paper prints them. Those treat an author's seeds as independent,
+and where they are not they find differences that are none, so that Holm's correction rests on authors.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from favor.statistics.bootstrap import (
     compare,
     eer_draws,
     mean_draws,
-    observed,
-    resample_counts,
+    observed_and_resampled,
 )
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
 
@@ -91,6 +91,7 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
         author_accuracy=prototypes.correct(survivors["client"].to_numpy(), predicted).astype(float),
         top1_cosine=similarity.max(axis=1),
         target_similarity=similarity[np.arange(len(own)), own],
+        author_margin=prototypes.margins(similarity, own),
     )
     if cold_start.has_references(inputs, encoder):
         fixed = prototypes.prototypes(inputs.sources(encoder, "reference"), inputs.clients)
@@ -117,8 +118,8 @@ def compare_methods(
 
     ``metrics`` names the encoders that each metric is taken in (per-output metrics without a space of their own take
     the one their outputs are matched in). ``exact``: metrics whose printed p is McNemar's or Wilcoxon's instead of the
-    bootstrap's. Holm's correction runs over the printed p of all rows with the same clusters: the family of tests that
-    one table prints. A pair without a common surviving output is kept, with a note.
+    bootstrap's. Holm's correction runs over the p of all rows whose clusters are authors: the family of tests that one
+    table prints. A pair without a common surviving output is kept, with a note.
     """
     known = (*OUTPUT_METRICS, *VERIFICATION_DRAWS)
     unknown = sorted(set(metrics) - set(known))
@@ -133,8 +134,9 @@ def compare_methods(
     empty = COMPARISONS.empty()
     table = pd.concat(tables, ignore_index=True) if tables else empty
     table["test"] = np.where(table["metric"].isin(list(exact)), "exact", "bootstrap")
-    printed = table["p_exact"].where(table["test"] == "exact", table["p"])
-    table["p_holm"] = printed.groupby(table["clusters"]).transform(lambda values: holm(values.to_numpy()))
+    # An exact test over outputs (McNemar, Wilcoxon) takes an author's outputs as independent, too.
+    tested = table["p"].where(table["clusters"] == "author")
+    table["p_holm"] = holm(tested.to_numpy(dtype=float))
     return table[COMPARISONS.names]
 
 
@@ -195,12 +197,12 @@ def compare_outputs(
         frames.append(sides[0].merge(sides[1], on=OUTPUT_KEYS).assign(seed=pair[0].run.seed))
     table = pd.concat(frames, ignore_index=True)
     index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
-    counts = resample_counts(number, seed, draws)
+    counts = observed_and_resampled(number, seed, draws)
     rows = []
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        result = compare(float(first.mean()), float(second.mean()), *resampled, number, _higher(metric))
+        result = compare(*resampled, number, _higher(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -239,13 +241,13 @@ def compare_verification(
             )
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
-        counts = resample_counts(number, seed, draws)
+        counts = observed_and_resampled(number, seed, draws)
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
-                (statistic(scores, positive, own, observed(number)), statistic(scores, positive, own, counts))
+                statistic(scores, positive, own, counts)
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
-            result = compare(float(first[0][0]), float(second[0][0]), first[1], second[1], number, _higher(metric))
+            result = compare(first, second, number, _higher(metric))
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
 

@@ -22,8 +22,7 @@ from favor.statistics.bootstrap import (
     eer_draws,
     macro_f1_draws,
     mean_draws,
-    observed,
-    resample_counts,
+    observed_and_resampled,
 )
 
 _DECLARED = {
@@ -40,8 +39,7 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     A value is the mean over seeds, as tables print it. A draw takes authors with replacement, who bring their outputs
     of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap.
     """
-    counts = resample_counts(len(inputs.clients), seed, draws)
-    counts = np.concatenate([observed(len(inputs.clients)), counts])
+    counts = observed_and_resampled(len(inputs.clients), seed, draws)
     values: dict[Measure, dict[str, list[np.ndarray]]] = {}
     for run in inputs.runs:
         for measure, drawn in _run_draws(inputs, run, counts):
@@ -52,8 +50,7 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
         known = [method for method, drawn in means.items() if np.isfinite(drawn[0])]
         higher = _DECLARED[metric].direction != "lower"
         for left, right in combinations(known, 2):
-            first, second = means[left], means[right]
-            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], len(inputs.clients), higher)
+            result = compare(means[left], means[right], len(inputs.clients), higher)
             records.append((encoder, metric, left, right, *vars(result).values()))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 

@@ -18,10 +18,12 @@ COMPARISONS = Table(
         Column("delta", FLOAT, "", "difference, signed so that positive favours the left method"),
         Column("low", FLOAT, "", "lower end of the 95 % interval of the difference"),
         Column("high", FLOAT, "", "upper end of that interval"),
-        Column("p", FLOAT, "", "two-sided bootstrap tail probability"),
+        Column("p", FLOAT, "", "two-sided p of the difference over these clusters"),
         Column("p_exact", FLOAT, "", "McNemar's (accuracy) or Wilcoxon's p; NaN for AUC and EER"),
         Column("test", STRING, "", "the p that the table prints: bootstrap (p) or exact (p_exact)"),
-        Column("p_holm", FLOAT, "", "that p, Holm-adjusted over the file's rows with the same clusters"),
+        Column(
+            "p_holm", FLOAT, "", "p of rows whose clusters are authors, Holm-adjusted over these; NaN for the others"
+        ),
         Column("n", INT64, "outputs", "matched outputs"),
         Column("pairs", INT64, "pairs", "verification pairs of the left method; 0 for other metrics"),
         Column("draws", INT64, "draws", "bootstrap draws in which both values exist"),
@@ -81,7 +83,7 @@ EVIDENCE = Table(
         Column("delta", FLOAT, "", "difference, signed so that positive favours the left row"),
         Column("low", FLOAT, "", "lower end of the 95 % interval of the difference"),
         Column("high", FLOAT, "", "upper end of that interval"),
-        Column("p", FLOAT, "", "two-sided bootstrap tail probability"),
+        Column("p", FLOAT, "", "two-sided p of the difference over authors"),
         Column("draws", INT64, "draws", "draws of authors in which both values exist"),
     ),
     ("encoder", "metric", "left_method", "right_method"),

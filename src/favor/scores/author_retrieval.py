@@ -19,7 +19,7 @@ from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settin
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import prototypes
 from favor.scores.verification import rows_at_once
-from favor.statistics.bootstrap import interval, mean_draws, observed, pair_auc_draws, resample_counts
+from favor.statistics.bootstrap import RATE, interval, mean_draws, observed, observed_and_resampled, pair_auc_draws
 
 _CENTROIDS = "held-out human texts against the clients' centroids of training texts"
 METRICS = (
@@ -156,14 +156,14 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
 
 def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
     """Counts whose first row is the data itself."""
-    return np.concatenate([observed(authors), resample_counts(authors, seed, draws)]) if authors else observed(1)
+    return observed_and_resampled(authors, seed, draws) if authors else observed(1)
 
 
 def _rows(
     encoder: str, metric: str, variant: str, draws: np.ndarray | None, authors: int, n: int, note: str
 ) -> Iterator[Score]:
     known = draws is not None and bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = (float(draws[0]), *interval(draws[1:], authors)) if known and draws is not None else (np.nan,) * 3
+    ends = (float(draws[0]), *interval(draws, authors, RATE)) if known and draws is not None else (np.nan,) * 3
     for name, value in zip(("", "low", "high"), ends, strict=True):
         yield _row(encoder, metric, "_".join(filter(None, (variant, name))), value, n, note)
 

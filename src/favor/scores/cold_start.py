@@ -16,7 +16,7 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.scores.prototypes import correct, macro_f1, predict, prototypes
+from favor.scores.prototypes import correct, macro_f1, margins, predict, prototypes
 
 _FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
 _MARGIN = "target-author similarity minus the mean similarity to the other authors' prototypes"
@@ -45,12 +45,15 @@ def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, client
     """
     similarity = vectors @ prototype.T
     own = np.searchsorted(list(clients), true.astype(str))
-    target = similarity[np.arange(len(true)), own]
-    others = len(clients) - 1
-    rest = (similarity.sum(axis=1) - target) / others if others else np.full(len(true), np.nan)
     predicted = predict(vectors, prototype, clients)
-    columns = {"predicted": predicted, "correct": correct(true, predicted), "target": target, "margin": target - rest}
-    return pd.DataFrame(columns)
+    return pd.DataFrame(
+        {
+            "predicted": predicted,
+            "correct": correct(true, predicted),
+            "target": similarity[np.arange(len(true)), own],
+            "margin": margins(similarity, own),
+        }
+    )
 
 
 def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -15,12 +15,13 @@ from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
 from favor.statistics.bootstrap import (
+    RATE,
     auc,
     interval,
     mean_draws,
+    observed_and_resampled,
     pair_auc_draws,
     pair_mean_draws,
-    resample_counts,
 )
 from favor.statistics.diversity import ngrams
 from favor.statistics.variance_components import variance_components
@@ -134,14 +135,15 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     gives all authors one text: similarity 1, accuracy 1 / authors, author share 0, AUC 0.5 over two prompts and 0 over
     one, where the negatives are equal texts.
 
-    ``low`` and ``high`` (``other_prompt_low`` and so on) are the 95 % interval of a bootstrap over authors, of the mean
-    over seeds; the shares of variance have none. They take the first of several samples of a prompt, because the model
-    behind them has one observation per author and prompt, or independent ones.
+    ``low`` and ``high`` (``other_prompt_low`` and so on) are the 95 % interval over authors, of the mean over seeds and
+    for these prompts. Prompts are fixed: methods are compared on the same ones, and other prompts give other values,
+    which an interval over authors does not cover. The shares of variance have none. They take the first of several
+    samples of a prompt, because the model behind them has one observation per author and prompt, or independent ones.
 
     Settings: ``encoders`` (None: all), ``compared_words``, and ``draws`` and ``seed`` of the bootstrap.
     """
     checked = read_settings("common_prompts", settings, DEFAULTS)
-    counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
+    counts = observed_and_resampled(len(inputs.clients), checked["seed"], checked["draws"])
     scores: list[Score] = []
     draws: Draws = {}
     for run in inputs.runs:
@@ -164,7 +166,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 def _intervals(draws: Draws, authors: int) -> Iterator[Score]:
     for (method, encoder, metric, variant), seeds in draws.items():
         mean = np.mean([values for values, _ in seeds], axis=0)
-        ends = interval(mean, authors) if np.isfinite(mean).any() else (float("nan"),) * 2
+        # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
+        ends = interval(mean, authors, RATE if metric == "common_accuracy" else None)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "" if value == value else _TOO_FEW
             n = sum(size for _, size in seeds)

@@ -18,7 +18,8 @@ from favor.foundation.words import Words, output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
-from favor.statistics.bootstrap import interval, observed, resample_counts
+from favor.statistics.bootstrap import interval, observed_and_resampled
+from favor.statistics.kept_share import Limits, ratio_limits
 
 _INFINITE = float("inf")
 _ROUNDING = 1e-6  # of the observed variance: less than that is what rounding leaves where the drawn authors are alike
@@ -54,7 +55,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     if inputs.client_texts is None:
         raise UserError("scores: family 'drift' needs the clients' texts; give the client_texts table")
     clients = len(inputs.clients)
-    counts = np.concatenate([observed(clients), resample_counts(clients, checked["seed"], checked["draws"])])
+    counts = observed_and_resampled(clients, checked["seed"], checked["draws"])
     runs: dict[str, list[Run]] = {}
     for run in inputs.runs:
         runs.setdefault(run.method, []).append(run)
@@ -77,8 +78,8 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
         numbers[method] = len(frame)
     authors = len(inputs.clients)
     for method, variance in variances.items():
-        left = _ratio(variance, variances["gold"], authors)
-        yield from _with_interval(method, encoder, "spread_left", "", left, authors, numbers[method])
+        left = _left(variance, variances["gold"], authors)
+        yield from _with_interval(method, encoder, "spread_left", "", left, numbers[method])
 
 
 def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, counts: np.ndarray) -> Iterator[Score]:
@@ -104,18 +105,17 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     human, authors = variances["gold"], int((sizes > 0).sum())
     differ = [_positive(human[:, place], authors) for place in range(len(HABITS))]
     for method, n in numbers.items():
-        ratios = [_ratio(variances[method][:, place], human[:, place], authors) for place in range(len(HABITS))]
-        left, kept = np.stack(ratios, axis=1), np.where(differ, slopes[method], np.nan)
+        variance, slope = variances[method], np.where(differ, slopes[method], np.nan)
         # The mean ratio of the data, written as a ratio of means: a draw in which people hardly differ in one habit
         # would make that habit's ratio, and with it the mean of ratios, as large as one likes.
-        scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variances[method], human)]
-        for metric, mean, values in (
-            ("habit_variance_left", _ratio(scaled[0], scaled[1], authors), left),
-            ("habit_slope", kept[:, differ].mean(axis=1) if any(differ) else kept[:, 0], kept),
-        ):
-            yield from _with_interval(method, "", metric, "", mean, authors, n)
-            for place, habit in enumerate(HABITS):
-                yield from _with_interval(method, "", metric, habit, values[:, place], authors, n)
+        scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variance, human)]
+        kept = slope[:, differ].mean(axis=1) if any(differ) else slope[:, 0]
+        yield from _with_interval(method, "", "habit_variance_left", "", _left(scaled[0], scaled[1], authors), n)
+        yield from _with_interval(method, "", "habit_slope", "", _value(kept, authors), n)
+        for place, habit in enumerate(HABITS):
+            left = _left(variance[:, place], human[:, place], authors)
+            yield from _with_interval(method, "", "habit_variance_left", habit, left, n)
+            yield from _with_interval(method, "", "habit_slope", habit, _value(slope[:, place], authors), n)
 
 
 def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
@@ -124,15 +124,20 @@ def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
 
 
 def _positive(variance: np.ndarray, authors: int) -> bool:
-    known = variance[1:][np.isfinite(variance[1:])]
-    return bool(len(known) and variance[0] > 0 and interval(known, authors)[0] > _ROUNDING * variance[0])
+    return bool(variance[0] > 0 and interval(variance, authors)[0] > _ROUNDING * variance[0])
 
 
-def _ratio(variance: np.ndarray, human: np.ndarray, authors: int) -> np.ndarray:
-    missing = np.full(len(variance), np.nan)
+def _left(variance: np.ndarray, human: np.ndarray, authors: int) -> tuple[float, float, float]:
+    """Return variance / human with its limits; NaN where people do not differ measurably."""
     if not _positive(human, authors):
-        return missing
-    return np.divide(variance, human, where=human > _ROUNDING * human[0], out=missing)
+        return (float("nan"),) * 3
+    limits = (Limits(*interval(draws, authors)) for draws in (variance, human))
+    low, high = ratio_limits(variance, human, *limits)
+    return float(variance[0] / human[0]) if np.isfinite(low) else float("nan"), low, high
+
+
+def _value(draws: np.ndarray, authors: int) -> tuple[float, float, float]:
+    return float(draws[0]), *interval(draws, authors)
 
 
 def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
@@ -140,11 +145,10 @@ def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
 
 
 def _with_interval(
-    method: str, encoder: str, metric: str, variant: str, draws: np.ndarray, authors: int, n: int
+    method: str, encoder: str, metric: str, variant: str, found: tuple[float, float, float], n: int
 ) -> Iterator[Score]:
-    known = np.isfinite(draws[0]) and bool(np.isfinite(draws[1:]).any())
-    low, high = interval(draws[1:], authors) if known else (np.nan, np.nan)
-    values = {"": float(draws[0]) if known else np.nan, "low": low, "high": high}
-    note = "too few outputs, or the authors' own continuations do not differ measurably"
-    for end, value in values.items():
-        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), value, n, "" if known else note)
+    known = bool(np.isfinite(found).all())
+    note = "" if known else "too few outputs, or the authors' own continuations do not differ measurably"
+    for end, value in zip(("", "low", "high"), found, strict=True):
+        shown = value if known else float("nan")
+        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), shown, n, note)

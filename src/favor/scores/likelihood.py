@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
-from favor.statistics.bootstrap import auc_draws, compare, interval, mean_draws, observed, resample_counts
+from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
 
 NEEDS = "evaluation.likelihood"  # key of an experiment without which nothing is scored
 # Gains nearer than this, in nats per token, are equal: equal adapters read a text alike but for rounding.
@@ -30,6 +30,7 @@ EQUAL = 1e-5
 LEAST_FUNCTION_SHARE = 0.2
 SHARED = "one model for all: at chance by construction"
 _ONE = "one model for all: one value, and nothing to take an interval over"
+_BOUNDS = dict.fromkeys(("likelihood_top1", "likelihood_mrr", "likelihood_auc"), RATE)
 TESTED = ("likelihood_own_gain", "likelihood_voice_gain", "likelihood_top1")  # compared between every two rows
 
 _INFINITE = float("inf")
@@ -226,7 +227,7 @@ def likelihood_scores(
     ``seed`` and ``draws``: of the bootstrap.
     """
     clients = sorted(clients)
-    counts = np.concatenate([observed(len(clients)), resample_counts(len(clients), seed, draws)])
+    counts = observed_and_resampled(len(clients), seed, draws)
     scores: list[Score] = []
     authors: dict[str, dict[str, np.ndarray]] = {}
     for method in methods:
@@ -374,7 +375,7 @@ def _with_interval(
 ) -> Iterator[Score]:
     """Yield a value and its ends. ``fixed``: why it is one by construction, and has no interval."""
     known = bool(np.isfinite(drawn[0]) and np.isfinite(drawn[1:]).any())
-    ends = interval(drawn[1:], authors) if known and not fixed else (np.nan, np.nan)
+    ends = interval(drawn, authors, _BOUNDS.get(metric)) if known and not fixed else (np.nan, np.nan)
     for end, value in zip(("", "_low", "_high"), (float(drawn[0]), *ends), strict=True):
         reason = fixed if known and end else why
         yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
@@ -388,7 +389,7 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
             sides = authors[left][metric], authors[right][metric]
             both = np.isfinite(sides[0]) & np.isfinite(sides[1])
             first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
-            result = compare(float(first[0]), float(second[0]), first[1:], second[1:], int(both.sum()), higher)
+            result = compare(first, second, int(both.sum()), higher)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
                 note = "no author has a value in both rows"

@@ -17,7 +17,7 @@ from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
 from favor.statistics.between_authors import post_means
-from favor.statistics.bootstrap import interval, observed, resample_counts
+from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
 
 _INFINITE = float("inf")
@@ -117,8 +117,7 @@ def _agreement(
             for measure, draws in rest.items():
                 yield from _interval(name, measure, "", draws, number, number, "needs three methods and three authors")
         return
-    counts = np.concatenate([observed(number), resample_counts(number, checked["seed"], checked["draws"])])
-    places = drawn_authors(counts)
+    places = drawn_authors(observed_and_resampled(number, checked["seed"], checked["draws"]))
     for over in ("methods", "authors"):
         rest, pairs = rank_correlations(means, groups, places, over)
         for measure, draws in rest.items():
@@ -155,7 +154,7 @@ def _interval(
 ) -> Iterator[Score]:
     encoder, _, name = measure.partition(".")
     known = bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = interval(draws[1:], authors) if known else (np.nan, np.nan)
+    ends = interval(draws, authors, CORRELATION)
     for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
         shown = value if known else float("nan")
         yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)

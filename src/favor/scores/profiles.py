@@ -19,7 +19,7 @@ from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
-from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.statistics.bootstrap import RATE, auc_draws, interval, mean_draws, observed_and_resampled
 from favor.statistics.calibration import Calibration, ratio_cost
 
 USES = "prompts.common"  # key of an experiment with which there is more to score
@@ -127,8 +127,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     LambdaG, ``copied_share``, ``draws`` and ``seed``.
     """
     checked = read_settings("profiles", settings, DEFAULTS)
-    counts = resample_counts(len(inputs.clients), checked["seed"], checked["draws"])
-    counts = np.concatenate([observed(len(inputs.clients)), counts])
+    counts = observed_and_resampled(len(inputs.clients), checked["seed"], checked["draws"])
     profiles = make_profiles(inputs, checked["words"], checked["minimum_words"], checked["seed"])
     authors, words = len(inputs.clients), profiles.words
     scores = [
@@ -147,7 +146,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     for (method, verifier, metric, variant), seeds in drawn.items():
         mean = np.mean([draws for draws, _ in seeds], axis=0)
         known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
-        ends = interval(mean[1:], authors) if known else (np.nan, np.nan)
+        bounds = None if metric == "profile_ratio" else RATE
+        ends = interval(mean, authors, bounds) if known else (np.nan, np.nan)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)

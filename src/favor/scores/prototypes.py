@@ -27,6 +27,11 @@ METRICS = (
     Metric(
         "target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author", per_output="real"
     ),
+    Metric(
+        "author_margin", "Margin", -2.0, 2.0, "higher",
+        "similarity to the intended author minus the mean similarity to the others; 0 for a voice that is nobody's",
+        per_output="real",
+    ),
 )  # fmt: skip
 VARIANTS = ("failures_wrong", "whole_roster", "first50x1500", "leave_one_out")
 VARIANT_METRICS = tuple(
@@ -56,6 +61,18 @@ def correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Boolean [n]: outputs attributed to their authors. Its mean is the accuracy, for a score and in every resample."""
     right: np.ndarray = true == predicted
     return right
+
+
+def margins(similarity: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return similarity to the own author minus the mean similarity to the others, [n]; NaN with one author.
+
+    ``similarity`` [n, clients]: of outputs to prototypes; ``own`` [n]: the place of each output's author. Texts that
+    are the same for all authors have 0 on average over authors, wherever they lie.
+    """
+    target = similarity[np.arange(len(own)), own]
+    others = similarity.shape[1] - 1
+    found: np.ndarray = target - (similarity.sum(axis=1) - target) / others if others else np.full(len(own), np.nan)
+    return found
 
 
 def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:
@@ -107,11 +124,13 @@ def _score_run(
     true = survivors["client"].to_numpy(dtype=object)
     predicted = predict(vectors, default, clients)
     similarity = vectors @ default.T
-    target = similarity[np.arange(n), np.searchsorted(clients, true.astype(str))]
+    own_place = np.searchsorted(clients, true.astype(str))
+    target, margin = similarity[np.arange(n), own_place], float(margins(similarity, own_place).mean())
     yield row("author_accuracy", "", _accuracy(true, predicted), n)
     yield row("author_macro_f1", "", macro_f1(true, predicted, sorted(set(true))), n)
     yield row("top1_cosine", "", float(similarity.max(axis=1).mean()), n)
     yield row("target_similarity", "", float(target.mean()), n)
+    yield row("author_margin", "", margin, n, "" if margin == margin else "a margin needs two authors")
     if "whole_roster" in variants:
         yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n)
     if "failures_wrong" in variants:

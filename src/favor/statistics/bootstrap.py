@@ -10,13 +10,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 from scipy.stats import t as student_t
 
 from favor.foundation.seeds import numpy_generator
 
 DRAWS = 10_000
-_TAIL_DRAWS = 10  # fewer draws beyond 0 do not say how rare they are
 TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 MB
 
 
@@ -40,6 +38,11 @@ def resample_counts(clusters: int, seed: int, draws: int = DRAWS) -> np.ndarray:
     """Draw ``draws`` resamples of ``clusters`` clusters: float64 [draws, clusters], every row sums to ``clusters``."""
     generator = numpy_generator(seed, "cluster bootstrap", clusters)
     return generator.multinomial(clusters, np.full(clusters, 1.0 / clusters), size=draws).astype(np.float64)
+
+
+def observed_and_resampled(clusters: int, seed: int, draws: int = DRAWS) -> np.ndarray:
+    """Counts [1 + draws, clusters]: those of the data itself, then :func:`resample_counts`."""
+    return np.concatenate([observed(clusters), resample_counts(clusters, seed, draws)])
 
 
 def mean_draws(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -174,57 +177,77 @@ def observed(clusters: int) -> np.ndarray:
     return np.ones((1, clusters))
 
 
-def bootstrap_p(delta: float, differences: np.ndarray, clusters: int) -> float:
-    """Two-sided p of an observed difference from its draws; NaN draws are left out.
+def standard_error(draws: np.ndarray, clusters: int) -> float:
+    """Return the standard error of ``draws[0]``: the deviation of the draws that exist, times sqrt(N / (N - 1)).
 
-    Turns :func:`interval` round: the level at which an end of it is 0. With q the smaller share of draws on either side
-    of 0, that is 2 (1 - T(sqrt((N - 1) / N) Phi^-1(1 - q))), T of N - 1 degrees of freedom. Where fewer than ten draws
-    lie beyond 0 their standard deviation says how far it is. No p is below 2 / 2^N, the least that the signs of N
-    differences can show (exact sign-flip test).
+    Means of N clusters drawn with replacement have (N - 1) / N of the variance that means of N new clusters have. NaN
+    for a single cluster, or fewer than two draws.
     """
-    known = differences[~np.isnan(differences)]
-    if len(known) == 0 or clusters < 2:
+    known = draws[1:][np.isfinite(draws[1:])]
+    if clusters < 2 or len(known) < 2:
         return float("nan")
-    if not np.ptp(known):
-        return 1.0 if known[0] == 0 else 2.0 ** (1 - clusters)
-    beyond = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    distance = norm.isf(min(0.5, (1 + beyond) / (len(known) + 1)))
-    if beyond < _TAIL_DRAWS:
-        rough = norm.isf(min(0.5, (1 + _TAIL_DRAWS) / (len(known) + 1)))
-        distance = max(rough, abs(delta) / float(known.std()))
-    p = 2 * student_t.sf(distance * math.sqrt((clusters - 1) / clusters), clusters - 1)
-    return float(min(1.0, max(p, 2.0 ** (1 - clusters))))
+    spread = float(known.std())
+    # Rounding leaves a trace of spread where no draw differs.
+    return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * max(1.0, abs(float(known[0]))) else 0.0
 
 
-def compare(
-    left: float,
-    right: float,
-    left_draws: np.ndarray,
-    right_draws: np.ndarray,
-    clusters: int,
-    higher_is_better: bool = True,
-) -> Comparison:
-    """Compare two observed values whose draws came from the same counts of ``clusters`` clusters."""
-    sign = 1.0 if higher_is_better else -1.0
-    differences = sign * (left_draws - right_draws)
-    known = differences[~np.isnan(differences)]
-    low, high = interval(known, clusters) if len(known) else (float("nan"), float("nan"))
-    delta = sign * (left - right)
-    return Comparison(left, right, delta, low, high, bootstrap_p(delta, differences, clusters), len(known))
+def sign_flip_floor(clusters: int) -> float:
+    """Return 2 / 2^N, the least two-sided p that the signs of N differences can show (exact sign-flip test)."""
+    return 2.0 ** (1 - clusters)
 
 
-def interval(draws: np.ndarray, clusters: int) -> tuple[float, float]:
-    """The 95 % interval of the draws that exist, of ``clusters`` N clusters: expanded percentiles (Hesterberg 2015).
+def difference_p(differences: np.ndarray, clusters: int) -> float:
+    """Two-sided p of the observed difference ``differences[0]`` of N clusters; the other draws say how far it varies.
 
-    Percentiles of a bootstrap are too narrow with few clusters, as draws have (N - 1) / N of the variance and a normal
-    tail. Those taken here are Phi(+-sqrt(N / (N - 1)) t), t the 97.5 % point of Student's distribution of N - 1 degrees
-    of freedom: .05 and 99.95 % with six clusters, 1.4 and 98.6 % with 24. A single cluster shows nothing: NaN.
+    2 T(-|difference| / standard error), T Student's distribution of N - 1 degrees of freedom, and never below
+    :func:`sign_flip_floor`. NaN without an observed difference, or for a single cluster.
     """
-    if clusters < 2:
+    error = standard_error(differences, clusters)
+    if not np.isfinite(differences[0]) or math.isnan(error):
+        return float("nan")
+    if error == 0:
+        return 1.0 if abs(differences[0]) < 1e-12 else sign_flip_floor(clusters)
+    p = 2 * student_t.sf(abs(differences[0]) / error, clusters - 1)
+    return float(max(p, sign_flip_floor(clusters)))
+
+
+def compare(left: np.ndarray, right: np.ndarray, clusters: int, higher_is_better: bool = True) -> Comparison:
+    """Compare two statistics, each [1 + draws]: the observed value, then those of the same draws of ``clusters``."""
+    differences = (1.0 if higher_is_better else -1.0) * (left - right)
+    low, high = interval(differences, clusters)
+    known = int(np.isfinite(differences[1:]).sum())
+    p = difference_p(differences, clusters)
+    return Comparison(float(left[0]), float(right[0]), float(differences[0]), low, high, p, known)
+
+
+Bounds = tuple[float, float]  # what a measure is at least and at most
+RATE: Bounds = (0.0, 1.0)
+CORRELATION: Bounds = (-1.0, 1.0)
+
+
+def interval(draws: np.ndarray, clusters: int, bounds: Bounds | None = None) -> tuple[float, float]:
+    """The 95 % interval of ``draws[0]``, the observed value, over new clusters like the N observed ones.
+
+    Without ``bounds``: value +- t times :func:`standard_error` s, with t the 97.5 % point of Student's distribution of
+    N - 1 degrees of freedom. With ``bounds``, for a measure that comes near them: Wilson's score interval (1927) of p,
+    the value as a share of the way between the bounds, for as many trials n = p (1 - p) / s^2 as would scatter so much
+    (the effective sample size of clustered rates; Dean and Pagano 2015), with t in the place of 1.96. It stays within
+    the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single cluster.
+    """
+    error = standard_error(draws, clusters)
+    if not np.isfinite(draws[0]) or math.isnan(error):
         return float("nan"), float("nan")
-    tail = 100 * float(norm.cdf(math.sqrt(clusters / (clusters - 1)) * student_t.ppf(0.025, clusters - 1)))
-    low, high = np.nanpercentile(draws, [tail, 100 - tail])
-    return float(low), float(high)
+    value, t = float(draws[0]), float(student_t.ppf(0.975, clusters - 1))
+    if bounds is None:
+        return value - t * error, value + t * error
+    lowest, highest = bounds
+    p, scaled = (value - lowest) / (highest - lowest), error / (highest - lowest)
+    variance = max(0.0, p * (1 - p))
+    trials = variance / scaled**2 if scaled > 0 and variance > 0 else float(clusters)
+    centre = (p + t**2 / (2 * trials)) / (1 + t**2 / trials)
+    half = t * math.sqrt(variance / trials + (t / (2 * trials)) ** 2) / (1 + t**2 / trials)
+    low, high = (lowest + (highest - lowest) * min(1.0, max(0.0, end)) for end in (centre - half, centre + half))
+    return low, high
 
 
 Errors = tuple[np.ndarray, np.ndarray]  # FNR and FPR of every draw, both times positives * negatives

@@ -1,12 +1,24 @@
-"""Where a score lies between a floor and a ceiling, with the interval of one bootstrap over all three."""
+"""Ratios with limits: where a score lies between nothing and a ceiling, and how much is left of a variance."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from favor.statistics.bootstrap import interval
+from favor.statistics.bootstrap import Bounds, interval
+
+
+class Limits(NamedTuple):
+    """The ends of a 95 % interval."""
+
+    low: float
+    high: float
+
+
+NOT_KNOWN = Limits(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -27,23 +39,67 @@ class KeptShare:
     reason: str = ""
 
 
-def kept_share(score: np.ndarray, floor: np.ndarray, ceiling: np.ndarray, clusters: int) -> KeptShare:
+def ratio_limits(top: np.ndarray, bottom: np.ndarray, of_top: Limits, of_bottom: Limits) -> Limits:
+    """Return the 95 % limits of ``top[0] / bottom[0]``; NaN where the interval of ``bottom`` reaches 0.
+
+    top, bottom: [1 + draws], the observed value first. of_top, of_bottom: their own limits.
+
+    The interval holds every ratio r for which top - r bottom may be 0 (Fieller 1954): with a and b the distances of the
+    limits of top and bottom from the values, and c the correlation of their draws, it ends at the roots of
+    (top - r bottom)^2 = a^2 - 2 c r a b + (r b)^2. Where limits are not symmetric, the lower end takes the lower limit
+    of top and the limit of bottom that makes the ratio smaller (Donner and Zou 2012).
+    """
+    if not (of_bottom.low > 0 and math.isfinite(of_top.low)):
+        return NOT_KNOWN
+    if np.array_equal(top, bottom, equal_nan=True):
+        return Limits(1.0, 1.0)
+    known = np.isfinite(top[1:]) & np.isfinite(bottom[1:])
+    spreads = top[1:][known], bottom[1:][known]
+    together = known.sum() > 1 and all(np.ptp(spread) > 1e-12 for spread in spreads)
+    correlation = float(np.corrcoef(*spreads)[0, 1]) if together else 0.0
+    over, under = float(top[0]), float(bottom[0])
+    ends = []
+    for sign, a in ((-1.0, over - of_top.low), (1.0, of_top.high - over)):
+        b = of_bottom.high - under if (over >= 0) == (sign < 0) else under - of_bottom.low
+        square = under**2 - b**2
+        if square <= 0:
+            return NOT_KNOWN
+        middle = over * under - correlation * a * b
+        ends.append((middle + sign * math.sqrt(max(0.0, middle**2 - square * (over**2 - a**2)))) / square)
+    return Limits(*ends)
+
+
+def kept_share(
+    score: np.ndarray,
+    floor: np.ndarray | float,
+    ceiling: np.ndarray,
+    clusters: int,
+    bounds: Bounds | None = None,
+    apart: str = "references",
+) -> KeptShare:
     """Return the share of arrays [1 + draws]: the observed value, then its value in every draw of ``clusters``.
 
-    There is none where the 95 % interval of ceiling - floor reaches 0: a share of a range that may be empty says
-    nothing. The few draws in which the ceiling does not exceed the floor are left out of the interval.
+    ``floor``: a number that is known, or an array. ``bounds``: of the score (:func:`favor.statistics.bootstrap
+    .interval`). There is none where the 95 % interval of ceiling - floor reaches 0: a share of a range that may be
+    empty says nothing. ``apart`` names both in the reason.
     """
-    nan = float("nan")
-    ends = interval(score[1:], clusters) if np.isfinite(score[1:]).any() else (nan, nan)
-    seen = float(score[0]), *ends, float(floor[0]), float(ceiling[0])
-    values = {"score": score[0], "floor": floor[0], "ceiling": ceiling[0]}
+    nan = math.nan
+    own = Limits(*interval(score, clusters, bounds))
+    known = np.broadcast_to(np.asarray(floor, dtype=np.float64), ceiling.shape)
+    seen = float(score[0]), *own, float(known[0]), float(ceiling[0])
+    values = {"score": score[0], "floor": known[0], "ceiling": ceiling[0]}
     absent = [name for name, value in values.items() if not np.isfinite(value)]
     if absent:
         return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
-    span = ceiling - floor
-    low, high = interval(span[1:], clusters) if np.isfinite(span[1:]).any() else (nan, nan)
-    if not low > 0:
-        reason = f"ceiling and floor are not apart: {span[0]:+.3f}, 95 % interval [{low:.3f}, {high:.3f}]"
-        return KeptShare(nan, nan, nan, *seen, reason=reason)
-    shares = np.divide(score - floor, span, out=np.full(len(span), np.nan), where=span > 0)
-    return KeptShare(float(shares[0]), *interval(shares[1:], clusters), *seen)
+    top, bottom = score - known, ceiling - known
+    if isinstance(floor, float):
+        of_top, of_bottom = (
+            Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, clusters, bounds))
+        )
+    else:
+        of_top, of_bottom = (Limits(*interval(draws, clusters)) for draws in (top, bottom))
+    ends = ratio_limits(top, bottom, of_top, of_bottom)
+    if math.isnan(ends.low):
+        span = f"{bottom[0]:+.3f}, 95 % interval [{of_bottom.low:.3f}, {of_bottom.high:.3f}]"
+        return KeptShare(nan, nan, nan, *seen, reason=f"{apart} are not apart: {span}")
+    return KeptShare(float(top[0] / bottom[0]), *ends, *seen)

@@ -1,7 +1,7 @@
 """How small a difference the paired tests of the tables find, before anything is run.
 
-The tests are :func:`favor.statistics.bootstrap.bootstrap_p` over author clusters, whose p of a mean follows Student's t
-over the authors' differences and is never below 2 / 2^N, and Holm's correction over the family of one column. A
+The tests are :func:`favor.statistics.bootstrap.difference_p` over author clusters, whose p of a mean follows Student's
+t over the authors' differences and is never below 2 / 2^N, and Holm's correction over the family of one column. A
 difference that stands alone among ``tests`` is found where its p is below ``LEVEL / tests``: Holm's first step.
 """
 

@@ -15,7 +15,7 @@ from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity
+from favor.tables.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity, without_value
 from favor.tables.context import Context
 from favor.tables.escape import minus
 from favor.tables.every_metric import method_rows_of
@@ -233,7 +233,8 @@ class _Index:
             return Cell(reason=self._why(method, role, metric, row))
         value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
         if count == 0:
-            return Cell(reason=str(found["note"]) or f"{metric} is undefined for {row.label}")
+            note = str(found["note"]) or f"{metric} is undefined for {row.label}"
+            return Cell(text=without_value(note), reason=note)
         if column.minus:
             other = self.cell(row, replace(column, method=column.minus, minus=""))
             if math.isnan(other.value):

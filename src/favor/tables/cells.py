@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     from favor.tables.marks import Evidence
 
 DASH = "–"
+NOT_APART = "not apart"  # a share of a range that may be empty
 _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
     "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),
     "bytes": ((2.0**30, " GiB", 2), (2.0**20, " MiB", 1), (2.0**10, " KiB", 1), (1.0, " B", 0)),
@@ -54,7 +55,7 @@ class ComparisonIndex:
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the cell of ``row`` and the statistic of ``column``."""
         statistic = str(column.statistic)
-        clusters = "author" if statistic.startswith("author_") else "seed-author"
+        clusters = "author" if statistic.startswith("author_") or statistic == "p_holm" else "seed-author"
         role, metric = column.encoder or row.encoder, column.metric or row.metric
         encoder = self.context.encoders.get(role, role)
         found = self.rows.get((clusters, row.method, row.rival, encoder, metric))
@@ -68,7 +69,7 @@ class ComparisonIndex:
             delta = printed(found["delta"], decimals, signed=True).replace("-", "−")
             lead = f"{delta} " if statistic == "author_delta_interval" else ""
             return Cell(n=int(found["n"]), text=f"{lead}[{low}, {high}]")
-        name = {"p": "p_exact" if found["test"] == "exact" else "p"}.get(statistic, statistic)
+        name = {"p": "p_exact" if found["test"] == "exact" else "p", "author_p": "p"}.get(statistic, statistic)
         value = float(found[name])
         if math.isnan(value):
             return Cell(reason=f"{column.label} is undefined here")
@@ -86,6 +87,11 @@ class ComparisonIndex:
         if encoder not in self.context.encoders.values() and not any(key[3] == encoder for key in self.rows):
             return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
         return f"{metric} of single outputs was not computed in experiment {self.context.experiment}"
+
+
+def without_value(note: str) -> str:
+    """Return what stands in a cell whose score has no value: a dash, or that the two references are not apart."""
+    return NOT_APART if f"are {NOT_APART}:" in note else DASH
 
 
 def printed(value: float, decimals: int, signed: bool = False) -> str:

@@ -10,16 +10,16 @@ import pandas as pd
 
 from favor.paper.names import CONTROLS, method_name
 from favor.statistics.paired import holm
-from favor.tables.cells import DASH, printed
+from favor.tables.cells import DASH, printed, without_value
 from favor.tables.escape import minus
 from favor.tables.marks import LEVEL
 
 HEADLINE = "author_accuracy"
 BESIDE = {"generated_auc": "Verif. AUC"}
 LEADERBOARD = (
-    "All rows, by author accuracy in the style space. Voice kept: 0 is another author's text, 1 the author's own, with "
-    "the 95 % interval of a bootstrap over authors. The last column compares with the row marked best: lower, or open "
-    "where the Holm-adjusted p over the rows does not tell the two apart."
+    "All rows, by author accuracy in the style space. Voice kept: 0 is a voice that is nobody's (accuracy "
+    "1 / authors), 1 the author's own, with a 95 % interval over authors. The last column compares with the row marked "
+    "best: lower, or open where the Holm-adjusted p over the rows does not tell the two apart."
 )
 
 
@@ -140,8 +140,10 @@ def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
         return DASH
     own = kept[(kept["method"] == name) & (kept["encoder"] == encoder) & (kept["metric"] == f"kept_{HEADLINE}")]
     values = own.set_index("variant")["value"]
-    if not {"", "low", "high"} <= set(values.index) or values[["", "low", "high"]].isna().any():
+    if not {"", "low", "high"} <= set(values.index):
         return DASH
+    if values[["", "low", "high"]].isna().any():
+        return without_value(str(own.loc[own["variant"] == "", "note"].iloc[0]))
     share, low, high = (minus(printed(float(values[variant]), 2)) for variant in ("", "low", "high"))
     return f"{share} [{low}, {high}]"
 

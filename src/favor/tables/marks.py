@@ -55,7 +55,9 @@ class Evidence:
     def _metric(column: Column, row: Row) -> str:
         # What is kept of a score orders rows as the score does.
         metric = row.metric or column.metric
-        return metric.removeprefix("kept_") if metric.startswith("kept_") else metric if not column.variant else ""
+        if metric.startswith("kept_"):
+            return metric.removeprefix("kept_")
+        return {"distinct_auc": "generated_auc"}.get(metric, metric) if not column.variant else ""
 
     def _p(self, encoder: str, metric: str, method: str, other: str) -> float:
         for key in ((encoder, metric, method, other), (encoder, metric, other, method)):

@@ -22,7 +22,7 @@ Direction = Literal["up", "down", ""]
 Deviation = Literal["none", "inline", "stacked"]
 Unit = Literal["", "count", "bytes", "seconds"]
 Statistic = Literal[
-    "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "p_holm", "n"
+    "left", "right", "delta", "interval", "author_interval", "author_delta_interval", "p", "author_p", "p_holm", "n"
 ]
 # The sections of the report, in its order: the paper's, and one for tables that the paper does not have.
 Section = Literal[
@@ -50,9 +50,10 @@ POINT = "{point}"  # stands in a row of a table over points for the point's name
 METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric's name
 
 COMPARISON_NOTE = (
-    "Positive differences favour the left method, also where lower values are better. Intervals and bootstrap p come "
-    "from one set of draws of seed-author clusters; author clusters and Holm's correction over the table's p stand "
-    "beside them."
+    "Positive differences favour the left method, also where lower values are better. The paper's cluster interval and "
+    "p treat an author's seeds, or single outputs, as independent; read the last three columns for a decision: "
+    "interval and p over authors, who keep their outputs of all seeds, and Holm's correction over the table's p over "
+    "authors."
 )
 
 
@@ -234,7 +235,7 @@ def comparison_rows(comparisons: Comparisons) -> tuple[Row, ...]:
 
 
 def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Column, ...]:
-    """Return the paper's columns of a table of comparisons, then the corrected p and the author-cluster interval."""
+    """Return the paper's columns of a table of comparisons, then interval, p and corrected p over authors."""
     return (
         Column(left, statistic="left"),
         Column(right, statistic="right"),
@@ -242,8 +243,9 @@ def comparison_columns(left: str, right: str, with_n: bool = False) -> tuple[Col
         Column("Cluster 95%\nCI", statistic="interval"),
         Column("p", statistic="p", compared=False),
         *((Column("n", statistic="n", decimals=0),) if with_n else ()),
-        Column("Holm\np", statistic="p_holm", compared=False),
         Column("Author-cluster\n95% CI", statistic="author_interval"),
+        Column("Author-cluster\np", statistic="author_p", compared=False),
+        Column("Holm\np", statistic="p_holm", compared=False),
     )
 
 

@@ -93,11 +93,12 @@ def test_differences_are_matched_and_resample_authors_with_all_their_seeds() -> 
     # Matched: (1, a) 1.5, (1, b) 0, (2, a) 0.5; (2, b) has no output of Ditto.
     assert row["value"] == pytest.approx(2 / 3)
     assert row["n"] == 3
-    # Two authors: a draw is aa (mean 1), ab (mean 2/3, twice as likely) or bb (mean 0).
+    # Two authors: a draw is aa (mean 1), ab (mean 2/3, twice as likely) or bb (mean 0). Their deviation is .3632, the
+    # error sqrt(2) times that; t(.975, 1) = 12.706.
     ends = [table.loc[(0, "ditto", "judge_difference", end), "value"] for end in ("low", "high")]
-    assert ends == pytest.approx([0, 1])
-    # A quarter of the draws is 0, none below: z = .674, t = z sqrt(1/2) = .477 with one degree of freedom.
-    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == pytest.approx(0.717, abs=0.02)
+    assert ends == pytest.approx([2 / 3 - 6.527, 2 / 3 + 6.527], abs=0.1)
+    # t = 1.298 has p .418 with one degree of freedom, and the signs of two differences show no less than 2 / 4.
+    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == 0.5
 
 
 def test_holm_runs_over_the_baselines() -> None:
@@ -123,10 +124,12 @@ def test_voices_are_preferred_by_the_sum_of_both_orders() -> None:
     row = table.loc[(0, "favor", "voice_preference", "")]
     assert row["value"] == pytest.approx(2 / 3)
     assert row["n"] == 3
-    # Decided: a 1 and 0, b 1. Draws: aa 1/2, ab 2/3, bb 1; a quarter is at a half, none below: t = .477.
-    assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.5)
-    assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(1)
-    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.717, abs=0.02)
+    # Decided: a 1 and 0, b 1. Draws: aa 1/2, ab 2/3 (twice as likely), bb 1: error .2569, as 3.368 trials have it.
+    # Wilson's limits with t = 12.706: (.667 + 23.97 -+ 24.19) / 48.93.
+    assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.0091, abs=1e-3)
+    assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(0.9979, abs=1e-3)
+    # t = (2/3 - 1/2) / .2569 = .649: p = .633
+    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.633, abs=0.01)
 
 
 def test_a_comparison_judged_in_one_order_only_is_left_out() -> None:
@@ -171,7 +174,7 @@ def test_the_table_prints_ours_beside_the_papers() -> None:
     cells = cells_of(scored().reset_index())
     assert cells.loc[("Ditto", "Mean quality"), "text"] == "3.167"  # 9.5 / 3
     assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+0.667"
-    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[0.000, 1.000]"
+    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−6.156, 7.489]"  # fewer draws than above
     assert cells.loc[("FAVoR", "FAVoR − method"), "reason"] == "the method that the others are compared with"
     paper = {
         "Mean quality": 2.37,

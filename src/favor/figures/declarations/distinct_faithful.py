@@ -10,8 +10,11 @@ from favor.figures.drawing import GREY, drawing, label_beside, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
-AXES = {"x": "kept_generated_auc", "y": "kept_author_accuracy"}
-_NAMES = {"kept_generated_auc": "verification_auc", "kept_author_accuracy": "author_accuracy"}
+# (metric, variants of its value and its interval's ends), and the columns of the figure's data
+AXES = {
+    "x": ("distinct_auc", ("", "low", "high"), "verification_auc"),
+    "y": ("kept_author_accuracy", ("score", "score_low", "score_high"), "author_accuracy"),
+}
 
 
 def draw_distinct_faithful(
@@ -26,7 +29,7 @@ def draw_distinct_faithful(
     """
     styled = scores[scores["encoder"] == style_encoder]
     values = styled.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
-    places = {axis: [(metric, variant) for variant in _VARIANTS] for axis, metric in AXES.items()}
+    places = {axis: [(metric, variant) for variant in variants] for axis, (metric, variants, _) in AXES.items()}
     wanted = [place for axis in places.values() for place in axis]
     values = values.reindex(columns=pd.MultiIndex.from_tuples(wanted)).dropna()
     with drawing(6.6, 4.2) as (figure, axes):
@@ -55,20 +58,17 @@ def draw_distinct_faithful(
         axis.grid()
         figure.draw_without_rendering()
         label_beside(axis, labels)
-        accuracy = values[AXES["y"], _VARIANTS[0]].reindex(shown).to_dict()
-        auc = values[AXES["x"], _VARIANTS[0]].reindex(shown).to_dict()
+        auc, accuracy = (values[places[side][0]].reindex(shown).to_dict() for side in ("x", "y"))
         said = (methods.extremes("Verification AUC", auc), methods.extremes("Author accuracy", accuracy))
         flat = values.reindex(shown).rename_axis(index="method")
-        flat.columns = pd.Index([f"{_NAMES[metric]}{variant.removeprefix('score')}" for metric, variant in wanted])
+        flat.columns = pd.Index([f"{name}{end}" for *_, name in AXES.values() for end in ("", "_low", "_high")])
         save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(flat))
 
-
-_VARIANTS = ("score", "score_low", "score_high")
 
 FIGURE = FigureSpec(
     title="Distinct against faithful",
     caption="To the right a method's authors are told from each other; above they are told to be the right ones. Bars "
-    "are 95 % intervals of a bootstrap over authors. A method to the right of the human text and below it writes in "
+    "are 95 % intervals over authors. A method to the right of the human text and below it writes in "
     "voices that differ and are not the authors'.",
     scores=("voice_kept",),
     place=2,

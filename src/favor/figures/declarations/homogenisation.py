@@ -76,7 +76,7 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
 FIGURE = FigureSpec(
     title="Homogenisation",
     caption="Left: variance between authors' centres in the style space over that of their own continuations, without "
-    "the noise of few texts; bars are 95 % intervals of a bootstrap over authors. Right: the slope of each author's "
+    "the noise of few texts; bars are 95 % intervals over authors. Right: the slope of each author's "
     "habit on that of the training texts. Both panels have one order, from methods that write in one voice upwards.",
     scores=("drift",),
     place=3,

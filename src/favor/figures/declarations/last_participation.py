@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.lines import Line2D
-from scipy.stats import binomtest
 
 from favor.figures.drawing import drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
+from favor.statistics.exact import binomial_limits
 
 BARS = ["method", "last_round", "outputs", "accuracy", "low", "high"]
 
@@ -23,6 +23,10 @@ def draw_last_participation(
     """Draw the table ``participation`` to each of ``paths``: accuracy over all seeds by last round, and over all."""
     counts = ["clients", "outputs", "correct"]
     pooled = participation.groupby(["method", "last_round"], as_index=False)[counts].sum()
+    # So many different authors are behind a bar at least: seeds may draw the same ones again.
+    most = participation.groupby(["method", "last_round"])["clients"].max().rename("authors")
+    pooled = pooled.merge(most, on=["method", "last_round"])
+    roster = participation.groupby(["method", "seed"])["clients"].sum().groupby("method").max()
     rounds = sorted(pooled["last_round"].unique())
     shown = [name for name in methods.rows if name in set(pooled["method"])]
     bars: list[tuple[str, str, int, float, float, float]] = []
@@ -35,16 +39,16 @@ def draw_last_participation(
         for number, (name, identity) in enumerate(drawn.items()):
             rows = pooled[(pooled["method"] == name) & (pooled["outputs"] > 0)].sort_values("last_round")
             offset = min(0.06, 0.5 / len(shown)) * (number - (len(shown) - 1) / 2)
-            hits = list(zip(rows["correct"], rows["outputs"], strict=True))
+            hits = list(zip(rows["correct"], rows["outputs"], rows["authors"], strict=True))
             at = [places[value] + offset for value in rows["last_round"]]
             lasts = ["never" if value < 0 else str(value + 1) for value in rows["last_round"]]
             if hits:
-                hits.append((rows["correct"].sum(), rows["outputs"].sum()))
+                hits.append((rows["correct"].sum(), rows["outputs"].sum(), roster[name]))
                 at.append(len(rounds) + offset)
                 lasts.append("all")
-            for place, last, (correct, outputs) in zip(at, lasts, hits, strict=True):
-                low, high = binomtest(int(correct), int(outputs)).proportion_ci(method="wilson")
+            for place, last, (correct, outputs, authors) in zip(at, lasts, hits, strict=True):
                 share = correct / outputs
+                low, high = binomial_limits(share * authors, int(authors))
                 error = [[max(0.0, share - low)], [max(0.0, high - share)]]
                 style = {"linestyle": "none", "elinewidth": 0.7, "capsize": 1.5}
                 axis.errorbar(place, share, yerr=error, **style, **identity.points)
@@ -77,8 +81,9 @@ FIGURE = FigureSpec(
     title="Accuracy by the round of the last participation",
     caption="Clients who last took part early have received less from the federation; in round 1, nothing. They are "
     "other authors, too, so a difference between rounds need not come from the federation. Nearest-prototype accuracy "
-    "over all seeds' surviving outputs; on the right, over all clients. Bars are 95 % Wilson intervals over outputs, "
-    "which are too narrow where few clients wrote them.",
+    "over all seeds' surviving outputs; on the right, over all clients. Bars are exact 95 % limits (Clopper and "
+    "Pearson) for as many decisions as there are authors: they hold even if an author's outputs are all right or all "
+    "wrong.",
     inputs=("participation",),
     place=5,
     draw=lambda data, *paths: draw_last_participation(data.table("participation"), data.shown, *paths),

@@ -85,7 +85,7 @@ FIGURE = FigureSpec(
     caption="Left, the homogenisation ladder: the variance between authors' centres in the style space over that of "
     "their own continuations of the same prompts, without the noise of few texts. A method low on the ladder writes "
     "alike for everybody. Right: author accuracy of the method in its title minus that of each rival. Bars are 95 % "
-    "intervals of a bootstrap over authors; p is Holm's over the rivals.",
+    "intervals over authors; p is Holm's over the rivals.",
     inputs=("evidence",),
     scores=("drift",),
     place=-1,

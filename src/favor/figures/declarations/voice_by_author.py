@@ -24,7 +24,7 @@ def draw_voice_by_author(
     """
     own = scores[scores["encoder"] == style_encoder].dropna(subset="value")
     distance = own[own["metric"] == "distance_from_mean"].set_index("variant")["value"]
-    lost = own[own["metric"] == "similarity_lost"].pivot(index="variant", columns="method", values="value")
+    lost = own[own["metric"] == "margin_lost"].pivot(index="variant", columns="method", values="value")
     rising = own[(own["metric"] == "loss_with_distance") & (own["variant"] == "")].set_index("method")["value"]
     both = [method for method in ("fedavg", "favor") if method in lost.columns]
     shown = both if len(both) == 2 else [method for method in methods.rows if method in lost.columns][:2]
@@ -40,20 +40,21 @@ def draw_voice_by_author(
             label = f"{methods.name(method)}{rank}".replace("-", "−")
             axis.plot(distance[known.index], known, **identity.points, linestyle="none", label=label, zorder=2)
         axis.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
-        axis.set(xlabel="Author's distance from the group's mean", ylabel="Similarity lost against own text")
+        axis.set(xlabel="Author's distance from the group's mean", ylabel="Margin lost against own text")
         axis.grid()
         if shown:
             figure.legend(loc="outside upper left", ncols=2)
         # In the order of their distance: the authors stay without names.
         points = lost[shown].join(distance.rename("distance")).sort_values("distance", kind="stable")
-        data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="similarity_lost")
-        finding = methods.extremes("Mean similarity lost", lost[shown].mean().to_dict())
+        data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="margin_lost")
+        finding = methods.extremes("Mean margin lost", lost[shown].mean().to_dict())
         save(figure, *paths, finding=finding, data=methods.named(data.dropna()))
 
 
 FIGURE = FigureSpec(
     title="Who loses most",
-    caption="Each author's similarity to the own prototype: own continuations minus outputs, means over seeds. Above 0 "
+    caption="Each author's margin, similarity to the own prototype minus the mean similarity to the others': own "
+    "continuations minus outputs, means over seeds. Above 0 "
     "the method writes less like the author than the author does. A rising cloud: those far from the mean lose most.",
     scores=("voice_kept",),
     place=32,

@@ -13,7 +13,15 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
-from favor.statistics.bootstrap import Comparison, bootstrap_p, compare, interval, mean_draws, resample_counts
+from favor.statistics.bootstrap import (
+    RATE,
+    Comparison,
+    compare,
+    difference_p,
+    interval,
+    mean_draws,
+    observed_and_resampled,
+)
 from favor.statistics.paired import holm
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
 
@@ -107,10 +115,10 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
             found.append(None)
             continue
         names, cluster = np.unique(both.index.get_level_values("client"), return_inverse=True)
-        counts = resample_counts(len(names), seed, draws)
+        counts = observed_and_resampled(len(names), seed, draws)
         left, right = (both[name].to_numpy() for name in (reference, method))
         resampled = mean_draws(left, cluster, counts), mean_draws(right, cluster, counts)
-        found.append((compare(float(left.mean()), float(right.mean()), *resampled, len(names)), len(both)))
+        found.append((compare(*resampled, len(names)), len(both)))
     adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
     scores = []
     for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):
@@ -147,9 +155,9 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
         return scores
     names, cluster = np.unique(decided["client"], return_inverse=True)
     wins = (decided["vote"] > 0).to_numpy(dtype=float)
-    resampled = mean_draws(wins, cluster, resample_counts(len(names), seed, draws))
-    low, high = interval(resampled, len(names))
-    p = bootstrap_p(float(wins.mean()) - 0.5, resampled - 0.5, len(names))
+    resampled = mean_draws(wins, cluster, observed_and_resampled(len(names), seed, draws))
+    low, high = interval(resampled, len(names), RATE)
+    p = difference_p(resampled - 0.5, len(names))
     values = {"": float(wins.mean()), "low": low, "high": high, "p": p}
     return scores + [
         Score(ALL_SEEDS, favoured, "", "voice_preference", name, value, len(decided)) for name, value in values.items()

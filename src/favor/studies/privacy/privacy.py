@@ -19,7 +19,16 @@ from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.attacks import exposure, privacy_loss_bound, rank_correlation_draws, tpr_draws
-from favor.statistics.bootstrap import auc_draws, interval, mean_draws, observed, resample_counts
+from favor.statistics.bootstrap import (
+    CORRELATION,
+    RATE,
+    Bounds,
+    auc_draws,
+    interval,
+    mean_draws,
+    observed,
+    observed_and_resampled,
+)
 from favor.statistics.exact import binomial_limits, exponential_mean_limits
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy.losses import PERSONAL, SERVER, UPLOAD
@@ -109,7 +118,8 @@ class Measured(NamedTuple):
     """A statistic: its value, then its draws, [1 + draws]; ``n`` decisions.
 
     ``shuffled``: its mean where labels mean nothing. ``most``: what it can be at most, where that is not 1.
-    ``limits``: its 95 % interval, where it is not that of the draws of ``clusters``. ``note``: why it has no value.
+    ``limits``: its 95 % interval, where it is not that of the draws of ``clusters``, which stays within ``bounds``.
+    ``note``: why it has no value.
     """
 
     metric: str
@@ -121,6 +131,7 @@ class Measured(NamedTuple):
     limits: tuple[float, float] | None = None
     note: str = ""
     clusters: int = 0
+    bounds: Bounds | None = None
 
 
 def _silenced(measured: Measured) -> list[Measured]:
@@ -137,12 +148,12 @@ def _silenced(measured: Measured) -> list[Measured]:
 
 
 def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterator[Score]:
-    metric, view, n, values, shuffled, most, limits, note, clusters = measured
+    metric, view, n, values, shuffled, most, limits, note, clusters, bounds = measured
     known = len(values) > 0 and bool(np.isfinite(values[0]))
     if not known and not note:
         note = without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
     spread = known and np.isfinite(values[1:]).any()
-    low, high = limits or (interval(values[1:], clusters) if spread else (np.nan, np.nan))
+    low, high = limits or (interval(values, clusters, bounds) if spread else (np.nan, np.nan))
     numbers = {"": values[0] if known else np.nan, "_low": low, "_high": high, "_shuffled": shuffled, "_most": most}
     for suffix, value in numbers.items():
         why = note or ("" if np.isfinite(value) else "not defined for this attack")
@@ -152,7 +163,7 @@ def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterat
 def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
     losses = one.losses
     clients = {client: place for place, client in enumerate(sorted(losses["client"].unique()))}
-    counts = np.concatenate([observed(len(clients)), resample_counts(len(clients), seed, draws)])
+    counts = observed_and_resampled(len(clients), seed, draws)
     for view in (UPLOAD, PERSONAL):
         yield from _top("sender", view, sender_scores(losses, view), clients, counts, seed)
     members = {view: member_scores(losses, view) for view in ("mean", "final", PERSONAL)}
@@ -224,10 +235,10 @@ def _distinctive(
     known = [client for client in mean.index if client in distinctiveness]
     values = np.array([])
     if len(known) > 2:
-        counts = np.concatenate([observed(len(known)), resample_counts(len(known), seed, draws)])
+        counts = observed_and_resampled(len(known), seed, draws)
         own = np.array([distinctiveness[client] for client in known])
         values = rank_correlation_draws(mean[known].to_numpy(), own, counts)
-    return Measured("member_distinctive", "final", len(known), values, 0.0, clusters=len(known))
+    return Measured("member_distinctive", "final", len(known), values, 0.0, clusters=len(known), bounds=CORRELATION)
 
 
 # E3: was this text trained on?
@@ -286,6 +297,7 @@ def _measured(
     values = np.divide(
         np.where(there, found, 0.0).sum(axis=0), number, out=np.full(len(number), np.nan), where=number > 0
     )
+    bounds = None if statistic is _difference else RATE
     generator = numpy_generator(seed, "shuffled labels", metric, view)
     one = observed(1)
     shuffled = [
@@ -293,7 +305,7 @@ def _measured(
         for group in known
         for _ in range(SHUFFLES)
     ]
-    return Measured(metric, view, n, values, float(np.mean(shuffled)), clusters=counts.shape[1])
+    return Measured(metric, view, n, values, float(np.mean(shuffled)), clusters=counts.shape[1], bounds=bounds)
 
 
 # E4: canaries. E5: canary clients.
@@ -337,7 +349,7 @@ def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iter
     runs = [part for _, part in clients.groupby("seed")]
     cosines, bounds = [], []
     for part in runs:
-        counts = np.concatenate([observed(len(part)), resample_counts(len(part), seed, draws)])
+        counts = observed_and_resampled(len(part), seed, draws)
         size = np.sqrt(part["dimensions"].iloc[0])
         cosines.append(counts @ part["present"].to_numpy() / len(part))
         bounds.append(

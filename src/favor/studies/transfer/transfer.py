@@ -18,7 +18,7 @@ from favor.scores.inputs import Run, Sources, unit_embeddings
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import predict, prototypes
 from favor.scores.verification import source_pairs
-from favor.statistics.bootstrap import auc, auc_draws, interval, mean_draws, resample_counts
+from favor.statistics.bootstrap import RATE, auc_draws, interval, mean_draws, observed_and_resampled
 
 _REFERENCE = "paper, ASCE Evaluator-Scale and Cross-Domain Transfer"
 NEEDS = "evaluation.transfer"  # key of an experiment without which nothing is scored
@@ -66,22 +66,20 @@ def transfer_scores(
 
 
 class _Result(NamedTuple):
-    """One statistic: its value, its value in every resample of ``authors``, and how many texts or pairs it rests on."""
+    """One statistic: its value, then that in every resample of ``authors``, and how many texts or pairs it rests on."""
 
-    value: float
     draws: np.ndarray
     authors: int
     n: int
 
 
 def _mean(results: list[_Result]) -> _Result:
-    value = float(np.mean([result.value for result in results]))
-    return _Result(value, np.mean([result.draws for result in results], axis=0), results[0].authors, results[0].n)
+    return _Result(np.mean([result.draws for result in results], axis=0), results[0].authors, results[0].n)
 
 
 def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
-    low, high = interval(result.draws, result.authors)
-    for variant, value in (("", result.value), ("low", low), ("high", high)):
+    low, high = interval(result.draws, result.authors, RATE)
+    for variant, value in (("", float(result.draws[0])), ("low", low), ("high", high)):
         yield Score(0, SOURCE, encoder, metric, variant, value, result.n)
 
 
@@ -90,7 +88,7 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     train, test = (_sources(table, kind) for kind in ("train", "test"))
     clients = sorted(set(train.frame["client"]))
     index = {client: place for place, client in enumerate(clients)}
-    counts = resample_counts(len(clients), seed, draws)
+    counts = observed_and_resampled(len(clients), seed, draws)
     owner = test.frame["client"].to_numpy(dtype=object)
     right = (predict(test.vectors, prototypes(train, clients), clients) == owner).astype(float)
     correct = mean_draws(right, np.array([index[client] for client in owner]), counts)
@@ -100,8 +98,8 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     left = np.array([index[client] for client in pairs.left])
     separated = auc_draws(pairs.scores, pairs.positive, left, counts)
     return {
-        "transfer_accuracy": _Result(float(right.mean()), correct, len(clients), len(right)),
-        "transfer_auc": _Result(auc(pairs.scores, pairs.positive), separated, len(clients), len(pairs)),
+        "transfer_accuracy": _Result(correct, len(clients), len(right)),
+        "transfer_auc": _Result(separated, len(clients), len(pairs)),
     }
 
 

@@ -10,7 +10,8 @@ TABLE = TableSpec(
     "and Jaccard similarities of word bigrams are means over pairs of different authors: on one common prompt, "
     "on two (what chance gives) and on the authors' own prompts, for people too. AUC: pairs of one author on two "
     "prompts against pairs of two authors on one prompt, or on two. Shares are variance components of the style "
-    "vectors. Brackets are 95 % intervals of a bootstrap over authors. A method with one adapter for all authors is at "
+    "vectors. Brackets are 95 % intervals over authors for these prompts: other prompts would give other values, which "
+    "they do not cover. A method with one adapter for all authors is at "
     "chance by construction: all authors have one text, so the accuracy is 1 / authors, the author's share 0, the AUC "
     "0.5 over two prompts and 0 over one.",
     rows=method_rows(*METHODS),

@@ -51,7 +51,7 @@ TABLE = TableSpec(
     label="measure-agreement",
     title="Which measure to trust",
     caption="Agreement: Spearman's rank correlation of a measure with the mean rank by the measures of all other "
-    "encoders, over methods and, within methods, over authors, with 95 % intervals of a bootstrap over authors. Own "
+    "encoders, over methods and, within methods, over authors, with 95 % intervals over authors. Own "
     "and others' text: what the measure says of human continuations. Detectable: the smallest true difference of two "
     "methods that this many authors and prompts show with power .8 at level .05, in the measure's units and as a share "
     "of what lies between others' text and own text. Its error comes from split halves of human text on different "

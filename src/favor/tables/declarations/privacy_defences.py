@@ -17,8 +17,8 @@ TABLE = TableSpec(
     caption="What an attacker finds in FedAvg's uploads and shared adapter, and the voice that is kept, under each "
     "defence. Attacks as in the privacy audit; clipped uploads are attacked before noise is added, which the server "
     "does not have where it reads the sum only. Norm: the median L2 norm of the uploads as they are sent. Voice kept: "
-    "0 is another author's continuation and 1 the author's own, in similarity to the intended author and in "
-    "generated-source AUC. 95 % intervals over authors.",
+    "0 is a voice that is nobody's and 1 the author's own, in margin (similarity to the own author minus the mean "
+    "similarity to the others) and in generated-source AUC. 95 % intervals over authors.",
     stub_headers=("Defence",),
     rows=(Row((POINT,), method="fedavg"),),
     panels=(
@@ -36,8 +36,8 @@ TABLE = TableSpec(
         ),
         Panel(
             (
-                _voice("FedAvg\nsimilarity", "kept_target_similarity", "fedavg"),
-                _voice("FAVoR\nsimilarity", "kept_target_similarity", "favor"),
+                _voice("FedAvg\nmargin", "kept_author_margin", "fedavg"),
+                _voice("FAVoR\nmargin", "kept_author_margin", "favor"),
                 _voice("FedAvg\nGen→Src AUC", "kept_generated_source_auc", "fedavg"),
                 _voice("FAVoR\nGen→Src AUC", "kept_generated_source_auc", "favor"),
             ),

@@ -3,19 +3,19 @@
 from favor.paper.names import METHODS
 from favor.tables.specs import Column, Panel, TableSpec, method_rows
 
-_SHARES = ("kept_author_accuracy", "kept_generated_source_auc", "kept_target_similarity", "kept_generated_auc")
-_HEADERS = ("Author\naccuracy", "Gen→Src\nAUC", "Target\nsimilarity", "Distinct authors\n(verif. AUC)")
+_SHARES = ("kept_author_accuracy", "kept_generated_source_auc", "kept_author_margin")
+_HEADERS = ("Author\naccuracy", "Gen→Src\nAUC", "Margin")
 
 TABLE = TableSpec(
     label="voice-kept",
     title="Voice kept",
-    caption="How much of the authors' voice a method keeps: (score − floor) / (ceiling − floor), where 0 is another "
-    "author's continuation and 1 the author's own. In brackets the 95 % interval of a paired bootstrap over authors, "
-    "who keep their outputs of all seeds. The first three columns ask whether a text is near to its own author; the "
-    "last one asks only whether the authors can be told apart. Over base: the floor is the base model. A dash means "
-    "that ceiling and floor are not apart. Nobody wrote human continuations of the common prompts, so both ends are "
-    "those of own prompts there. Who loses most: Spearman's correlation over authors of the similarity lost against "
-    "own text with the author's distance from the authors' mean, and with the words trained on.",
+    caption="How much of the authors' voice a method keeps: (score − nothing) / (own continuations − nothing). 0 is a "
+    "voice that is nobody's (accuracy 1 / authors, AUC 0.5, margin 0), 1 the author's own; another author's voice is "
+    "below 0. Margin: similarity to the own author minus the mean similarity to the others. In brackets 95 % intervals "
+    "over authors, who keep their outputs of all seeds. Over base: 0 is the base model. Not apart: the interval of own "
+    "continuations minus 0's holds 0, so no share is read. Nobody wrote human continuations of the common prompts, so "
+    "1 is that of own prompts there; these prompts are fixed. Who loses most: Spearman's correlation over authors of "
+    "the margin lost against own text with the author's distance from the authors' mean, and with words trained on.",
     rows=method_rows(*METHODS),
     panels=(
         Panel(
@@ -23,7 +23,7 @@ TABLE = TableSpec(
                 Column(header, metric, "style", decimals=2, interval=True)
                 for header, metric in zip(_HEADERS, _SHARES, strict=True)
             ),
-            "Over shuffled authors",
+            "Over a voice that is nobody's",
         ),
         Panel(
             tuple(
@@ -35,9 +35,9 @@ TABLE = TableSpec(
         Panel(
             (
                 Column("Author\naccuracy", "kept_common_accuracy", "style", decimals=2, interval=True),
-                Column("Target\nsimilarity", "kept_common_similarity", "style", decimals=2, interval=True),
+                Column("Margin", "kept_common_margin", "style", decimals=2, interval=True),
             ),
-            "On common prompts, over shuffled authors",
+            "On common prompts, over a voice that is nobody's",
         ),
         Panel(
             (

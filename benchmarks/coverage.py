@@ -1,0 +1,258 @@
+"""How often 95 % intervals hold the truth, and how often p finds a difference that is none, by number of authors.
+
+    python benchmarks/coverage.py --runs 400
+
+draws new authors in every run: centres in 12 dimensions, four prompts each, and texts around them as people and three
+kinds of methods write: in the author's own voice, in nobody's, and in each for half of the outputs. Every printed kind
+of interval and p is taken of them as the workflow does. An interval holds where it has the truth: the known one of
+shares and differences, the mean over runs elsewhere. A share that is "not apart" has no interval, and is counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from favor.foundation.vectors import unit_rows
+from favor.scores.common_prompts import Crossed, cosines
+from favor.scores.prototypes import margins
+from favor.statistics.attacks import exposure, tpr_draws
+from favor.statistics.between_authors import between_variance, mean_slope
+from favor.statistics.bootstrap import (
+    CORRELATION,
+    RATE,
+    Bounds,
+    auc_draws,
+    compare,
+    eer_draws,
+    interval,
+    macro_f1_draws,
+    mean_draws,
+    observed_and_resampled,
+    pair_auc_draws,
+)
+from favor.statistics.exact import binomial_limits, exponential_mean_limits
+from favor.statistics.kept_share import Limits, kept_share, ratio_limits
+from favor.statistics.paired import mcnemar_exact
+from favor.statistics.rank_agreement import correlate, drawn_authors
+
+AUTHORS = (6, 12, 24, 50)
+DIMENSIONS, PROMPTS, TRAINING, TOPIC, CANDIDATES = 12, 4, 20, 6, 99
+# What is taken of a text, and what it is where nobody's voice is in it.
+BOUNDS: dict[str, Bounds | None] = {"accuracy": RATE, "Gen→Src AUC": RATE, "margin": None}
+Found = tuple[str, float, float, float, float]  # kind, truth (NaN: the mean over runs), value, low, high
+Tested = tuple[str, float]  # kind, p where nothing differs
+
+
+def one_run(generator: np.random.Generator, counts: np.ndarray) -> tuple[list[Found], list[Tested]]:
+    """Return the intervals and p-values of one draw of authors; ``counts`` [1 + draws, authors]."""
+    authors = counts.shape[1]
+    centres = 0.6 * generator.normal(size=(authors, DIMENSIONS))
+    owner = np.repeat(np.arange(authors), PROMPTS)
+    prompt = np.tile(np.arange(PROMPTS), authors)
+    topic = np.arange(authors) // TOPIC
+    prototypes = unit_rows(unit_rows_of(centres[:, None], generator, TRAINING).mean(axis=1))
+    people = unit_rows_of(centres[:, None], generator, PROMPTS).reshape(-1, DIMENSIONS)
+
+    def written(share: float) -> np.ndarray:
+        own = generator.random((authors, PROMPTS, 1)) < share
+        return unit_rows_of(np.where(own, centres[:, None], centres.mean(axis=0)), generator, 1)[..., 0, :].reshape(
+            -1, DIMENSIONS
+        )
+
+    def measured(texts: np.ndarray) -> dict[str, np.ndarray]:
+        similarity = texts @ prototypes.T
+        guess = similarity.argmax(axis=1)
+        first, second = np.nonzero(
+            (topic[owner][:, None] == topic[owner]) & ((owner[:, None] != owner) | (prompt[:, None] != prompt))
+        )
+        scores, left, positive = (texts @ people.T)[first, second], owner[first], owner[first] == owner[second]
+        one, other = np.triu_indices(len(texts), k=1)
+        apart = prompt[one] != prompt[other]
+        pairs = (texts @ texts.T)[one, other][apart]
+        return {
+            "accuracy": mean_draws((guess == owner).astype(float), owner, counts),
+            "macro-F1": macro_f1_draws(owner, guess, counts),
+            "similarity": mean_draws(similarity[np.arange(len(owner)), owner], owner, counts),
+            "margin": mean_draws(margins(similarity, owner), owner, counts),
+            "Gen→Src AUC": auc_draws(scores, positive, left, counts),
+            "Gen→Src EER": eer_draws(scores, positive, left, counts),
+            "verif. AUC": pair_auc_draws(pairs, owner[one][apart], owner[other][apart], counts),
+        }
+
+    found: list[Found] = []
+    gold, half, again = (measured(texts) for texts in (people, written(0.5), written(0.5)))
+    own, nobody = measured(written(1.0)), measured(written(0.0))
+    for name in ("accuracy", "Gen→Src AUC", "verif. AUC", "margin", "similarity"):
+        bounds = None if name in ("margin", "similarity") else RATE
+        found += [(f"{name}, half a voice", np.nan, half[name][0], *interval(half[name], authors, bounds))]
+        if name != "verif. AUC":
+            found.append((f"{name}, nobody's voice", np.nan, nobody[name][0], *interval(nobody[name], authors, bounds)))
+    nothing = {"accuracy": 1 / authors, "Gen→Src AUC": 0.5, "margin": 0.0}
+    for name, bounds in BOUNDS.items():
+        for kind, truth, draws in (("nobody", 0.0, nobody), ("half", 0.5, half), ("own voice", 1.0, own)):
+            share = kept_share(draws[name], nothing[name], gold[name], authors, bounds)
+            found.append((f"share of {name} kept, {kind}", truth, share.share, share.low, share.high))
+    found += list(_spreads(generator, centres, counts, owner))
+    found += list(_others(generator, counts))
+    tested: list[Tested] = []
+    for name in half:
+        result = compare(half[name], again[name], authors)
+        tested.append((f"difference of {name}", result.p))
+        found.append((f"difference of {name}", 0.0, result.delta, result.low, result.high))
+    return found, tested + list(_seeds(generator, counts))
+
+
+def unit_rows_of(centres: np.ndarray, generator: np.random.Generator, texts: int) -> np.ndarray:
+    """Return unit vectors [..., texts, d] around ``centres`` [..., 1 or texts, d]."""
+    if texts == 1:
+        centres = centres[..., None, :]
+    shape = (*centres.shape[:-2], texts, centres.shape[-1])
+    return unit_rows(centres + generator.normal(size=shape))
+
+
+def _spreads(
+    generator: np.random.Generator, centres: np.ndarray, counts: np.ndarray, owner: np.ndarray
+) -> Iterator[Found]:
+    """Yield the spread left of methods that keep all, a quarter and nothing of it, and habits kept."""
+    authors = len(centres)
+
+    def texts(scale: float) -> np.ndarray:
+        return scale * centres[owner] + 0.6 * generator.normal(size=(len(owner), centres.shape[1]))
+
+    human = between_variance(texts(1.0), owner, counts).sum(axis=1)
+    for share in (1.0, 0.25, 0.0):
+        variance = between_variance(texts(share**0.5), owner, counts).sum(axis=1)
+        limits = (Limits(*interval(draws, authors)) for draws in (variance, human))
+        yield f"spread left, {share:g}", share, variance[0] / human[0], *ratio_limits(variance, human, *limits)
+    slope = mean_slope(texts(0.5), owner, centres, counts).mean(axis=1)
+    yield "habits kept", 0.5, slope[0], *interval(slope, authors)
+
+
+def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Found]:
+    """Yield rank correlations, skewed means, rates near 1, exact limits, and a threshold statistic."""
+    authors = counts.shape[1]
+    places = drawn_authors(counts)
+    for correlation in (0.0, 0.8):
+        left = generator.normal(size=authors)
+        right = correlation * left + (1 - correlation**2) ** 0.5 * generator.normal(size=authors)
+        draws = correlate(rankdata(left[places], axis=-1), rankdata(right[places], axis=-1))
+        truth = 6 / np.pi * np.arcsin(correlation / 2)  # of two normals
+        yield f"rank correlation {truth:.2f}", truth, draws[0], *interval(draws, authors, CORRELATION)
+    skewed = counts @ generator.exponential(size=authors) / authors
+    yield "mean of skewed values", 1.0, skewed[0], *interval(skewed, authors)
+    rate = counts @ generator.binomial(PROMPTS, 0.95, size=authors) / (PROMPTS * authors)
+    yield "rate of .95", 0.95, rate[0], *interval(rate, authors, RATE)
+    hits = int(generator.binomial(authors, 0.3))
+    yield "exact limits of a rate, one decision per author", 0.3, hits / authors, *binomial_limits(hits, authors)
+    bits = exposure(generator.integers(1, CANDIDATES + 2, size=authors), CANDIDATES)
+    truth = float(np.mean(exposure(np.arange(1, CANDIDATES + 2), CANDIDATES)))
+    yield "exact limits of exposure", truth, bits.mean(), *exponential_mean_limits(bits.mean(), authors)
+    shift = 0.5 * generator.normal(size=(authors, 1))
+    scores = generator.normal(size=(authors, 6)) + shift + 1.5 * np.repeat([1.0, 0.0], 3)
+    owner, positive = np.repeat(np.arange(authors), 6), np.tile(np.repeat([True, False], 3), authors)
+    draws = tpr_draws(scores.ravel(), positive, owner, counts, 0.01)
+    yield "TPR at 1 % FPR", np.nan, draws[0], *interval(draws, authors, RATE)
+    vectors = unit_rows(
+        0.5 * generator.normal(size=(authors, 1, DIMENSIONS))
+        + 0.7 * generator.normal(size=(1, PROMPTS, DIMENSIONS))
+        + generator.normal(size=(authors, PROMPTS, DIMENSIONS))
+    ).reshape(-1, DIMENSIONS)
+    yield from _common(vectors, counts, "new prompts")
+    fixed = np.random.default_rng(1).normal(size=(1, PROMPTS, DIMENSIONS))
+    vectors = unit_rows(
+        0.5 * generator.normal(size=(authors, 1, DIMENSIONS))
+        + 0.7 * fixed
+        + generator.normal(size=(authors, PROMPTS, DIMENSIONS))
+    ).reshape(-1, DIMENSIONS)
+    yield from _common(vectors, counts, "the same prompts")
+
+
+def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Found]:
+    authors = counts.shape[1]
+    clients = [f"{number:03d}" for number in range(authors)]
+    keys = [(client, prompt) for client in clients for prompt in range(PROMPTS)]
+    crossed = Crossed.of(pd.DataFrame(keys, columns=["client", "prompt_id"]), clients)
+    similarity = cosines(vectors)
+    for name, draws in (
+        ("similarity", crossed.between_draws(similarity, True, counts)),
+        ("AUC", crossed.told_apart_draws(similarity, True, counts)),
+    ):
+        yield f"common prompts, {name}, {which}", np.nan, draws[0], *interval(draws, authors)
+
+
+def _seeds(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Tested]:
+    """Yield p of a difference that is none, where an author's difference is the same in three seeds."""
+    authors = counts.shape[1]
+    own = counts @ generator.normal(size=authors) / authors
+    yield "three seeds, clusters of authors", compare(own, 0 * own, authors).p
+    repeated = np.repeat((own[:1] * 0 + generator.normal(size=authors)), 3)
+    clusters = observed_and_resampled(3 * authors, 1, len(counts) - 1)
+    drawn = clusters @ repeated / (3 * authors)
+    yield "three seeds, clusters of seeds and authors", compare(drawn, 0 * drawn, 3 * authors).p
+    left, right = (generator.random((authors, PROMPTS)) < generator.random((authors, 1)) for _ in range(2))
+    yield "McNemar's over outputs", mcnemar_exact(left.ravel(), right.ravel())
+
+
+def simulate(authors: int, runs: int, draws: int, seed: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (intervals: kind, covers, width, defined; tests: kind, p05, p0025) of ``runs`` draws of ``authors``."""
+    generator = np.random.default_rng([seed, authors])
+    counts = observed_and_resampled(authors, seed, draws)
+    found, tested = defaultdict(list), defaultdict(list)
+    for _ in range(runs):
+        intervals, tests = one_run(generator, counts)
+        for kind, *numbers in intervals:
+            found[kind].append(numbers)
+        for kind, p in tests:
+            tested[kind].append(p)
+    rows = []
+    for kind, numbers in found.items():
+        truth, value, low, high = np.array(numbers, dtype=float).T
+        aim = np.nanmean(value) if np.isnan(truth[0]) else truth[0]
+        known = np.isfinite(low)
+        held = (low <= aim + 1e-9) & (aim <= high + 1e-9)
+        width = float(np.median((high - low)[known])) if known.any() else np.nan
+        rows.append((kind, held[known].mean() if known.any() else np.nan, width, known.mean()))
+    levels = [(kind, np.mean(np.array(p) < 0.05), np.mean(np.array(p) < 0.0025)) for kind, p in tested.items()]
+    return (
+        pd.DataFrame(rows, columns=["kind", "covers", "width", "defined"]),
+        pd.DataFrame(levels, columns=["kind", "p05", "p0025"]),
+    )
+
+
+def main() -> None:
+    """Print both tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=400, help="draws of authors")
+    parser.add_argument("--draws", type=int, default=500, help="of the bootstrap")
+    parser.add_argument("--authors", type=int, nargs="+", default=AUTHORS)
+    settings = parser.parse_args()
+    start = time.process_time()
+    made = {number: simulate(number, settings.runs, settings.draws) for number in settings.authors}
+    head = "".join(f" {number} |" for number in made)
+    rule = "---|" * (len(made) + 1)
+    print(f"| 95 % interval covers, by authors |{head}\n|{rule}")
+    for place, kind in enumerate(next(iter(made.values()))[0]["kind"]):
+        rows = [intervals.iloc[place] for intervals, _ in made.values()]
+        cells = [
+            "–"
+            if np.isnan(row.covers)
+            else f"{row.covers:.2f}" + (f" ({row.defined:.0%})" if row.defined < 0.995 else "")
+            for row in rows
+        ]
+        print(f"| {kind} | {' | '.join(cells)} |")
+    print(f"\n| p < .05, p < .0025 where nothing differs |{head}\n|{rule}")
+    for place, kind in enumerate(next(iter(made.values()))[1]["kind"]):
+        rows = [tests.iloc[place] for _, tests in made.values()]
+        print(f"| {kind} | {' | '.join(f'{row.p05:.3f}, {row.p0025:.4f}' for row in rows)} |")
+    print(f"\n{settings.runs} runs, {settings.draws} draws: {time.process_time() - start:.0f} s of processor time")
+
+
+if __name__ == "__main__":
+    main()
