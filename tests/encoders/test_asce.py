@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -12,12 +11,13 @@ import pytest
 import torch
 
 from favor.encoders.asce import StyleNetwork, load_asce
-from favor.encoders.asce_training import AsceSettings, _epoch_batches, choose_texts, train_asce
-from favor.encoders.backbones import SmallBackbone, make_small_backbone, mean_pool
+from favor.encoders.asce_training import _epoch_batches, choose_texts, train_asce
+from favor.encoders.backbones import make_small_backbone, mean_pool
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import AsceTraining, SmallBackbone
 from favor.foundation.errors import UserError
 
-SMALL = AsceSettings(
+SMALL = AsceTraining(
     small=SmallBackbone(layers=1, hidden=32, heads=2, intermediate=64, vocabulary=400),
     learning_rate=5e-3,
     epochs=6,
@@ -31,7 +31,7 @@ SMALL = AsceSettings(
 @pytest.fixture(scope="module")
 def trained(styled_texts, tmp_path_factory) -> tuple[Path, dict]:
     folder = tmp_path_factory.mktemp("encoder")
-    return folder, train_asce(styled_texts, SMALL, 7, folder, excluded_authors={"eve", "flo"})
+    return folder, train_asce(styled_texts, SMALL, None, 7, folder, excluded_authors={"eve", "flo"})
 
 
 def test_mean_pool_ignores_padding() -> None:
@@ -75,7 +75,7 @@ def test_head_is_discarded(trained) -> None:
 def test_same_seed_same_bytes(trained, styled_texts, tmp_path) -> None:
     shuffled = styled_texts.sample(frac=1.0, random_state=0)
     before = torch.random.get_rng_state()
-    train_asce(shuffled, SMALL, 7, tmp_path, excluded_authors={"eve", "flo"})
+    train_asce(shuffled, SMALL, None, 7, tmp_path, excluded_authors={"eve", "flo"})
     assert torch.equal(before, torch.random.get_rng_state())
     for name in ("encoder.safetensors", "encoder.json"):
         assert (tmp_path / name).read_bytes() == (trained[0] / name).read_bytes()
@@ -110,7 +110,7 @@ def test_text_choice_respects_limits() -> None:
             "text": ["x" * 60, "y" * 2000, "z" * 49, "w" * 50, "v" * 60, "u" * 60, " " * 80, "t" * 70, "s" * 70],
         }
     )
-    chosen = choose_texts(texts, AsceSettings(training_texts_per_author=2, validation_texts_per_author=1), 1)
+    chosen = choose_texts(texts, AsceTraining(training_texts_per_author=2, validation_texts_per_author=1), 1)
     counts = chosen.groupby(["author", "split"]).size().to_dict()
     # a: three of four training texts are long enough, two are drawn; b: one training text (the other is blank), no test
     assert counts == {("a", "train"): 2, ("a", "validation"): 1, ("b", "train"): 1}
@@ -128,20 +128,18 @@ def test_epoch_batches_cover_every_text_once() -> None:
 
 
 def test_pretrained_backbone_in_bfloat16_keeps_the_head_in_float32(styled_texts, tmp_path) -> None:
-    settings = dataclasses.replace(SMALL, precision="bfloat16", epochs=1)
-    manifest = train_asce(styled_texts, settings, 7, tmp_path)
+    settings = SMALL.model_copy(update={"precision": "bfloat16", "epochs": 1})
+    manifest = train_asce(styled_texts, settings, None, 7, tmp_path)
     assert np.isfinite(manifest["epochs"][0]["training_loss"])
 
 
 def test_bad_input(styled_texts, trained, tmp_path) -> None:
     with pytest.raises(UserError, match="1 ASCE training authors also have another role"):
-        train_asce(styled_texts, SMALL, 7, tmp_path, excluded_authors={"bob"})
+        train_asce(styled_texts, SMALL, None, 7, tmp_path, excluded_authors={"bob"})
     with pytest.raises(UserError, match="at least 2 authors"):
-        train_asce(styled_texts[styled_texts["author"] == "ann"], SMALL, 7, tmp_path)
+        train_asce(styled_texts[styled_texts["author"] == "ann"], SMALL, None, 7, tmp_path)
     with pytest.raises(UserError, match="no ASCE author has a validation text"):
-        train_asce(styled_texts[styled_texts["split"] == "train"], SMALL, 7, tmp_path)
-    with pytest.raises(UserError, match="'marign' is unknown"):
-        AsceSettings.from_mapping({"marign": 0.3})
+        train_asce(styled_texts[styled_texts["split"] == "train"], SMALL, None, 7, tmp_path)
     with pytest.raises(UserError, match="file not found"):
         load_encoder({"kind": "asce"}, tmp_path / "absent")
     with pytest.raises(UserError, match="needs the folder"):
@@ -154,7 +152,6 @@ def test_bad_input(styled_texts, trained, tmp_path) -> None:
         load_asce(tmp_path)
 
 
-def test_settings_from_configuration() -> None:
-    settings = AsceSettings.from_mapping({"small": {"layers": 3}, "epochs": 2})
-    assert settings.small == SmallBackbone(layers=3)
+def test_defaults_are_the_paper_s() -> None:
+    settings = AsceTraining()
     assert (settings.scale, settings.margin, settings.learning_rate) == (30.0, 0.35, 2e-5)

@@ -10,9 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from favor.corpora.assistant_texts import classifier_texts, read_assistant
 from favor.corpora.demo.assistant import write_assistant
 from favor.corpora.settings import DemoAssistant
-from favor.encoders.asce_training import AsceSettings
 from favor.encoders.assistant import fit_sigmoid, load_assistant, train_assistant
-from favor.encoders.backbones import SmallBackbone
+from favor.encoders.settings import EncoderTraining, SmallBackbone
 
 
 def test_sigmoid_against_weighted_logistic_regression() -> None:
@@ -51,8 +50,8 @@ def test_from_texts_to_probabilities(tmp_path) -> None:
     )
     texts = classifier_texts(read_assistant(tmp_path / "texts.csv", "text"), human, 80, seed=5)
     small = SmallBackbone(layers=1, hidden=32, heads=2, intermediate=64, vocabulary=500)
-    settings = AsceSettings(small=small, learning_rate=2e-3, epochs=3, maximum_tokens=64)
-    manifest = train_assistant(texts, settings, 5, tmp_path / "made", {"client"})
+    settings = EncoderTraining(small=small, learning_rate=2e-3, epochs=3, maximum_tokens=64)
+    manifest = train_assistant(texts, settings, None, 5, tmp_path / "made", {"client"})
     assert manifest["people_kept_out"] == 1
     assert manifest["test_accuracy"] > 0.9
     assert manifest["test_brier"] < 0.1

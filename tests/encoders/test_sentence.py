@@ -11,8 +11,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from transformers import PreTrainedTokenizerFast
 
-from favor.encoders.backbones import SmallBackbone, make_small_backbone, resolve_source
+from favor.encoders.backbones import make_small_backbone, resolve_source
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import SmallBackbone
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ENCODER_KINDS
 

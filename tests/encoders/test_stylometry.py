@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ import pytest
 
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 from favor.encoders.base import load_encoder
-from favor.encoders.stylometry import StylometrySettings, fit_stylometry
+from favor.encoders.settings import Stylometry
+from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.errors import UserError
 
-SETTINGS = StylometrySettings(character_features=300, word_features=100)
+SETTINGS = Stylometry(character_features=300, word_features=100)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_words_are_those_of_the_corpus(tmp_path) -> None:
     texts = ["Мама мыла раму.", "Мама спит!", "раму мыла мама"]
     with pytest.raises(UserError, match="no word n-gram can be kept"):
         fit_stylometry(texts, SETTINGS, tmp_path)
-    fit_stylometry(texts, replace(SETTINGS, words="unicode"), tmp_path)
+    fit_stylometry(texts, SETTINGS.model_copy(update={"words": "unicode"}), tmp_path)
     encoder = load_encoder({"kind": "stylometry"}, tmp_path)
     grams = encoder.state["word"]
     assert grams == ["мама", "мыла", "раму"]
@@ -90,7 +90,7 @@ def test_words_are_those_of_the_corpus(tmp_path) -> None:
 
 
 def test_words_without_spaces(tmp_path) -> None:
-    fit_stylometry(["我喜欢北京。", "他喜欢上海。"], replace(SETTINGS, words="segmented"), tmp_path)
+    fit_stylometry(["我喜欢北京。", "他喜欢上海。"], SETTINGS.model_copy(update={"words": "segmented"}), tmp_path)
     assert load_encoder({"kind": "stylometry"}, tmp_path).state["word"] == ["喜欢"]
 
 

@@ -70,5 +70,4 @@ def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
             "config/blogtext.yaml", lambda config, words=words: config["corpora"]["blogtext"].update(words=words)
         )
         settings.append(planner.preparation.stylometry_settings(key))
-    # Without the key, a space that was fitted before it existed stays.
-    assert [each.get("words") for each in settings] == [None, "segmented"]
+    assert [each["words"] for each in settings] == ["paper", "segmented"]

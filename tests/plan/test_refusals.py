@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from favor.config.availability import to_fetch
 from favor.config.files import read_files
 from favor.config.resolve import resolve
-from favor.encoders.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(SOURCE))
 from favor.config.files import check_files
 from favor.config.inputs import input_paths
 from favor.config.resolve import resolve
-from favor.encoders.availability import to_fetch
+from favor.config.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.running.jobs.announcement import announce

@@ -4,15 +4,14 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from pathlib import Path
 
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import Certification
 from favor.encoders.stel import certify, read_items
 from favor.encoders.tables import CERTIFICATE
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    folder = cfg["encoder"]["folder"]
-    encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
-    write_parquet(certify(encoder.encode, read_items(cfg["stel_items"])), snakemake.output.certificate, CERTIFICATE)
+with job(snakemake, Certification) as settings:
+    encoder = load_encoder(settings.encoder.spec, settings.encoder.path)
+    write_parquet(certify(encoder.encode, read_items(settings.items)), snakemake.output.certificate, CERTIFICATE)

@@ -4,12 +4,12 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from pathlib import Path
 
 import pandas as pd
 
 from favor.corpora.tables import PROMPTS
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import Encoding
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -17,14 +17,13 @@ from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS
 
-with job(snakemake) as cfg:
+with job(snakemake, Encoding) as settings:
     generations = pd.concat([read_parquet(p, GENERATIONS) for p in snakemake.input.generations], ignore_index=True)
     prompts = pd.concat([read_parquet(p, PROMPTS) for p in snakemake.input.prompts], ignore_index=True)
     shared = [read_parquet(p, GENERATIONS) for p in snakemake.input.common_generations]
     common = pd.concat([GENERATIONS.empty(), *shared], ignore_index=True)
     texts = [*generations["text"], *prompts["gold_text"]]
-    folder = cfg["encoder"]["folder"]
-    encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
+    encoder = load_encoder(settings.encoder.spec, settings.encoder.path)
     progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len({*texts, *common["text"]}), "texts")
     vectors = list(encoder.encode(texts, progress))
     # In batches of their own, so that they change no bit of the others.

@@ -4,20 +4,19 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from pathlib import Path
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import Encoding
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.row_groups import write_row_groups
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 
-with job(snakemake) as cfg:
+with job(snakemake, Encoding) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
-    folder = cfg["encoder"]["folder"]
-    encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
+    encoder = load_encoder(settings.encoder.spec, settings.encoder.path)
     progress = Progress(f"source embeddings, {snakemake.wildcards.encoder}", texts["text"].nunique(), "texts")
     vectors = encoder.encode(texts["text"].tolist(), progress)
     progress.close()

@@ -9,16 +9,18 @@ from pathlib import Path
 from favor.corpora.tables import ROSTER, SPLITS
 from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
+from favor.encoders.settings import TransferEncoding
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 
-with job(snakemake) as cfg:
+with job(snakemake, TransferEncoding) as settings:
     splits, roster = read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER)
-    texts = transfer_texts(Path(snakemake.input.documents), splits, roster, cfg["texts"], cfg["seed"])
-    folder = cfg["encoder"]["folder"]
-    encoder = load_encoder(cfg["encoder"]["spec"], Path(folder) if folder else None)
+    texts = transfer_texts(
+        Path(snakemake.input.documents), splits, roster, settings.transfer.texts, settings.transfer.seed
+    )
+    encoder = load_encoder(settings.encoder.spec, settings.encoder.path)
     progress = Progress(f"transfer embeddings, {snakemake.wildcards.encoder}", texts["text"].nunique(), "texts")
     vectors = encoder.encode(texts["text"].tolist(), progress)
     progress.close()

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import ROSTER, SPLITS
-from favor.encoders.stylometry import StylometrySettings, fit_stylometry
+from favor.encoders.settings import Stylometry
+from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Stylometry) as settings:
     roster = read_parquet(snakemake.input.roster, ROSTER)
     clients = set(roster.loc[roster["role"] == "client", "author"])
     splits = read_parquet(snakemake.input.splits, SPLITS)
@@ -16,4 +17,4 @@ with job(snakemake) as cfg:
     texts = []
     for batch in stream_documents(Path(snakemake.input.documents), ("document_id", "text")):
         texts += batch.loc[batch["document_id"].isin(training), "text"].tolist()
-    fit_stylometry(texts, StylometrySettings(**cfg), Path(snakemake.output.weights).parent)
+    fit_stylometry(texts, settings, Path(snakemake.output.weights).parent)

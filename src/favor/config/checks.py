@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from favor.config.configuration import Configuration
 from favor.config.corpora import check_corpus, check_corpus_path, complete_corpus
-from favor.config.encoders import Assistant, Encoder
+from favor.config.encoders import check_assistant, check_encoder
 from favor.config.evaluation import BertScore, Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
@@ -22,12 +22,12 @@ from favor.config.models import LanguageModel
 from favor.config.protocol import apply_protocol
 from favor.config.study_checks import check_leaving, check_outputs_of
 from favor.config.training import PROJECTIONS, Federation
+from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
 from favor.settings.section import DISTINCT, Seed, check_known, fill, refuse
 
-EMBEDDED_MINILM = "embedded-minilm"
 MINILM_LAYERS = 6
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
 MOST_CLIENTS_PER_JOB = 32
@@ -145,7 +145,7 @@ def _check_encoder(where: str, encoder: Encoder, config: Configuration) -> None:
     training = encoder.training
     if training is not None:
         check_known(training.corpus, config.corpora, f"{where}.training.corpus")
-    encoder.check(where)
+    check_encoder(encoder, where)
     _check_options(f"{where}.options", encoder)
     if training is not None:
         available: int = getattr(config.corpora[training.corpus].roles, training.role)
@@ -177,7 +177,7 @@ def _check_kind(where: str, value: object, kind: type | None) -> None:
 
 def _check_assistant(where: str, assistant: Assistant, config: Configuration) -> None:
     check_known(assistant.corpus, config.corpora, f"{where}.corpus")
-    assistant.check(where)
+    check_assistant(assistant, where)
 
 
 def _complete_experiment(experiment: Experiment, where: str, config: Configuration) -> None:

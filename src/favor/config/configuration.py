@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from favor.config.cluster import Cluster, Threads
-from favor.config.encoders import Assistant, Encoder
 from favor.config.experiments import Experiment
 from favor.config.models import LanguageModel
 from favor.config.sweeps import Sweep
 from favor.corpora.settings import Corpus
+from favor.encoders.settings import Assistant, Encoder
 from favor.settings.section import Day, Filled, Licence, Name, Section, key, required, section
 
 

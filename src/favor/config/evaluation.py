@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, required, section
+from favor.corpora.settings import Transfer
+from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, section
 
 
 class Prompting(Section):
@@ -18,17 +19,6 @@ class Prompting(Section):
     sheet_tokens: int = key(300, "Longest author sheet.", ge=8)
     persona_tokens: int = key(120, "Longest persona.", ge=8)
     seed: Seed = key(2026, "Random seed of the choice of texts behind a sheet.")
-
-
-class Transfer(Section):
-    """Human texts of another corpus's clients, embedded and scored with this experiment's style encoders.
-
-    Nothing is trained on them.
-    """
-
-    corpus: str = required("Corpus whose clients are scored.")
-    texts: int = key(6, "Most held-out texts per client.", ge=1)
-    seed: Seed = key(2026, "Random seed of their choice.")
 
 
 class BertScore(Section):

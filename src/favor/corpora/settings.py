@@ -23,6 +23,7 @@ from favor.settings.section import (
     Share,
     Similarity,
     key,
+    required,
     section,
 )
 
@@ -463,3 +464,19 @@ class Readiness(Section):
     temporal: bool
     roster: Roster
     experiments: dict[str, CheckedExperiment]
+
+
+class TransferTexts(Section):
+    """Which human texts of another corpus's clients are embedded."""
+
+    texts: int = key(6, "Most held-out texts per client.", ge=1)
+    seed: Seed = key(2026, "Random seed of the choice of held-out texts.")
+
+
+class Transfer(TransferTexts):
+    """Human texts of another corpus's clients, embedded and scored with this experiment's style encoders.
+
+    Nothing is trained on them.
+    """
+
+    corpus: str = required("Corpus whose clients are scored.")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,61 +14,27 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from favor.encoders.arcface import ArcFaceHead
 from favor.encoders.asce import DIMENSION, StyleNetwork, save_asce
-from favor.encoders.backbones import Backbone, SmallBackbone, compute_device, load_backbone, make_small_backbone
+from favor.encoders.backbones import Backbone, compute_device, load_backbone, make_small_backbone
 from favor.encoders.batches import padded, token_ids
+from favor.encoders.settings import AsceTraining
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.running.jobs.progress import Progress
 
 
-@dataclass(frozen=True)
-class AsceSettings:
-    """Hyper-parameters of ASCE; the defaults are the paper's, and where it is silent the release's.
-
-    ``backbone`` is a Hugging Face id, a local folder or "embedded-minilm"; ``small`` (sizes) replaces it by a
-    RoBERTa-like model made from scratch with a tokenizer trained on the encoder's own training texts.
-    ``head_learning_rate`` applies to projection, LayerNorm and classifier; None means ``learning_rate``.
-    ``schedule`` is "constant" or "linear" (to zero over all steps, after ``warm_up`` steps rising from zero).
-    """
-
-    backbone: str = "distilroberta-base"
-    small: SmallBackbone | None = None
-    scale: float = 30.0
-    margin: float = 0.35  # radians
-    learning_rate: float = 2e-5
-    head_learning_rate: float | None = None
-    schedule: str = "constant"
-    warm_up: int = 0
-    weight_decay: float = 0.01
-    batch_size: int = 32
-    epochs: int = 3
-    maximum_tokens: int = 256
-    maximum_characters: int = 1500
-    minimum_characters: int = 50
-    training_texts_per_author: int = 200
-    validation_texts_per_author: int = 50
-    precision: str = "float32"  # or bfloat16 (autocast of the backbone only)
-
-    @staticmethod
-    def from_mapping(values: dict[str, Any]) -> AsceSettings:
-        """Build settings from a configuration mapping (``small`` a mapping of sizes, or absent)."""
-        known = {field.name for field in dataclasses.fields(AsceSettings)}
-        for name in values:
-            if name not in known:
-                raise UserError(f"ASCE setting '{name}' is unknown; use one of {', '.join(sorted(known))}")
-        small = values.get("small")
-        return AsceSettings(**{**values, "small": SmallBackbone(**small) if small is not None else None})
-
-
 def train_asce(
     texts: pd.DataFrame,
-    settings: AsceSettings,
+    settings: AsceTraining,
+    source: str | None,
     seed: int,
     folder: Path,
     excluded_authors: Collection[str] = (),
 ) -> dict[str, Any]:
     """Train an encoder on ``texts`` and save it into ``folder``; return its manifest.
+
+    ``source``: the backbone, a Hugging Face id, a local folder or "embedded-minilm". ``settings.small`` replaces it by
+    a RoBERTa-like model made from scratch, with a tokenizer that is trained on the encoder's own training texts.
 
     ``texts`` has columns author, document_id, split (train or validation; other rows are ignored) and text. No author
     of ``excluded_authors`` (the authors of every other role) may be among them: that raises ``UserError``. The epoch
@@ -91,7 +55,7 @@ def train_asce(
     devices = [torch.cuda.current_device()] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):  # initial weights and dropout draw from torch's global generators
         torch.manual_seed(derive_seed(seed, "asce training"))
-        backbone = _backbone(settings, training["text"].tolist())
+        backbone = _backbone(settings, source, training["text"].tolist())
         network = StyleNetwork(backbone).to(device)
         head = ArcFaceHead(DIMENSION, len(authors), settings.scale, settings.margin).to(device)
         with fast_linear_layers(network, settings.precision):
@@ -110,12 +74,12 @@ def train_asce(
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
     }
     longest = min(settings.maximum_tokens, backbone.longest_input)
-    recorded = {**dataclasses.asdict(settings), "maximum_tokens": longest}
+    recorded = {**settings.model_dump(), "backbone": source, "maximum_tokens": longest}
     save_asce(folder, network.cpu(), backbone, recorded, manifest)
     return manifest
 
 
-def choose_texts(texts: pd.DataFrame, settings: AsceSettings, seed: int) -> pd.DataFrame:
+def choose_texts(texts: pd.DataFrame, settings: AsceTraining, seed: int) -> pd.DataFrame:
     """Cut texts to their first characters, drop short ones, draw at most the allowed number per author and split."""
     prepared = texts[["author", "document_id", "split", "text"]].copy()
     prepared["text"] = prepared["text"].str.strip().str[: settings.maximum_characters]
@@ -129,10 +93,12 @@ def choose_texts(texts: pd.DataFrame, settings: AsceSettings, seed: int) -> pd.D
     return pd.concat(parts, ignore_index=True) if parts else prepared.iloc[:0]
 
 
-def _backbone(settings: AsceSettings, texts: list[str]) -> Backbone:
+def _backbone(settings: AsceTraining, source: str | None, texts: list[str]) -> Backbone:
     if settings.small is not None:
         return make_small_backbone(settings.small, texts, settings.maximum_tokens)
-    return load_backbone(settings.backbone)
+    if source is None:
+        raise UserError("an encoder needs a backbone; give 'source' or 'training.small'")
+    return load_backbone(source)
 
 
 def _fit(
@@ -142,7 +108,7 @@ def _fit(
     training: pd.DataFrame,
     validation: pd.DataFrame,
     authors: list[str],
-    settings: AsceSettings,
+    settings: AsceTraining,
     seed: int,
 ) -> tuple[list[dict[str, float]], int]:
     """Train in place, leave the best epoch's weights in ``network``; return (figures of each epoch, best from 1)."""
@@ -184,7 +150,7 @@ def _fit(
     return epochs, best
 
 
-def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceSettings) -> list[dict[str, Any]]:
+def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceTraining) -> list[dict[str, Any]]:
     head_rate = settings.learning_rate if settings.head_learning_rate is None else settings.head_learning_rate
     top = [*network.projection.parameters(), *network.norm.parameters(), *head.parameters()]
     return [
@@ -193,14 +159,12 @@ def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceSettings) ->
     ]
 
 
-def _rate_factor(step: int, steps: int, settings: AsceSettings) -> float:
+def _rate_factor(step: int, steps: int, settings: AsceTraining) -> float:
     if step < settings.warm_up:
         return (step + 1) / (settings.warm_up + 1)
     if settings.schedule == "constant":
         return 1.0
-    if settings.schedule == "linear":
-        return max(0.0, (steps - step) / max(1, steps - settings.warm_up))
-    raise UserError(f"ASCE setting 'schedule' is '{settings.schedule}'; use constant or linear")
+    return max(0.0, (steps - step) / max(1, steps - settings.warm_up))
 
 
 def _epoch_batches(lengths: Sequence[int], batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
@@ -216,7 +180,7 @@ def _epoch_batches(lengths: Sequence[int], batch_size: int, seed: int, epoch: in
     return [batches[index] for index in generator.permutation(len(batches))]
 
 
-def _embed(network: StyleNetwork, rows: list[list[int]], padding_id: int, settings: AsceSettings) -> torch.Tensor:
+def _embed(network: StyleNetwork, rows: list[list[int]], padding_id: int, settings: AsceTraining) -> torch.Tensor:
     device = network.projection.weight.device
     tokens, mask = padded(rows, padding_id)
     with torch.autocast(device_type=device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
@@ -230,7 +194,7 @@ def _validate(
     ids: list[list[int]],
     labels: np.ndarray,
     padding_id: int,
-    settings: AsceSettings,
+    settings: AsceTraining,
 ) -> dict[str, float]:
     network.eval()
     order = np.argsort([len(row) for row in ids], kind="stable")

@@ -7,7 +7,7 @@ into a probability by Platt's sigmoid, fitted on texts that did not train the en
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from favor.encoders.asce import load_asce
-from favor.encoders.asce_training import AsceSettings, train_asce
+from favor.encoders.asce_training import train_asce
 from favor.encoders.base import TextEncoder
+from favor.encoders.settings import AsceTraining, EncoderTraining
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.running.jobs.progress import Progress
@@ -67,16 +68,23 @@ def fit_sigmoid(values: np.ndarray, positive: np.ndarray) -> tuple[float, float]
 
 
 def train_assistant(
-    texts: pd.DataFrame, settings: AsceSettings, seed: int, folder: Path, excluded_authors: Collection[str] = ()
+    texts: pd.DataFrame,
+    settings: EncoderTraining,
+    source: str | None,
+    seed: int,
+    folder: Path,
+    excluded_authors: Collection[str] = (),
 ) -> dict[str, Any]:
     """Train, calibrate and save a classifier into ``folder``; return its manifest.
 
-    ``texts``: author ("assistant" or "human"), document_id, split, text. Texts of the split test only measure: their
-    accuracy at 0.5 and Brier score are in the manifest. ``excluded_authors`` counts the people kept out.
+    ``texts``: author ("assistant" or "human"), document_id, split, text. ``source``: as in :func:`train_asce`. Texts of
+    the split test only measure: their accuracy at 0.5 and Brier score are in the manifest. ``excluded_authors`` counts
+    the people kept out.
     """
     size = max(1, int(texts.groupby(["author", "split"]).size().max()))
-    limits = replace(settings, training_texts_per_author=size, validation_texts_per_author=size)
-    trained = train_asce(texts, limits, seed, folder)
+    limits = {"training_texts_per_author": size, "validation_texts_per_author": size}
+    training = AsceTraining.model_validate({**dict(settings), **limits})
+    trained = train_asce(texts, training, source, seed, folder)
     encoder = load_asce(folder)
     vectors = encoder.encode(texts["text"].tolist()).astype(np.float64)
     assistant, split = (texts["author"] == "assistant").to_numpy(), texts["split"].to_numpy()

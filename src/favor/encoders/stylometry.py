@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, WORD, function_word_rates, structure_rates
 from favor.encoders.base import TextEncoder
+from favor.encoders.settings import Stylometry
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
@@ -23,26 +23,13 @@ FORMAT = "favor-stylometry-1"
 _BATCH = 256
 
 
-@dataclass(frozen=True)
-class StylometrySettings:
-    """How many n-grams are kept (the most frequent ones of the fitting texts), and in how many texts one must occur.
-
-    ``words``: what a word is, the corpus's key of that name (:func:`favor.foundation.words.document_words`).
-    """
-
-    character_features: int = 2000  # 2- to 4-grams, case kept
-    word_features: int = 1000  # 1- and 2-grams, lower-cased
-    minimum_texts: int = 2
-    words: str = "paper"
-
-
 class StylometryEncoder(TextEncoder):
     """Four blocks, each of unit L2 length: character 2-4-gram TF-IDF, word 1-2-gram TF-IDF, function-word rates and
     structure rates (both standardised by the fitting texts). Their concatenation is scaled to unit length."""
 
     def __init__(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.state, self.arrays = state, arrays
-        words = state["settings"].get("words", "paper")
+        words = state["settings"]["words"]
         self.vectorizers = [_fitted(kind, words, state[kind], arrays[kind]) for kind in ("character", "word")]
         self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(VERIFIER_WORDS) + len(STRUCTURE)
 
@@ -72,7 +59,7 @@ class StylometryEncoder(TextEncoder):
         return unit_rows(np.concatenate([unit_rows(block) for block in blocks], axis=1))
 
 
-def fit_stylometry(texts: Sequence[str], settings: StylometrySettings, folder: Path) -> StylometryEncoder:
+def fit_stylometry(texts: Sequence[str], settings: Stylometry, folder: Path) -> StylometryEncoder:
     """Fit the space on ``texts`` (source-train texts only), save it into ``folder`` and return it.
 
     Files: ``encoder.json`` (settings, n-grams) and ``encoder.safetensors`` (idf, means, deviations).
@@ -80,7 +67,7 @@ def fit_stylometry(texts: Sequence[str], settings: StylometrySettings, folder: P
     if len(texts) < 2:
         raise UserError(f"stylometry needs at least 2 texts to be fitted on, found {len(texts)}; add training texts")
     ordered = sorted(texts)
-    state: dict[str, Any] = {"format": FORMAT, "settings": asdict(settings), "fitted_texts": len(ordered)}
+    state: dict[str, Any] = {"format": FORMAT, "settings": settings.model_dump(), "fitted_texts": len(ordered)}
     arrays: dict[str, np.ndarray] = {}
     for kind, limit in (("character", settings.character_features), ("word", settings.word_features)):
         options = {"max_features": limit, "min_df": min(settings.minimum_texts, len(ordered))}

@@ -19,6 +19,7 @@ from favor.corpora.settings import (
     TextAllocation,
     TokenCounting,
 )
+from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.plan.handing import canonical, handed, parameter, pick, without
 from favor.plan.keys import InCorpus, InExperiment, OfAssistant, OfEncoder, OfModel
 from favor.plan.project import Project, unique
@@ -181,23 +182,21 @@ class Preparation:
 
     def asce_settings(self, key: OfEncoder) -> dict[str, Any]:
         """Return how a style encoder is trained."""
-        return parameter(**pick(self.config.encoders[key.encoder], "source", "training"))
+        return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
 
     def stylometry_settings(self, key: OfEncoder) -> dict[str, Any]:
         """Return how a stylometric space is fitted."""
         fitting = self.config.encoders[key.encoder].fitting
         assert fitting is not None
-        words = self.config.corpora[fitting.corpus].words
-        # Left out as of old under the paper's words: spaces that were fitted stay.
-        return parameter(**without(fitting, "corpus"), **({} if words == "paper" else {"words": words}))
+        return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
     def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
         """Return which encoder a job encodes texts with."""
-        return parameter(encoder=self.project.encoder_settings(key))
+        return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
 
     def certificate_settings(self, key: OfEncoder) -> dict[str, Any]:
         """Return which encoder is certified, and with how many items."""
-        return parameter(encoder=self.project.encoder_settings(key), **pick(self.config, "stel_items"))
+        return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 
     def demo_assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
         """Return how texts of an assistant are generated."""
@@ -207,11 +206,9 @@ class Preparation:
 
     def assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
         """Return how an assistant classifier is trained."""
-        return parameter(
-            **pick(self.config.assistants[key.assistant], "column", "role", "people", "texts", "seed"),
-            training=self.project.assistant_training(key),
-            words=self.config.corpora[self.config.assistants[key.assistant].corpus].words,
-        )
+        assistant = self.config.assistants[key.assistant]
+        words = self.config.corpora[assistant.corpus].words
+        return canonical(handed(AssistantTraining, assistant, words=words))
 
     def allocation_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how clients are given their texts."""

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from favor.config.availability import absent_encoders
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
-from favor.encoders.availability import absent_encoders
+from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
 from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import canonical, handed, pick, plain
+from favor.plan.handing import canonical, handed, pick
 from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -222,14 +223,14 @@ class Project:
             return []
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
 
-    def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
+    def loaded_encoder(self, key: OfEncoder) -> LoadedEncoder:
         """Return what an encoder is, for the jobs that use it (not how it was trained)."""
         encoder = self.config.encoders[key.encoder]
         spec = {"kind": encoder.kind, **encoder.options}
         if encoder.training is None and encoder.source is not None:
             spec["source"] = encoder.source
         folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
-        return {"spec": spec, "folder": folder}
+        return LoadedEncoder(spec=spec, folder=folder)
 
     def encoder_code(self, key: OfEncoder) -> str:
         """Return what loads an encoder of its kind."""
@@ -270,12 +271,6 @@ class Project:
     def encoders_with(self, section: str) -> str:
         """Return an expression that matches the encoders whose configuration has ``section``."""
         return alternatives(name for name, encoder in self.config.encoders.items() if getattr(encoder, section))
-
-    def assistant_training(self, key: OfAssistant) -> dict[str, Any]:
-        """Return how the encoder behind an assistant classifier is trained."""
-        classifier = self.config.assistants[key.assistant]
-        training: dict[str, Any] = plain(classifier.training)
-        return training if classifier.source is None else {**training, "backbone": classifier.source}
 
     def assistant_texts(self, key: OfAssistant) -> str:
         """Return the texts of assistants that a classifier learns from: yours, or generated ones."""

@@ -7,11 +7,13 @@ from typing import Any
 
 from favor.config.studies import HumanAudit, Judges
 from favor.config.study_checks import check_prompted_outputs
+from favor.corpora.settings import TransferTexts
+from favor.encoders.settings import TransferEncoding
 from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import parameter, pick, without
+from favor.plan.handing import canonical, handed, parameter, pick, without
 from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
@@ -278,7 +280,8 @@ class Studies:
         """Return what the embeddings of the second corpus depend on."""
         transfer = self.project.experiment(key).evaluation.transfer
         assert transfer is not None
-        return parameter(encoder=self.project.encoder_settings(key), **pick(transfer, "texts", "seed"))
+        loaded = self.project.loaded_encoder(key)
+        return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
 
     def transfer_embeddings(self, key: InExperiment) -> list[str]:
         """Return the embeddings of the second corpus, where an experiment names one."""

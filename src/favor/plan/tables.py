@@ -7,9 +7,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from favor.config.availability import absent_encoders
 from favor.config.experiments import Experiment
 from favor.config.sweeps import Sweep
-from favor.encoders.availability import absent_encoders
 from favor.federation.factors import change_output
 from favor.federation.record import recipe
 from favor.foundation.errors import UserError

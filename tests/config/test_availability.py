@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from favor.config.encoders import Encoder
-from favor.encoders.availability import absent_encoders, hub_cache, is_here, sources
+from favor.config.availability import absent_encoders, hub_cache, is_here, sources
+from favor.encoders.settings import Encoder
 
 
 def encoder(kind, source=None, optional=True, **options) -> Encoder:

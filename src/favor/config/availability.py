@@ -6,14 +6,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from favor.config.checks import EMBEDDED_MINILM
 from favor.config.configuration import Configuration
-from favor.config.encoders import Encoder
+from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.foundation.declarations import declared_texts
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
-
-KINDS = Path(__file__).parent / "kinds"
+from favor.foundation.registry import ENCODER_KINDS
 
 
 def hub_cache() -> Path:
@@ -43,7 +41,7 @@ def _is_place(source: str) -> bool:
 def sources(encoder: Encoder) -> list[str]:
     """Return what an encoder of the configuration is loaded from: ids or folders of weights and tokenizer, the kind's
     own where the configuration names none; the folder of one that was trained elsewhere."""
-    own = declared_texts(KINDS / f"{encoder.kind}.py", "DEFAULTS")
+    own = declared_texts(ENCODER_KINDS.path(encoder.kind), "DEFAULTS")
     given = {**own, **encoder.options}
     if encoder.source is not None:
         given["source"] = encoder.source
