@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -56,9 +57,15 @@ class Room:
         self.settings, self.max_rows, self.widths = settings, max_rows, widths
         self.rows = self._size = self._wanted = 0
 
-    def __str__(self) -> str:
-        layers = {None: "no layer", 1: "every layer"}.get(self.recomputed, f"one layer in {self.recomputed}")
-        return f"1/{self.widths.divisor} of the tokens at once, {layers} computed twice"
+    def say(self) -> None:
+        """Print what a pass holds from here on, as words that no fingerprint holds."""
+        print(
+            f"GPU memory is short: 1/{self.widths.divisor} of the tokens at once,",
+            {None: "no layer", 1: "every layer"}.get(self.recomputed, f"one layer in {self.recomputed}"),
+            "computed twice from here on",
+            file=sys.stderr,
+            flush=True,
+        )
 
     @property
     def recomputed(self) -> int | None:

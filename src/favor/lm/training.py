@@ -233,7 +233,7 @@ class _StackRun:
                 return figures
             if not self.room.narrow(len(self.plans)):
                 raise torch.cuda.OutOfMemoryError(f"{self.room.rows} rows of {len(self.plans)} clients")
-            print(f"GPU memory is short: {self.room} from here on", file=sys.stderr, flush=True)
+            self.room.say()
 
     def _all_passes(self, step: int, active: list[int]) -> StepFigures:
         """Do the step's forward and backward passes from cleared gradients."""
