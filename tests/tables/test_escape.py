@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from favor.tables.escape import html_text, latex
+from favor.foundation.html import html_text
+from favor.tables.escape import latex
 
 
 def test_latex_specials() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,10 @@ import psutil  # type: ignore[import-untyped]
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json, write_text
+from favor.foundation.html import render
 from favor.running.folder.output_record import read_record, write_record
 from favor.running.folder.run_record import NAMES, describe_run, stages
 from favor.tables.cells import DASH
-from favor.tables.escape import html_text
 from favor.tables.style import page
 
 
@@ -53,41 +53,33 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
 
 def provenance_page(found: Mapping[str, Any]) -> str:
     """Return the page of ``{"runs": ..., "stages": ...}`` (:mod:`favor.running.folder.run_record`)."""
-    runs = [_run(number, run) for number, run in enumerate(found["runs"], start=1)][::-1]
-    rows = [
+    stages = [
         (
             stage["stage"],
-            str(stage["jobs"]),
+            stage["jobs"],
             lasting(stage["seconds"]),
             lasting(stage["longest"]),
             DASH if stage["peak_mb"] is None else f"{stage['peak_mb']:,.0f}",
         )
         for stage in found["stages"]
     ]
-    head = ("Stage", "Jobs", "Time in all", "Longest job", "Peak memory (MB)")
-    total = lasting(sum(stage["seconds"] for stage in found["stages"]))
-    caption = f"Time and peak memory of the jobs behind these results, as last run: {total} of jobs in all. "
-    caption += "Memory counts libraries that jobs share in each of them."
-    return page(
-        "Provenance",
-        "<h1>Provenance</h1><p>What made these results, when and where. It names a machine and a command line: look "
-        'through it before you pass it on. <a href="report.html">The report</a> holds nothing of it.</p>'
-        f"<h2>Stages</h2>{_table(head, rows, caption)}{_files(found.get('gguf', {}))}"
-        f"<h2>Runs, last first</h2>{''.join(runs)}",
+    files = [
+        (name, f"{file['file']}, {file['bytes']:,} bytes, SHA-256 {file['sha256']}")
+        for name, file in found.get("gguf", {}).items()
+    ]
+    body = render(
+        Path(__file__).parent / "templates/provenance",
+        "provenance.html",
+        runs=[(number, *_run(run)) for number, run in enumerate(found["runs"], start=1)][::-1],
+        stages=stages,
+        files=files,
+        total=lasting(sum(stage["seconds"] for stage in found["stages"])),
     )
+    return page("Provenance", body)
 
 
-def _files(gguf: Mapping[str, Any]) -> str:
-    """Return which files base models were dequantised from, where there are any."""
-    items = "".join(
-        f"<dt>{html_text(name)}</dt>"
-        f"<dd>{html_text(file['file'])}, {file['bytes']:,} bytes, SHA-256 {file['sha256']}</dd>"
-        for name, file in gguf.items()
-    )
-    return f'<h2>Base models from GGUF files</h2><dl class="facts">{items}</dl>' if items else ""
-
-
-def _run(number: int, run: Mapping[str, Any]) -> str:
+def _run(run: Mapping[str, Any]) -> tuple[int, list[tuple[str, Any]]]:
+    """How many jobs a run had, and what is said of it."""
     changes = {None: "not known", True: "with uncommitted changes", False: "without uncommitted changes"}
     machine, jobs = run["machine"], run["jobs"]
     commit = (
@@ -104,20 +96,7 @@ def _run(number: int, run: Mapping[str, Any]) -> str:
         "Python": machine["python"],
         "Jobs": ", ".join(f"{count} {rule}" for rule, count in jobs.items()),
     }
-    items = "".join(f"<dt>{name}</dt><dd>{html_text(str(value))}</dd>" for name, value in facts.items())
-    return f'<h3>Run {number}: {sum(jobs.values())} jobs</h3><dl class="facts">{items}</dl>'
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    heads = "".join(f'<th scope="col"{" class=stub" if not n else ""}>{name}</th>' for n, name in enumerate(head))
-    lines = "".join(
-        f'<tr><th scope="row">{html_text(first)}</th>{"".join(f"<td>{value}</td>" for value in others)}</tr>'
-        for first, *others in rows
-    )
-    return (
-        '<div class="scroll" role="region" tabindex="0" aria-labelledby="stages"><table><caption id="stages">'
-        f"{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+    return sum(jobs.values()), list(facts.items())
 
 
 def lasting(seconds: float) -> str:

@@ -1,8 +1,7 @@
-"""Plain Unicode text as LaTeX that any pdfLaTeX sets, whatever characters it holds, and as HTML."""
+"""Plain Unicode text as LaTeX that any pdfLaTeX sets, whatever characters it holds, and back."""
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 
@@ -131,14 +130,6 @@ def unlatex(source: str) -> str:
     for command, character in _FORMULAS.items():
         text = text.replace(command, character)
     return unicodedata.normalize("NFC", text)
-
-
-def html_text(text: str) -> str:
-    """Return ``text`` as HTML content or attribute value; control characters print as their code point."""
-    visible = "".join(
-        character if character.isprintable() or character in "\n\t" else f"U+{ord(character):04X}" for character in text
-    )
-    return html.escape(visible, quote=True)
 
 
 def minus(text: str) -> str:

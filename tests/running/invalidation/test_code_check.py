@@ -13,7 +13,10 @@ from favor.running.invalidation.fingerprint import SourceCode
 
 FILES = {
     "src/favor/__init__.py": "",
-    "src/favor/ground.py": "def add(a, b):\n    return a + b\n",
+    "src/favor/ground.py": (
+        "from pathlib import Path\ndef add(a, b):\n    return a + b + len((Path(__file__).parent / 'templates').name)\n"
+    ),
+    "src/favor/templates/page.html": "<p>",
     "src/favor/other.py": "VALUE = 1\n",
     "workflow/scripts/make.py": "from favor.ground import add\nprint(add(1, 2))\n",
 }
@@ -40,6 +43,12 @@ def test_code_as_it_was_planned_is_fine(started) -> None:
 def test_an_edit_that_reaches_the_job_ends_it(started) -> None:
     path = started.folder / "src/favor/ground.py"
     path.write_text(path.read_text().replace("a + b", "a - b"))
+    with pytest.raises(UserError, match="its code changed after the run had started"):
+        check_code(started)
+
+
+def test_an_edit_of_a_file_beside_the_code_ends_it(started) -> None:
+    (started.folder / "src/favor/templates/page.html").write_text("<p class='new'>")
     with pytest.raises(UserError, match="its code changed after the run had started"):
         check_code(started)
 

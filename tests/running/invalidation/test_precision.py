@@ -175,6 +175,24 @@ def test_a_metric_family_changes_its_own_scores(changed) -> None:
     assert changed("src/favor/scores/mauve.py", "def score(", "def score(version=2, *, ") == {("score", "mauve")}
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "scripts"),
+    [
+        ("studies/human_audit/templates/page.js", "10000", "20000", {"make_2afc_page"}),
+        ("report/templates/report/report.css", "18rem", "20rem", {"report"}),
+        ("report/templates/gallery/gallery.html", "<h1>", "<h1 class='new'>", {"make_gallery"}),
+        (
+            "tables/templates/page.css",
+            "max-width: 88rem",
+            "max-width: 80rem",
+            {"make_table", "make_sweep_table", "make_excerpts", "make_gallery", "report"},
+        ),
+    ],
+)
+def test_a_template_changes_the_pages_that_it_makes(changed, file, old, new, scripts) -> None:
+    assert scripts_of(changed(f"src/favor/{file}", old, new)) == scripts
+
+
 def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
     for module in EXEMPT:
         base = repository / "src" / module.replace(".", "/")

@@ -1,11 +1,3 @@
-"""The report's one inline script: sort, hide rows, the paper's values on or off, search, tables as CSV.
-
-The page says everything without it.
-"""
-
-from __future__ import annotations
-
-SCRIPT = r"""
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text}, values);
@@ -120,21 +112,3 @@ SCRIPT = r"""
     list.append(' · ', save);
   });
 })();
-"""
-
-STYLE = """
-.aids { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; padding: .35rem 0; font-size: .92rem; }
-.aids input[type=search] { font: inherit; padding: .2rem .5rem; width: min(18rem, 60vw); color: inherit;
-  background: var(--card); border: 1px solid var(--line); border-radius: 4px; }
-.aids .choice { margin: 0; padding: 0; columns: auto; max-height: 40vh; } .aids .choice label { display: block; }
-.without-paper .beside { display: none; }
-button.sort { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
-  text-align: inherit; }
-th[aria-sort=descending] button::after { content: " ▼"; } th[aria-sort=ascending] button::after { content: " ▲"; }
-tbody tr:hover > * { background: var(--card); }
-.files { font-size: .85rem; margin: .2rem 0 .6rem; color: var(--soft); }
-.permalink { margin-left: .4rem; text-decoration: none; font-weight: 400; color: var(--soft); }
-[hidden] { display: none !important; }
-.data { overflow-wrap: anywhere; }
-@media print { .aids, .data, .files, .permalink { display: none; } }
-"""

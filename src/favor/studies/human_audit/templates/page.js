@@ -1,6 +1,3 @@
-"""What an annotator's page does: shows items one by one, saves the response file."""
-
-SCRIPT = r"""
 (async () => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const items = data.items;
@@ -204,4 +201,3 @@ SCRIPT = r"""
   show(false);
   $("page").setAttribute("aria-busy", "false");
 })();
-"""

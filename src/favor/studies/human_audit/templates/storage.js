@@ -1,12 +1,9 @@
-"""How an annotator's page keeps answers in the browser: twice, because neither place is sure for a file.
-
-Chromium gives some loads of a local file an empty ``localStorage`` that nothing of is kept (156, one reload in ten;
-it does not without its feature RenderDocument). IndexedDB holds then, but is written a moment later, which a closing
-tab may cut off. Where browsers refuse one of the two, the other does. A database that is there and does not answer may
-hold what the other lacks, so nothing may be written over it.
-"""
-
-STORAGE = r"""
+// How an annotator's page keeps answers in the browser: twice, because neither place is sure for a file.
+//
+// Chromium gives some loads of a local file an empty ``localStorage`` that nothing of is kept (156, one reload in ten;
+// it does not without its feature RenderDocument). IndexedDB holds then, but is written a moment later, which a closing
+// tab may cut off. Where browsers refuse one of the two, the other does. A database that is there and does not answer may
+// hold what the other lacks, so nothing may be written over it.
 "use strict";
 // read() gives what was kept last, or null, and rejects where that cannot be known; keep(state) and probe() call
 // said(whether anything is kept) once that is known.
@@ -75,4 +72,3 @@ const storage = (key, said) => {
   };
   return { read, keep, probe: () => put("2afc-probe", "") };
 };
-"""

@@ -1,0 +1,44 @@
+"""HTML from Jinja2 templates. What is filled in is escaped, unless it is HTML already; a missing value is an error."""
+
+from __future__ import annotations
+
+import html
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+
+def html_text(text: str) -> Markup:
+    """Return ``text`` as HTML content or attribute value; control characters print as their code point."""
+    visible = "".join(
+        character if character.isprintable() or character in "\n\t" else f"U+{ord(character):04X}" for character in text
+    )
+    return Markup(html.escape(visible, quote=True))
+
+
+def render(folder: Path, name: str, /, **values: object) -> Markup:
+    """Return the template ``name`` of ``folder``, filled in. ``file("page.css")`` in it is another file as it stands.
+
+    Call it with ``Path(__file__).parent / "..."``: fingerprints of code then hold every file of that folder.
+    """
+    return Markup(_templates(folder).get_template(name).render(values))
+
+
+def _shown(value: object) -> Markup:
+    return value if isinstance(value, Markup) else html_text(str(value))
+
+
+@cache
+def _templates(folder: Path) -> Environment:
+    templates = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals["file"] = lambda name: Markup((folder / name).read_text(encoding="utf-8"))
+    return templates
