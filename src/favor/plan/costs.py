@@ -16,7 +16,7 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
-from favor.plan.keys import GenerationPart, InExperiment, InRun, OfAssistant, OfEncoder, OfModel, PersonalJob, SharedJob
+from favor.plan.keys import Batch, Encoder, GenerationPart, InExperiment, OfAssistant, OfModel, PersonalBatch, Run
 from favor.plan.likelihood import read_length
 from favor.plan.project import Project
 from favor.plan.studies import Studies
@@ -110,7 +110,7 @@ class Costs:
         """Return the GPUs of a job that loads an experiment's base model."""
         return self._gpu(self.project.config.base_models[self.base_model(key)].device)
 
-    def encoder_gpus(self, key: OfEncoder) -> int:
+    def encoder_gpus(self, key: Encoder) -> int:
         """Return the GPUs of a job that encodes texts with the encoder of a wildcard."""
         kind = self.project.config.encoders[key.encoder].kind
         return self._gpu("cpu" if kind == "stylometry" else "auto")
@@ -200,11 +200,11 @@ class Costs:
         tokens = self.stage_tokens(key, files.texts, stage, clients)
         return 6 * self.parameters(self.base_model(key)) * tokens, 8 * self.adapter_mb(key) * len(clients)
 
-    def shared_work(self, key: SharedJob, files: Any) -> tuple[float, float]:
+    def shared_work(self, key: Batch, files: Any) -> tuple[float, float]:
         """Return the work of a job of a shared stage."""
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
 
-    def personal_work(self, key: PersonalJob, files: Any) -> tuple[float, float]:
+    def personal_work(self, key: PersonalBatch, files: Any) -> tuple[float, float]:
         """Return the work of a job of a personal stage."""
         stage = self.project.plan(key).personal
         assert stage is not None
@@ -216,7 +216,7 @@ class Costs:
         common = 0 if prompts.common is None else prompts.common.count
         return prompts.per_client + common
 
-    def generation_work(self, key: InRun, files: Any) -> tuple[float, float]:
+    def generation_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of generating a run in one job."""
         return self._generating(key, self.project.experiment(key).clients)
 
@@ -224,7 +224,7 @@ class Costs:
         """Return the work of generating for some of a run's clients."""
         return self._generating(key, len(self.training.generation_parts(key.experiment)[int(key.part)]))
 
-    def _generating(self, key: InRun, clients: int) -> tuple[float, float]:
+    def _generating(self, key: Run, clients: int) -> tuple[float, float]:
         """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
         tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
@@ -246,13 +246,13 @@ class Costs:
         """Return the work of reading the clients' held-out texts under the base model."""
         return 2 * self.parameters(self.base_model(key)) * self.read_tokens(key), 0
 
-    def reading_work(self, key: InRun, files: Any) -> tuple[float, float]:
+    def reading_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of reading them under every client's model; the adapters of a pass are read at once."""
         operations, _ = self.base_reading_work(key, files)
         clients = self.project.experiment(key).clients
         return operations * clients, 3 * self.adapter_mb(key) * clients
 
-    def privacy_work(self, key: InRun, files: Any) -> tuple[float, float]:
+    def privacy_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""
         experiment = self.project.experiment(key)
         audit, cohort = experiment.studies.privacy, experiment.federation.clients_per_round
@@ -271,7 +271,7 @@ class Costs:
             tokens += (rounds + 1 + experiment.clients) * secrets * CANARY_TOKENS
         return 2 * self.parameters(experiment.base_model) * tokens, 3 * self.adapter_mb(key) * cohort
 
-    def prompted_work(self, key: InRun, files: Any) -> tuple[float, float]:
+    def prompted_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of generating after a prompt that also holds passages and a sheet."""
         experiment = self.project.experiment(key)
         prompts = experiment.clients * self.prompts_of(key)
@@ -299,7 +299,7 @@ class Costs:
         assert pretrain is not None
         return 6 * size * pretrain.tokens, 16 * size / 1e6
 
-    def encoder_work(self, key: OfEncoder, files: Any) -> tuple[float, float]:
+    def encoder_work(self, key: Encoder, files: Any) -> tuple[float, float]:
         """Return the work of training a style encoder."""
         training = self.project.config.encoders[key.encoder].training
         assert training is not None
@@ -321,7 +321,7 @@ class Costs:
         tokens = TOKENS_PER_WORD * words_of(files.texts, self.training.clients(key.experiment), False)
         return 2 * ENCODER_PARAMETERS * tokens, 0
 
-    def certificate_work(self, key: OfEncoder, files: Any) -> tuple[float, float]:
+    def certificate_work(self, key: Encoder, files: Any) -> tuple[float, float]:
         """Return the work of embedding the items of STEL."""
         return 2 * ENCODER_PARAMETERS * CERTIFICATE_TOKENS, 0
 

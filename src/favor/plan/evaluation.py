@@ -12,7 +12,7 @@ from favor.figures.specs import asked
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.handing import parameter, pick
-from favor.plan.keys import InExperiment, InRun, OfFamily, OfLabel, Run, Table
+from favor.plan.keys import InExperiment, OfFamily, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
@@ -100,11 +100,11 @@ class Evaluation:
 
     # What every run generated
 
-    def run_generations(self, key: InRun) -> str:
+    def run_generations(self, key: Run) -> str:
         """Return what a run generated."""
         return self.paths.generations.of(self.training.home(key))
 
-    def run_gates(self, key: InRun) -> str:
+    def run_gates(self, key: Run) -> str:
         """Return the gates that a run generated with."""
         return self.paths.gates.of(self.training.home(key))
 
@@ -304,7 +304,7 @@ class Evaluation:
 
     # Paired tests
 
-    def _compared(self, key: OfLabel) -> dict[str, Any]:
+    def _compared(self, key: Table) -> dict[str, Any]:
         """Return what a table compares, as far as the experiment has it."""
         declared = self.tables.specs[key.label].comparisons
         assert declared is not None
@@ -317,22 +317,22 @@ class Evaluation:
         pairs = [pair for pair in declared.pairs if set(pair) <= set(rows)]
         return {"pairs": pairs, "metrics": metrics, "exact": declared.exact}
 
-    def _compared_encoders(self, key: OfLabel) -> list[str]:
+    def _compared_encoders(self, key: Table) -> list[str]:
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
-    def compared_sources(self, key: OfLabel) -> list[str]:
+    def compared_sources(self, key: Table) -> list[str]:
         """Return the clients' human texts in the spaces that a table's paired tests read."""
         return [self.project.sources(key, encoder) for encoder in self._compared_encoders(key)]
 
-    def compared_golds(self, key: OfLabel) -> list[str]:
+    def compared_golds(self, key: Table) -> list[str]:
         """Return their continuations of the prompts in these spaces."""
         return self._in_spaces(self.paths.gold_embeddings, key, self._compared_encoders(key))
 
-    def compared_embeddings(self, key: OfLabel) -> list[str]:
+    def compared_embeddings(self, key: Table) -> list[str]:
         """Return every output in these spaces."""
         return self._in_spaces(self.paths.generation_embeddings, key, self._compared_encoders(key))
 
-    def comparison_settings(self, key: OfLabel) -> dict[str, Any]:
+    def comparison_settings(self, key: Table) -> dict[str, Any]:
         """Return what the paired tests behind a table depend on."""
         experiment = self.project.experiment(key)
         return parameter(

@@ -13,7 +13,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import parameter, pick
-from favor.plan.keys import InRun, OfEncoderInRun
+from favor.plan.keys import OfEncoderInRun, Run
 from favor.plan.project import Project
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, ReleasedRun, check
@@ -30,11 +30,11 @@ class Exports:
         self.evaluation = evaluation
         self.paths = project.paths
 
-    def check_run(self, key: InRun) -> None:
+    def check_run(self, key: Run) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
         self.project.check_run(key.experiment, key.method, key.seed)
 
-    def adapters(self, key: InRun) -> list[str]:
+    def adapters(self, key: Run) -> list[str]:
         """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""
         self.check_run(key)
         mixture = self.project.plan(key).generates.mixture
@@ -58,23 +58,23 @@ class Exports:
             )
         return self.evaluation.run_generations(key)
 
-    def pan_settings(self, key: InRun) -> dict[str, Any]:
+    def pan_settings(self, key: Run) -> dict[str, Any]:
         """Return what the export of a run to PAN's evaluator depends on."""
         return parameter(method=key.method, seed=int(key.seed))
 
     # The layout of the paper's release
 
-    def released_generations(self, key: InRun) -> str:
+    def released_generations(self, key: Run) -> str:
         """Return what a run generated, if the released layout can hold it. Raises ``UserError`` if not."""
         self.check_run(key)
         check(ReleasedRun(**self.release_settings(key)))
         return self.evaluation.run_generations(key)
 
-    def released_scores(self, key: InRun) -> list[str]:
+    def released_scores(self, key: Run) -> list[str]:
         """Return the scores that the released layout has columns for."""
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
-    def release_settings(self, key: InRun) -> dict[str, Any]:
+    def release_settings(self, key: Run) -> dict[str, Any]:
         """Return what the released layout says of a run beside its tables."""
         config, experiment = self.project.config, self.project.experiment(key)
         row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]

@@ -1,236 +1,156 @@
 """What names a job or a file: an experiment, a run, a round of a track, a batch of clients.
 
-The protocols are met by Snakemake's wildcards and by the frozen classes here, so that every function of the planner
-takes either. Seeds and numbers are text, as they stand in paths.
+Snakemake's wildcards have the same attributes, so that every function of the planner takes either. Seeds and numbers
+are text, as they stand in paths; rounds, batches and parts count from 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
-
-
-class InCorpus(Protocol):
-    """Something of one corpus."""
-
-    @property
-    def corpus(self) -> str:
-        """Name of the corpus."""
-
-
-class OfModel(Protocol):
-    """Something of one base model."""
-
-    @property
-    def model(self) -> str:
-        """Name of the base model."""
-
-
-class OfEncoder(Protocol):
-    """Something of one encoder."""
-
-    @property
-    def encoder(self) -> str:
-        """Name of the encoder."""
-
-
-class OfAssistant(Protocol):
-    """Something of one assistant classifier."""
-
-    @property
-    def assistant(self) -> str:
-        """Name of the assistant classifier."""
-
-
-class InExperiment(Protocol):
-    """Something of one experiment."""
-
-    @property
-    def experiment(self) -> str:
-        """Name of the experiment."""
-
-
-class InSeed(InExperiment, Protocol):
-    """Something of one training seed of an experiment."""
-
-    @property
-    def seed(self) -> str:
-        """The seed."""
-
-
-class InRun(InSeed, Protocol):
-    """Something of one run: one row of an experiment under one seed."""
-
-    @property
-    def method(self) -> str:
-        """Key of the row."""
-
-
-class InTrack(InSeed, Protocol):
-    """Something of one federated trajectory, which runs with equal shared stages have in common."""
-
-    @property
-    def track(self) -> str:
-        """Folder name of the trajectory (:attr:`favor.federation.method.SharedStage.track`)."""
-
-
-class InRound(InTrack, Protocol):
-    """Something of one round of a track."""
-
-    @property
-    def round(self) -> str:
-        """The round, from 0."""
-
-
-class AfterRound(InTrack, Protocol):
-    """What the server makes at the end of a round."""
-
-    @property
-    def next_round(self) -> str:
-        """The round that begins with it, from 1."""
-
-
-class SharedJob(InRound, Protocol):
-    """One job of a shared stage: some of a round's clients."""
-
-    @property
-    def batch(self) -> str:
-        """The job's number within the round, from 0."""
-
-
-class PersonalJob(InRun, Protocol):
-    """One job of a personal stage: some of a phase's clients."""
-
-    @property
-    def phase(self) -> str:
-        """ "last", or "round0" onwards where a client's participations build on one another."""
-
-    @property
-    def batch(self) -> str:
-        """The job's number within the phase, from 0."""
-
-
-class GenerationPart(InRun, Protocol):
-    """One job of a run's generation: some of its clients."""
-
-    @property
-    def part(self) -> str:
-        """The job's number, from 0."""
-
-
-class OfFamily(InExperiment, Protocol):
-    """The scores of one metric family."""
-
-    @property
-    def family(self) -> str:
-        """Name of the family."""
-
-
-class OfTable(Protocol):
-    """Something of one table, of an experiment or of a sweep."""
-
-    @property
-    def label(self) -> str:
-        """Label of the table."""
-
-
-class OfLabel(InExperiment, Protocol):
-    """One table of an experiment."""
-
-    @property
-    def label(self) -> str:
-        """Label of the table."""
-
-
-class OfEncoderIn(InExperiment, OfEncoder, Protocol):
-    """Something of one experiment in the space of one encoder."""
-
-
-class OfEncoderInRun(InRun, OfEncoder, Protocol):
-    """Something of one run in the space of one encoder."""
-
-
-class OfAnnotator(InExperiment, Protocol):
-    """Something of one annotator of an experiment's human audit."""
-
-    @property
-    def annotator(self) -> str:
-        """The annotator's number, from 1."""
-
-
-class OfFigure(InExperiment, Protocol):
-    """One figure of an experiment."""
-
-    @property
-    def figure(self) -> str:
-        """Name of the figure."""
-
-
-class InSweep(Protocol):
-    """Something of one sweep."""
-
-    @property
-    def sweep(self) -> str:
-        """Name of the sweep."""
-
-
-class SweepLabel(InSweep, Protocol):
-    """One table of a sweep."""
-
-    @property
-    def label(self) -> str:
-        """Label of the table."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """One row of an experiment under one seed."""
+class InCorpus:
+    """Something of one corpus."""
+
+    corpus: str
+
+
+@dataclass(frozen=True)
+class OfModel:
+    """Something of one base model."""
+
+    model: str
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Something of one encoder."""
+
+    encoder: str
+
+
+@dataclass(frozen=True)
+class OfAssistant:
+    """Something of one assistant classifier."""
+
+    assistant: str
+
+
+@dataclass(frozen=True)
+class InExperiment:
+    """Something of one experiment."""
 
     experiment: str
+
+
+@dataclass(frozen=True)
+class InSeed(InExperiment):
+    """Something of one training seed of an experiment."""
+
     seed: str
+
+
+@dataclass(frozen=True)
+class Run(InSeed):
+    """One row of an experiment, by its key, under one seed."""
+
     method: str
 
 
 @dataclass(frozen=True)
-class Batch:
-    """One job of a shared stage."""
+class InTrack(InSeed):
+    """Something of one federated trajectory, by its folder (:attr:`favor.federation.method.SharedStage.track`)."""
 
-    experiment: str
-    seed: str
     track: str
+
+
+@dataclass(frozen=True)
+class InRound(InTrack):
+    """Something of one round of a track."""
+
     round: str
+
+
+@dataclass(frozen=True)
+class AfterRound(InTrack):
+    """What the server makes at the end of a round: the round that begins with it, from 1."""
+
+    next_round: str
+
+
+@dataclass(frozen=True)
+class Batch(InRound):
+    """One job of a shared stage: some of a round's clients."""
+
     batch: str
 
 
 @dataclass(frozen=True)
-class PersonalBatch:
-    """One job of a personal stage."""
+class PersonalBatch(Run):
+    """One job of a personal stage: some of a phase's clients.
 
-    experiment: str
-    seed: str
-    method: str
+    phase: "last", or "round0" onwards where a client's participations build on one another.
+    """
+
     phase: str
     batch: str
 
 
 @dataclass(frozen=True)
-class SweepTable:
-    """One table of a sweep."""
+class GenerationPart(Run):
+    """One job of a run's generation: some of its clients."""
 
-    sweep: str
-    label: str
+    part: str
 
 
 @dataclass(frozen=True)
-class Table:
+class OfFamily(InExperiment):
+    """The scores of one metric family."""
+
+    family: str
+
+
+@dataclass(frozen=True)
+class Table(InExperiment):
     """One table of an experiment."""
 
-    experiment: str
     label: str
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """One encoder."""
+class OfEncoderIn(InExperiment, Encoder):
+    """Something of one experiment in the space of one encoder."""
 
-    encoder: str
+
+@dataclass(frozen=True)
+class OfEncoderInRun(Run, Encoder):
+    """Something of one run in the space of one encoder."""
+
+
+@dataclass(frozen=True)
+class OfAnnotator(InExperiment):
+    """Something of one annotator of an experiment's human audit, by a number from 1."""
+
+    annotator: str
+
+
+@dataclass(frozen=True)
+class OfFigure(InExperiment):
+    """One figure of an experiment."""
+
+    figure: str
+
+
+@dataclass(frozen=True)
+class InSweep:
+    """Something of one sweep."""
+
+    sweep: str
+
+
+@dataclass(frozen=True)
+class SweepTable(InSweep):
+    """One table of a sweep."""
+
+    label: str

@@ -9,7 +9,7 @@ from favor.config.experiments import Experiment
 from favor.federation.method import plan_values
 from favor.foundation.errors import UserError
 from favor.plan.handing import parameter, pick
-from favor.plan.keys import InExperiment, InRun, Run
+from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
 
@@ -51,7 +51,7 @@ class LikelihoodAttribution:
         assert section is not None
         return section
 
-    def reader(self, key: InRun) -> Run:
+    def reader(self, key: Run) -> Run:
         """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""
         run = Run(key.experiment, key.seed, key.method)
         home = self.training.home(run)
@@ -94,7 +94,7 @@ class LikelihoodAttribution:
             **pick(section, "texts_per_client", "neutral_texts", "seed"),
         )
 
-    def reading_settings(self, key: InRun) -> dict[str, Any]:
+    def reading_settings(self, key: Run) -> dict[str, Any]:
         """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(

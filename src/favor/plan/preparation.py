@@ -21,7 +21,7 @@ from favor.corpora.settings import (
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.plan.handing import canonical, handed, parameter, pick, without
-from favor.plan.keys import InCorpus, InExperiment, OfAssistant, OfEncoder, OfModel
+from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
 from favor.plan.project import Project, unique
 
 
@@ -180,21 +180,21 @@ class Preparation:
         source = self.project.plain_folder(key.model)
         return parameter(source=source, **pick(model, "quantisation", "device", "dtype"))
 
-    def asce_settings(self, key: OfEncoder) -> dict[str, Any]:
+    def asce_settings(self, key: Encoder) -> dict[str, Any]:
         """Return how a style encoder is trained."""
         return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
 
-    def stylometry_settings(self, key: OfEncoder) -> dict[str, Any]:
+    def stylometry_settings(self, key: Encoder) -> dict[str, Any]:
         """Return how a stylometric space is fitted."""
         fitting = self.config.encoders[key.encoder].fitting
         assert fitting is not None
         return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
-    def encoder_settings(self, key: OfEncoder) -> dict[str, Any]:
+    def encoder_settings(self, key: Encoder) -> dict[str, Any]:
         """Return which encoder a job encodes texts with."""
         return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
 
-    def certificate_settings(self, key: OfEncoder) -> dict[str, Any]:
+    def certificate_settings(self, key: Encoder) -> dict[str, Any]:
         """Return which encoder is certified, and with how many items."""
         return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 

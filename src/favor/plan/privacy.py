@@ -12,7 +12,7 @@ from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
 from favor.plan.handing import parameter, pick
-from favor.plan.keys import InExperiment, InRun, Run
+from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
@@ -57,10 +57,10 @@ class PrivacyAudit:
         assert stage is not None
         return stage
 
-    def _home(self, key: InRun) -> Run:
+    def _home(self, key: Run) -> Run:
         return self.training.trainer(Run(key.experiment, key.seed, key.method))
 
-    def _plants(self, key: InRun) -> bool:
+    def _plants(self, key: Run) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
         return Run(key.experiment, key.seed, key.method) in self.training.planted_runs(key.experiment)
 
@@ -88,48 +88,48 @@ class PrivacyAudit:
 
     # What is read of a run
 
-    def server(self, key: InRun) -> list[str]:
+    def server(self, key: Run) -> list[str]:
         """Return the shared adapters of a run, A_0 first."""
         home = self._home(key)
         return self._server(home, self._stage(home))
 
-    def uploads(self, key: InRun) -> list[str]:
+    def uploads(self, key: Run) -> list[str]:
         """Return the uploads of a run."""
         home = self._home(key)
         return [file for files in self._uploads(home, self._stage(home)) for file in files]
 
-    def kept(self, key: InRun) -> list[str]:
+    def kept(self, key: Run) -> list[str]:
         """Return what the clients of a run keep beside uploads that alone change nothing."""
         home = self._home(key)
         return self._kept(home, self._stage(home))
 
-    def personal(self, key: InRun) -> list[str]:
+    def personal(self, key: Run) -> list[str]:
         """Return what the clients of a run generate with, where they have something of their own."""
         home = self._home(key)
         return self.training.adapters(home) if self.training.bundles(home) else []
 
-    def behind(self, key: InRun) -> list[str]:
+    def behind(self, key: Run) -> list[str]:
         """Return the files that hold parts of it."""
         return self.training.behind(self._home(key))
 
-    def canary_server(self, key: InRun) -> list[str]:
+    def canary_server(self, key: Run) -> list[str]:
         """Return the shared adapters of the track with planted secrets; none where nothing is planted."""
         run = Run(key.experiment, key.seed, key.method)
         return self._server(run, with_canaries(self._stage(run))) if self._plants(key) else []
 
-    def canary_uploads(self, key: InRun) -> list[str]:
+    def canary_uploads(self, key: Run) -> list[str]:
         """Return its uploads."""
         run = Run(key.experiment, key.seed, key.method)
         if not self._plants(key):
             return []
         return [file for files in self._uploads(run, with_canaries(self._stage(run))) for file in files]
 
-    def canary_kept(self, key: InRun) -> list[str]:
+    def canary_kept(self, key: Run) -> list[str]:
         """Return what its clients keep, likewise."""
         run = Run(key.experiment, key.seed, key.method)
         return self._kept(run, with_canaries(self._stage(run))) if self._plants(key) else []
 
-    def remade(self, key: InRun) -> list[str]:
+    def remade(self, key: Run) -> list[str]:
         """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
         left = self._section(key).leaving
         if left is None or int(key.seed) not in self.project.config.experiments[left].seeds:
@@ -146,7 +146,7 @@ class PrivacyAudit:
         clients = [] if left is None else self.project.config.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
-    def settings(self, key: InRun) -> dict[str, Any]:
+    def settings(self, key: Run) -> dict[str, Any]:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
         stage, plants = self._stage(home), self._plants(key)

@@ -20,7 +20,7 @@ from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.handing import canonical, handed, pick
-from favor.plan.keys import InCorpus, InExperiment, InRun, OfAssistant, OfEncoder, OfModel
+from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
 
@@ -107,7 +107,7 @@ class Project:
         if seed is not None and seed not in map(str, seeds):
             raise UserError(f"experiment '{experiment}' has no seed {seed}; its seeds are {', '.join(map(str, seeds))}")
 
-    def plan(self, key: InRun) -> Plan:
+    def plan(self, key: Run) -> Plan:
         """Return the plan of a run's row."""
         return self.rows[key.experiment, key.method].plan
 
@@ -217,13 +217,13 @@ class Project:
         encoder = self.config.encoders[name]
         return encoder.training is not None or encoder.fitting is not None
 
-    def encoder_files(self, key: OfEncoder) -> list[str]:
+    def encoder_files(self, key: Encoder) -> list[str]:
         """Return the files that a job which loads the encoder waits for."""
         if not self.made_here(key.encoder):
             return []
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
 
-    def loaded_encoder(self, key: OfEncoder) -> LoadedEncoder:
+    def loaded_encoder(self, key: Encoder) -> LoadedEncoder:
         """Return what an encoder is, for the jobs that use it (not how it was trained)."""
         encoder = self.config.encoders[key.encoder]
         spec = {"kind": encoder.kind, **encoder.options}
@@ -232,23 +232,23 @@ class Project:
         folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
         return LoadedEncoder(spec=spec, folder=folder)
 
-    def encoder_code(self, key: OfEncoder) -> str:
+    def encoder_code(self, key: Encoder) -> str:
         """Return what loads an encoder of its kind."""
         return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
-    def encoder_documents(self, key: OfEncoder) -> str:
+    def encoder_documents(self, key: Encoder) -> str:
         """Return the documents that an encoder is trained or fitted on."""
         return self.paths.documents.of(corpus=self._encoder_corpus(key))
 
-    def encoder_splits(self, key: OfEncoder) -> str:
+    def encoder_splits(self, key: Encoder) -> str:
         """Return the splits of those documents."""
         return self.paths.splits.of(corpus=self._encoder_corpus(key))
 
-    def encoder_roster(self, key: OfEncoder) -> str:
+    def encoder_roster(self, key: Encoder) -> str:
         """Return the roles of their authors."""
         return self.paths.roster.of(corpus=self._encoder_corpus(key))
 
-    def _encoder_corpus(self, key: OfEncoder) -> str:
+    def _encoder_corpus(self, key: Encoder) -> str:
         encoder = self.config.encoders[key.encoder]
         section = encoder.training or encoder.fitting
         assert section is not None

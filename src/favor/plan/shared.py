@@ -12,17 +12,7 @@ from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
 from favor.plan.handing import parameter, pick, plain
-from favor.plan.keys import (
-    AfterRound,
-    Batch,
-    InExperiment,
-    InRound,
-    InRun,
-    InSeed,
-    InTrack,
-    Run,
-    SharedJob,
-)
+from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.project import Project, unique
 
 CANARY = "-canary"  # ends the name of a track whose clients' texts carry planted secrets
@@ -93,13 +83,13 @@ class SharedTraining:
         section = self.project.config.experiments[experiment]
         return [Run(experiment, str(seed), method) for seed in section.seeds for method in section.methods]
 
-    def home(self, run: InRun) -> Run:
+    def home(self, run: Run) -> Run:
         """Return the run that makes a run's outputs: itself, or that of the experiment named by ``outputs_of``."""
         archive = self.project.experiment(run).outputs_of
         there = archive is not None and run.method in self.project.config.experiments[archive].methods
         return Run(archive if archive is not None and there else run.experiment, run.seed, run.method)
 
-    def trainer(self, run: InRun) -> Run:
+    def trainer(self, run: Run) -> Run:
         """Return the run that trains a run's adapters: its home, or the same method where ``outputs_of`` says.
 
         So rows that only generate otherwise, at another temperature, train nothing beside those they are compared with.
@@ -138,11 +128,11 @@ class SharedTraining:
         """Return the clients of a round."""
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
 
-    def shared_clients(self, key: SharedJob) -> list[str]:
+    def shared_clients(self, key: Batch) -> list[str]:
         """Return the clients of one job of a shared stage."""
         return self.remaining(key.experiment, self._drawn_batch(key))
 
-    def _drawn_batch(self, key: SharedJob) -> list[str]:
+    def _drawn_batch(self, key: Batch) -> list[str]:
         drawn = self.drawn(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
         return batches(drawn, self.per_job(key))[int(key.batch)]
 
@@ -242,7 +232,7 @@ class SharedTraining:
         used = self._ends_in_use(run.experiment, stage.track)
         return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
 
-    def previous_endpoints(self, key: SharedJob) -> list[str]:
+    def previous_endpoints(self, key: Batch) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
         stage = self.stage(key)
         if not stage.carries:
@@ -251,12 +241,12 @@ class SharedTraining:
         clients = self.shared_clients(key)
         return unique(self.endpoint(key, stage, client, before[client]) for client in clients if client in before)
 
-    def begun_from(self, key: SharedJob) -> list[str]:
+    def begun_from(self, key: Batch) -> list[str]:
         """Return the initial adapter, where a client's first participation in a shared stage begins there."""
         stage = self.stage(key)
         return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
 
-    def shared_settings(self, key: SharedJob) -> dict[str, Any]:
+    def shared_settings(self, key: Batch) -> dict[str, Any]:
         """Return what a job of a shared stage reads of the configuration."""
         stage = self.stage(key)
         return parameter(
@@ -300,7 +290,7 @@ class SharedTraining:
             )
         return repeats_by_client(self.all_clients(key.experiment), privacy.canaries.repeats)
 
-    def _planted(self, key: SharedJob) -> dict[str, dict[str, int]]:
+    def _planted(self, key: Batch) -> dict[str, dict[str, int]]:
         """Return how often the secrets of a job's clients are planted, where they are."""
         if not key.track.endswith(CANARY):
             return {}

@@ -14,7 +14,7 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
 from favor.plan.handing import canonical, handed, parameter, pick, without
-from favor.plan.keys import InExperiment, InRun, OfAnnotator, OfEncoderIn, Run
+from favor.plan.keys import InExperiment, OfAnnotator, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
 
@@ -71,11 +71,11 @@ class Studies:
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
 
-    def given_outputs(self, key: InRun) -> str:
+    def given_outputs(self, key: Run) -> str:
         """Return the file of continuations that were made elsewhere."""
         return self.project.plan(key).source
 
-    def given_settings(self, key: InRun) -> dict[str, Any]:
+    def given_settings(self, key: Run) -> dict[str, Any]:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(
@@ -104,12 +104,12 @@ class Studies:
             **pick(experiment.generation, "repetition_penalty", "rows_per_batch"),
         )
 
-    def sheets(self, key: InRun) -> str | list[str]:
+    def sheets(self, key: Run) -> str | list[str]:
         """Return the clients' author sheets, where a row shows them."""
         prompting = self.project.plan(key).prompting
         return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
-    def prompted_settings(self, key: InRun) -> dict[str, Any]:
+    def prompted_settings(self, key: Run) -> dict[str, Any]:
         """Return what a prompted row reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(

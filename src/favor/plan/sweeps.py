@@ -8,7 +8,7 @@ from typing import Any
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
 from favor.plan.handing import parameter, pick
-from favor.plan.keys import InSweep, SweepLabel, Table
+from favor.plan.keys import InSweep, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
 from favor.scores.metric import families_of
@@ -67,28 +67,28 @@ class Sweeps:
         """Return what the scores of a sweep depend on."""
         return parameter(points=self.project.config.sweeps[key.sweep].points, families=self.families(key.sweep))
 
-    def comparisons(self, key: SweepLabel) -> list[str]:
+    def comparisons(self, key: SweepTable) -> list[str]:
         """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.comparisons(Table(name, key.label))]
 
-    def evidence(self, key: SweepLabel) -> list[str]:
+    def evidence(self, key: SweepTable) -> list[str]:
         """Return every pair of rows, compared, of every experiment, where marks of a sweep's table rest on it."""
         experiments = self.experiments(key.sweep)
         within = self.tables.specs[key.label].ranked_within == "point"
         return [file for name in experiments if within for file in self.tables.evidence(Table(name, key.label))]
 
-    def retrieval(self, key: SweepLabel) -> list[str]:
+    def retrieval(self, key: SweepTable) -> list[str]:
         """Return whether encoders separate the writers' own texts, of every experiment, for a table of style scores."""
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.retrieval(Table(name, key.label))]
 
-    def prompts(self, key: SweepLabel) -> list[str]:
+    def prompts(self, key: SweepTable) -> list[str]:
         """Return the prompts of every experiment and seed, whose posts a table counts."""
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.prompts(Table(name, key.label))]
 
-    def table_settings(self, key: SweepLabel) -> dict[str, Any]:
+    def table_settings(self, key: SweepTable) -> dict[str, Any]:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
         return parameter(points=self.project.config.sweeps[key.sweep].points, contexts=contexts)

@@ -18,7 +18,7 @@ from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
 from favor.plan.handing import parameter
-from favor.plan.keys import InExperiment, OfLabel, OfTable
+from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Project
 from favor.plan.records import Records
 from favor.plan.studies import Studies
@@ -147,7 +147,7 @@ class Tables:
             f"{', '.join(initial)} of {section.remaining_clients} clients is the untrained initial adapter"
         )
 
-    def evidence(self, key: OfLabel) -> list[str]:
+    def evidence(self, key: Table) -> list[str]:
         """Return the comparison of all rows, on which the marks of a table of scores rest."""
         spec = self.specs[key.label]
         columns = [column for panel in spec.panels for column in panel.columns]
@@ -156,16 +156,16 @@ class Tables:
         marked = spec.comparisons is None and (spec.every_metric or bool(spec.sources and scored))
         return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
 
-    def retrieval(self, key: OfLabel) -> list[str]:
+    def retrieval(self, key: Table) -> list[str]:
         """Return whether encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
 
-    def prompts(self, key: OfLabel) -> list[str]:
+    def prompts(self, key: Table) -> list[str]:
         """Return the prompts of every seed, whose posts a table counts."""
         seeds = self.project.config.experiments[key.experiment].seeds
         return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
-    def _printed_settings(self, key: OfLabel) -> dict[str, Any]:
+    def _printed_settings(self, key: Table) -> dict[str, Any]:
         """Return what each row ran with, for a table that prints it."""
         spec, experiment = self.specs[key.label], self.project.experiment(key)
         columns = [column for panel in spec.panels for column in panel.columns]
@@ -183,7 +183,7 @@ class Tables:
 
     # Tables
 
-    def labels(self, key: OfTable) -> dict[str, str]:
+    def labels(self, key: Table | SweepTable) -> dict[str, str]:
         """Return what Snakemake's report calls a table."""
         return {"table": self.specs[key.label].title, "name": key.label}
 
@@ -212,7 +212,7 @@ class Tables:
         """Return whether an experiment has a value for a dotted key, such as studies.judges."""
         return bool(reduce(getattr, key.split("."), self.project.config.experiments[experiment]))
 
-    def scores(self, key: OfLabel) -> list[str]:
+    def scores(self, key: Table) -> list[str]:
         """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""
         present = self.project.experiment(key).tables
         if key.label not in present:
@@ -222,11 +222,11 @@ class Tables:
             )
         return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
 
-    def comparisons(self, key: OfLabel) -> list[str]:
+    def comparisons(self, key: Table) -> list[str]:
         """Return the paired tests behind a table, where it prints any."""
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
 
-    def paper_values(self, key: OfTable) -> list[str]:
+    def paper_values(self, key: Table | SweepTable) -> list[str]:
         """Return the file of the paper's values of a table, where the paper has it."""
         path, here = paper_file(key.label), Path.cwd()
         if not path.is_file():
@@ -242,7 +242,7 @@ class Tables:
             for kind in kinds
         ]
 
-    def table_settings(self, key: OfLabel) -> dict[str, Any]:
+    def table_settings(self, key: Table) -> dict[str, Any]:
         """Return what a table depends on besides scores."""
         return parameter(**self.context(key.experiment), **self._printed_settings(key))
 

@@ -14,16 +14,7 @@ from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, p
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.plan.handing import parameter, pick, without
-from favor.plan.keys import (
-    Batch,
-    GenerationPart,
-    InExperiment,
-    InRun,
-    InSeed,
-    PersonalBatch,
-    PersonalJob,
-    Run,
-)
+from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
 from favor.plan.shared import SharedTraining
@@ -64,12 +55,12 @@ class Training(SharedTraining):
         clients = self._phase_clients(experiment, seed, plan, phase)
         return {client: place for place, client in enumerate(clients)}
 
-    def personal_clients(self, key: PersonalJob) -> list[str]:
+    def personal_clients(self, key: PersonalBatch) -> list[str]:
         """Return the clients of one job of a personal stage."""
         clients = self._phase_clients(key.experiment, key.seed, self.project.plan(key), key.phase)
         return self.remaining(key.experiment, batches(clients, self.per_job(key))[int(key.batch)])
 
-    def phase_jobs(self, run: InRun, phase: str) -> list[PersonalBatch]:
+    def phase_jobs(self, run: Run, phase: str) -> list[PersonalBatch]:
         """Return the jobs of one phase of a run's personal stage, under the row that trains for it."""
         clients = self._phase_clients(run.experiment, run.seed, self.project.plan(run), phase)
         owner = self.owner(run.experiment, run.method)
@@ -79,14 +70,14 @@ class Training(SharedTraining):
             if self.remaining(run.experiment, served)
         ]
 
-    def personal_jobs(self, run: InRun) -> list[PersonalBatch]:
+    def personal_jobs(self, run: Run) -> list[PersonalBatch]:
         """Return every job of a run's personal stage; none where it has no such stage."""
         plan = self.project.plan(run)
         if plan.personal is None:
             return []
         return [job for phase in self.phases(run.experiment, plan) for job in self.phase_jobs(run, phase)]
 
-    def _bundle(self, run: InRun, client: str, phase: str, again: bool = False) -> str:
+    def _bundle(self, run: Run, client: str, phase: str, again: bool = False) -> str:
         """Return the bundle that holds a client's personal adapter of a phase.
 
         ``again``: the one with the clients that take part again after this phase, which goes once they have.
@@ -97,7 +88,7 @@ class Training(SharedTraining):
         path = self.paths.personal_passing if again else self.paths.personal_pack
         return path.of(run, method=owner, phase=phase, batch=batch)
 
-    def personal_starts(self, key: PersonalJob) -> list[str]:
+    def personal_starts(self, key: PersonalBatch) -> list[str]:
         """Return the adapters that a personal stage starts from.
 
         Endpoints, the clients' own earlier bundles, or the initial adapter.
@@ -119,7 +110,7 @@ class Training(SharedTraining):
         found = (self._bundle(key, client, f"round{before[client]}", True) for client in clients if client in before)
         return unique(found)
 
-    def anchors(self, key: PersonalJob) -> list[str]:
+    def anchors(self, key: PersonalBatch) -> list[str]:
         """Return the server's adapter at the start of the round, for stages that carry over and their proximal term."""
         plan = self.project.plan(key)
         if not _personal(plan).chained:
@@ -127,7 +118,7 @@ class Training(SharedTraining):
         assert plan.shared is not None
         return [self.server_adapter(key, plan.shared, _number(key.phase))]
 
-    def first_adapter(self, key: PersonalJob) -> list[str]:
+    def first_adapter(self, key: PersonalBatch) -> list[str]:
         """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
         plan = self.project.plan(key)
         if not _personal(plan).chained or _personal(plan).begin != "initial":
@@ -135,7 +126,7 @@ class Training(SharedTraining):
         assert plan.shared is not None
         return [self.server_adapter(key, plan.shared, 0)]
 
-    def personal_settings(self, key: PersonalJob) -> dict[str, Any]:
+    def personal_settings(self, key: PersonalBatch) -> dict[str, Any]:
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
@@ -164,7 +155,7 @@ class Training(SharedTraining):
             withdrawn=self.project.experiment(key).withdrawn if clients == [POOLED] else [],
         )
 
-    def personal_style(self, key: InRun) -> list[str]:
+    def personal_style(self, key: Run) -> list[str]:
         """Return the clients' own style embeddings, where a personal stage aligns with them."""
         return self._style(key, _personal(self.project.plan(key)))
 
@@ -196,16 +187,16 @@ class Training(SharedTraining):
         assert plan.shared is not None
         return self.server_adapter(run, plan.shared, self.project.experiment(run).federation.rounds)
 
-    def bundles(self, run: InRun) -> list[str]:
+    def bundles(self, run: Run) -> list[str]:
         """Return the adapter bundles of a run's clients that they generate with."""
         return self._adapters(self.trainer(run))[1]
 
-    def adapters(self, run: InRun) -> list[str]:
+    def adapters(self, run: Run) -> list[str]:
         """Return the bundles and shared adapters that the clients of a run generate with."""
         shared, bundles = self._adapters(self.trainer(run))
         return [*shared, *bundles]
 
-    def behind(self, run: InRun) -> list[str]:
+    def behind(self, run: Run) -> list[str]:
         """Return the files that hold parts of a run's bundles: starts of residuals, round starts of mixtures."""
         home = self.trainer(run)
         plan = self.project.plan(home)
@@ -276,7 +267,7 @@ class Training(SharedTraining):
 
     # Logs
 
-    def logged_jobs(self, run: InRun, personal: bool = True) -> list[tuple[str, str]]:
+    def logged_jobs(self, run: Run, personal: bool = True) -> list[tuple[str, str]]:
         """Return (training log, benchmark) of every training job behind a run: its shared track's, then its own.
 
         ``personal`` False leaves those of its personal stage out.
@@ -313,7 +304,7 @@ class Training(SharedTraining):
             name for name in self.project.config.experiments if (len(self.generation_parts(name)) > 1) == parted
         )
 
-    def parts_of(self, kind: Template) -> Callable[[InRun], list[str]]:
+    def parts_of(self, kind: Template) -> Callable[[Run], list[str]]:
         """Return what gives the files of a kind that a run's parts generate."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
@@ -322,7 +313,7 @@ class Training(SharedTraining):
         clients = self.generation_parts(key.experiment)[int(key.part)]
         return self.generation_settings(key) | parameter(clients=clients)
 
-    def generation_settings(self, key: InRun) -> dict[str, Any]:
+    def generation_settings(self, key: Run) -> dict[str, Any]:
         """Return what a job that generates reads of the configuration."""
         experiment = self.project.experiment(key)
         return parameter(
@@ -333,7 +324,7 @@ class Training(SharedTraining):
             words=self.project.words(key),
         )
 
-    def export_settings(self, key: InRun) -> dict[str, Any]:
+    def export_settings(self, key: Run) -> dict[str, Any]:
         """Return what the export of a run's adapters reads of the configuration."""
         experiment: Experiment = self.project.experiment(key)
         return parameter(
