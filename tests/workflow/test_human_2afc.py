@@ -159,8 +159,8 @@ def test_a_faulty_file_stops_with_one_line(audit) -> None:
             'Agreement"',
             {"make_table": 1},
         ),
-        ("src/favor/studies/human_audit/page.py", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
-        ("src/favor/studies/human_audit/script.py", "10000", "20000", {"make_2afc_page": 2}),
+        ("src/favor/studies/human_audit/templates/page.html", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
+        ("src/favor/studies/human_audit/templates/page.js", "10000", "20000", {"make_2afc_page": 2}),
         (
             "config/config.yaml",
             "excerpt_words: 20",
