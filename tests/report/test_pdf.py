@@ -6,6 +6,7 @@ import dataclasses
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -60,9 +61,9 @@ def test_every_table_and_figure_is_in_it(tmp_path, made) -> None:
 
 @needs_latex
 def test_nothing_is_wider_than_the_page(tmp_path, made) -> None:
-    source, files = latex_source(made)
+    source, files = latex_source(made, tmp_path)
     for name, file in files.items():
-        shutil.copyfile(tmp_path / file, tmp_path / name)
+        shutil.copyfile(file, tmp_path / name)
     (tmp_path / "own.tex").write_text(source, encoding="utf-8")
     compile_latex(tmp_path / "own.tex")
     log = (tmp_path / "own.log").read_text(errors="replace")
@@ -93,7 +94,19 @@ def test_a_sweep_has_a_folder_of_its_own(report) -> None:
     (experiment,) = report.experiments
     sweep = dataclasses.replace(experiment, kind="Sweep", name="clients", figures=(), tables=experiment.tables[1:2])
     _, files = latex_source(dataclasses.replace(report, experiments=[sweep], figures=()))
-    assert files == {"table-0.tex": "sweeps/clients/tables/main_federated_results.tex"}
+    assert files == {"table-0.tex": Path("sweeps/clients/tables/main_federated_results.tex")}
+
+
+@needs_latex
+def test_paths_may_begin_where_the_workflow_runs(tmp_path, made, monkeypatch) -> None:
+    """Snakemake names files from its working folder: results/report.pdf, results/figures/pipeline.pdf."""
+    (figure,) = made.figures
+    shutil.copyfile(figure.pdf, tmp_path / "workflow.pdf")
+    monkeypatch.chdir(tmp_path.parent)
+    own = Path(tmp_path.name)
+    relative = dataclasses.replace(made, figures=[dataclasses.replace(figure, pdf=own / "workflow.pdf")])
+    write_pdf_report(own / "report.pdf", relative)
+    assert (tmp_path / "report.pdf").is_file()
 
 
 def test_absent_latex_is_named(tmp_path, report, monkeypatch) -> None:

@@ -36,20 +36,20 @@ HEAD = rf"""\documentclass[a4paper]{{article}}
 """
 
 
-def latex_source(report: Report) -> tuple[str, dict[str, Path | str]]:
-    """Return the document, and what each file that it inputs is: a figure's PDF, or a table's path from the report."""
-    files: dict[str, Path | str] = {}
+def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, Path]]:
+    """Return the document, and the files that it inputs by its names for them. ``folder``: the report's."""
+    files: dict[str, Path] = {}
     parts = [HEAD, rf"\title{{{escape(report.title)}: tables and figures}}\author{{}}\date{{}}"]
     parts.append(r"\begin{document}\maketitle Every table and figure of \texttt{report.html}, which explains them.")
     parts.append(r"\listoftables\listoffigures")
     for experiment in report.experiments:
-        parts += _experiment(experiment, files)
+        parts += _experiment(experiment, folder, files)
     parts += [r"\clearpage\section*{How it works}"] * bool(report.figures)
     parts += [_figure(figure, files) for figure in report.figures]
     return "\n".join([*parts, r"\end{document}", ""]), files
 
 
-def _experiment(experiment: ExperimentReport, files: dict[str, Path | str]) -> list[str]:
+def _experiment(experiment: ExperimentReport, folder: Path, files: dict[str, Path]) -> list[str]:
     parts = [rf"\clearpage\section{{{escape(experiment.title)}}}"]
     said = (statement(experiment), *experiment.cautions, experiment.finding)
     parts += [escape(text) + r"\par" for text in said if text]
@@ -61,11 +61,12 @@ def _experiment(experiment: ExperimentReport, files: dict[str, Path | str]) -> l
             if missing := nothing_to_show(table):
                 parts.append(rf"\textbf{{{escape(table.spec.title)}.}} {escape(missing)}\par")
             else:
-                parts.append(rf"\input{{{_named(files, table_file(experiment, table, 'tex'), 'table', '.tex')}}}")
+                file = folder / table_file(experiment, table, "tex")
+                parts.append(rf"\input{{{_named(files, file, 'table', '.tex')}}}")
     return parts
 
 
-def _figure(figure: Figure, files: dict[str, Path | str]) -> str:
+def _figure(figure: Figure, files: dict[str, Path]) -> str:
     name = _named(files, figure.pdf, "figure", ".pdf")
     return "\n".join(
         [
@@ -77,7 +78,7 @@ def _figure(figure: Figure, files: dict[str, Path | str]) -> str:
     )
 
 
-def _named(files: dict[str, Path | str], file: Path | str, kind: str, suffix: str) -> str:
+def _named(files: dict[str, Path], file: Path, kind: str, suffix: str) -> str:
     """Return the name that the document has for a file."""
     name = f"{kind}-{len(files)}{suffix}"
     files[name] = file
@@ -91,13 +92,13 @@ def write_pdf_report(path: str | Path, report: Report) -> None:
     """
     if not latex_available():
         raise UserError("pdflatex is not installed; install texlive-latex-recommended, or leave out report.pdf")
-    source, files = latex_source(report)
+    source, files = latex_source(report, Path(path).parent)
     with tempfile.TemporaryDirectory(prefix="favor-report-") as name:
         folder = Path(name)
         (folder / "report.tex").write_text(source, encoding="utf-8")
         for own, file in files.items():
             try:
-                shutil.copyfile(Path(path).parent / file, folder / own)
+                shutil.copyfile(file, folder / own)
             except FileNotFoundError:
                 raise UserError(f"{file}: file not found; run the workflow so that it is made") from None
         compile_latex(folder / "report.tex")
