@@ -21,11 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
+from favor.config.models import PROJECTIONS
 from favor.federation.packs import read_pack, write_pack
 from favor.federation.server import aggregate
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.lora import state_shapes
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 SHAPES = {
     # hidden, intermediate, layers, heads, key-value heads
@@ -48,7 +49,7 @@ def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
         num_attention_heads=heads,
         num_key_value_heads=pairs,
     )
-    return dict(state_shapes(config, LoraSettings(rank=16, alpha=32)))
+    return dict(state_shapes(config, Lora(rank=16, alpha=32, target_modules=PROJECTIONS)))
 
 
 def own_memory() -> int:

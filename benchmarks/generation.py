@@ -19,12 +19,13 @@ import torch
 from random_models import SHAPES, random_base
 from sides import compare, share, timed
 
+from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import LoraState, state_shapes
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
-LORA = LoraSettings()
+LORA = Lora(target_modules=PROJECTIONS)
 PENALTY = 1.1
 
 

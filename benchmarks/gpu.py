@@ -36,7 +36,7 @@ from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.fused import kernels
 from favor.lm.lora import LoraState, initial_state
 from favor.lm.packing import Packing, attend
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientResult, ClientTask
 from favor.lm.widths import Widths
 
@@ -134,7 +134,7 @@ def stacked_and_sequential(device: str, quantise: bool, dtype: torch.dtype, boun
     """Clients trained in one stack against one after another."""
     base = random_base("demo", quantise, device, dtype)
     tasks = _tasks(base, 3, 8, 64)
-    settings = TrainingSettings(max_length=64, accumulation=1)
+    settings = Optimisation(supervised="response", warmup_counts_from=1, max_length=64, accumulation=1)
     together = training_module.train(base, training.LORA, tasks, settings)
     alone = [training_module.train(base, training.LORA, [task], settings)[0] for task in tasks]
     return Check(
@@ -236,7 +236,7 @@ def steps_narrowed_by_memory(device: str, dtype: torch.dtype, bound: float) -> l
     """Training under a cap of memory against training without one."""
     base = random_base("demo", False, device, dtype)
     tasks = _tasks(base, 2, 32, 512 if device == "cuda" else 64)
-    settings = TrainingSettings(max_length=512)
+    settings = Optimisation(supervised="response", warmup_counts_from=1, max_length=512)
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     free = training_module.train(base, training.LORA, tasks, settings)

@@ -36,12 +36,16 @@ from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass
 from favor.lm.recomputation import recomputation
 from favor.lm.room import Room, bytes_per_client, clients_in
-from favor.lm.settings import ALL_LINEAR, AlignmentSettings, TrainingSettings
+from favor.lm.settings import ALL_LINEAR, Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Plan, make_plan
 from favor.lm.widths import Widths
 
-LORA, SETTINGS, ALIGNMENT = ALL_LINEAR, TrainingSettings(), AlignmentSettings()
+LORA, SETTINGS, ALIGNMENT = (
+    ALL_LINEAR,
+    Optimisation(supervised="response", warmup_counts_from=1),
+    WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3),
+)
 # The corpus assumed: log-normal posts cut at 1,024 tokens, shares of clients falling as rank^-0.7.
 PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 302.0, 1.0, 0.7, 50, 6, 12
 EPOCHS = ROUNDS * SAMPLED / CLIENTS, 2  # over all clients' pieces: of the shared stage, of the private one
@@ -65,7 +69,7 @@ def corpus(seed: int = 1) -> list[list[int]]:
     return [part.astype(int).tolist() for part in np.split(lengths, bounds)]
 
 
-def plans(lengths: Sequence[Sequence[int]], settings: TrainingSettings) -> list[Plan]:
+def plans(lengths: Sequence[Sequence[int]], settings: Optimisation) -> list[Plan]:
     """Return a stage's plan of every client, over pieces of zeros."""
     made = []
     for number, own in enumerate(lengths):
@@ -110,12 +114,12 @@ def trace_pass(
     ``every``: which layers are computed again in the backward pass (None: none; 1: every one). ``liger``: with the
     kernels of the extra ``gpu``.
     """
-    lora = replace(LORA, dropout=dropout)
+    lora = LORA.model_copy(update={"dropout": dropout})
     own = TRACED
     groups = max(1, tokens // (clients * own * SETTINGS.micro_batch))
     generator = np.random.default_rng(1)
     lengths = generator.integers(own // 2, own * 3 // 2, (clients, groups * SETTINGS.micro_batch)).tolist()
-    settings = replace(SETTINGS, accumulation=groups)
+    settings = SETTINGS.model_copy(update={"accumulation": groups})
     alignment = ALIGNMENT if aligned else None
     target = np.ones(64, dtype=np.float32) if aligned else None
     members = [
@@ -195,7 +199,7 @@ def training_seconds(
     ``aligned``: what a pass of the private stage costs more.
     """
     plain = plans(lengths, SETTINGS)
-    offset = plans(lengths, replace(SETTINGS, group_by_length=False))
+    offset = plans(lengths, SETTINGS.model_copy(update={"group_by_length": False}))
     offset = [Plan(replace(plan.task, offset={}), plan.steps, plan.supervised_tokens) for plan in offset]
     shared, own_shared = stage_seconds(base, card, plain, SAMPLED, liger)
     private, own_private = stage_seconds(base, card, offset, MOST_CLIENTS_PER_JOB, liger)
@@ -221,7 +225,7 @@ def trace_decoding(base: BaseModel, rows: int, adapters: int, prompt: int, new: 
 
 def _print_padding(lengths: Sequence[Sequence[int]]) -> None:
     print("padded / real tokens (passes an epoch)")
-    for name, settings in (("shared", SETTINGS), ("private", replace(SETTINGS, group_by_length=False))):
+    for name, settings in (("shared", SETTINGS), ("private", SETTINGS.model_copy(update={"group_by_length": False}))):
         stage = plans(lengths, settings)
         for together in (1, SAMPLED if name == "shared" else CLIENTS):
             found = [(device.type, *padding(stage, together, device)) for device in (GPU, torch.device("cpu"))]

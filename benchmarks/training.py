@@ -15,21 +15,21 @@ import json
 import resource
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
 from sides import compare, share, timed
 
+from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.lora import LoraState, initial_state
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 
-LORA = LoraSettings()
+LORA = Lora(target_modules=PROJECTIONS)
 
 
 def make_tasks(options: argparse.Namespace, start: LoraState) -> list[ClientTask]:
@@ -47,16 +47,12 @@ def make_tasks(options: argparse.Namespace, start: LoraState) -> list[ClientTask
     return tasks
 
 
-def run_stacked(
-    base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings, lora: LoraSettings = LORA
-) -> list[LoraState]:
+def run_stacked(base: BaseModel, tasks: list[ClientTask], settings: Optimisation, lora: Lora = LORA) -> list[LoraState]:
     """Train all clients in the stacked engine and return their adapters."""
     return [result.state for result in train(base, lora, tasks, settings)]
 
 
-def run_trainer(
-    base: BaseModel, tasks: list[ClientTask], settings: TrainingSettings, lora: LoraSettings = LORA
-) -> list[LoraState]:
+def run_trainer(base: BaseModel, tasks: list[ClientTask], settings: Optimisation, lora: Lora = LORA) -> list[LoraState]:
     """Train client after client with transformers.Trainer and PEFT, padding each micro-batch to its longest row."""
     from peft import (
         LoraConfig,
@@ -134,13 +130,13 @@ def apart(one: LoraState, other: LoraState, start: LoraState) -> float:
     return difference / moved
 
 
-def sides_apart(base: BaseModel, pieces: Sequence[Piece], lora: LoraSettings = LORA) -> float:
+def sides_apart(base: BaseModel, pieces: Sequence[Piece], lora: Lora = LORA) -> float:
     """Return how far apart both sides' adapters are after three steps, as a share of what they moved.
 
     There is no dropout, and every step reads all pieces: masks and order are what each side draws for itself.
     """
-    settings = TrainingSettings(warmup_fraction=0.0, micro_batch=2, accumulation=-(-len(pieces) // 2))
-    lora = replace(lora, dropout=0.0)
+    settings = Optimisation(warmup_fraction=0.0, micro_batch=2, accumulation=-(-len(pieces) // 2))
+    lora = lora.model_copy(update={"dropout": 0.0})
     task = ClientTask("client", pieces, initial_state(base.model, lora, 1), epochs=3, stage_seed=1)
     ((ours,), (theirs,)) = (run(base, [task], settings, lora) for run in (run_stacked, run_trainer))
     return apart(ours, theirs, dict(task.start))
@@ -151,7 +147,9 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
-    settings = TrainingSettings(max_length=options.length, gradient_checkpointing=options.recompute)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, max_length=options.length, gradient_checkpointing=options.recompute
+    )
     tasks = share(make_tasks(options, initial_state(base.model, LORA, 1)), options.part)
     train_all = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]

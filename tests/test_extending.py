@@ -167,10 +167,10 @@ print([(post.author, post.text) for post in open_reader("tabbed").read(Path("pos
 
 def test_the_key_is_checked_and_documented(extended, page) -> None:
     line = blocks(page, "A configuration key", "python")[0]
-    extended.edit("src/favor/config/training.py", "class Generation(Section):\n", "class Generation(Section):\n" + line)
+    extended.edit("src/favor/lm/settings.py", "class Generation(Decoding):\n", "class Generation(Decoding):\n" + line)
     code = """
 from favor.config.reference import README, readme_text, schema_text
-from favor.config.training import Generation
+from favor.lm.settings import Generation
 print(Generation().minimum_sentences, "minimum_sentences" in schema_text())
 print("minimum_sentences" in readme_text(README.read_text(encoding="utf-8")))
 """

@@ -17,13 +17,11 @@ import yaml
 from favor.config.checks import EMBEDDED_MINILM, MINILM_LAYERS
 from favor.config.configuration import Configuration
 from favor.config.experiments import ColdStart, Experiment
-from favor.config.protocol import SWITCHES
 from favor.config.resolve import resolve
 from favor.config.studies import HumanAudit
 from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
 from favor.settings.section import Section
 from favor.studies.human_audit.items import AuditSettings
 
@@ -368,23 +366,6 @@ def test_every_mapping_is_closed_and_every_key_is_described() -> None:
         assert model.__doc__, where
         for name, field in model.model_fields.items():
             assert field.description.endswith("."), f"{where}.{name}"
-
-
-def test_defaults_equal_the_packages_own() -> None:
-    own_values = {
-        "training": dataclasses.asdict(TrainingSettings()),
-        "alignment": dataclasses.asdict(AlignmentSettings()),
-    }
-    for switch in SWITCHES:
-        section, key = switch.key.split(".")
-        assert getattr(getattr(UNRESOLVED, section), key) is None
-        assert own_values.get(section, {}).get(key, switch.paper) == switch.paper
-    for section, settings in (("lora", LoraSettings()), ("training", TrainingSettings())):
-        own = dataclasses.asdict(settings)
-        for key, default in getattr(UNRESOLVED, section):
-            if key in own and default is not None:
-                expected = list(own[key]) if isinstance(own[key], tuple) else own[key]
-                assert default == expected, f"{section}.{key}"
 
 
 def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditto() -> None:

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from favor.config.configuration import Configuration
-from favor.config.models import LanguageModel
 from favor.config.resolve import resolve
 from favor.config.study_checks import check_prompted_outputs
 from favor.foundation.errors import UserError
+from favor.lm.settings import LanguageModel
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = yaml.safe_load((ROOT / "tests" / "data" / "studies.yaml").read_text())

@@ -18,7 +18,6 @@ from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.federation.local import lora_settings
 from favor.federation.schedule import client_names, schedule_frame
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.foundation.errors import UserError
@@ -27,6 +26,7 @@ from favor.foundation.row_groups import write_row_groups
 from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
+from favor.lm.settings import Lora
 from favor.plan.keys import Batch, PersonalBatch
 
 CLIENTS = client_names(4)
@@ -86,7 +86,7 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
             key = PersonalBatch("micro", "1", "local_only_asce", "last", "0")
             cfg, clients, made = training.personal_settings(key), training.personal_clients(key), ("pack", "passing")
         cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
-        state = initial_state(load_configuration(str(model_folder)), lora_settings(cfg), 1)
+        state = initial_state(load_configuration(str(model_folder)), Lora.model_validate(cfg["lora"]), 1)
         write_safetensors(state, tmp_path / "adapter.safetensors", {})
         schedule = schedule_frame(training.rounds("micro", "1", "coverage_first"))
         write_parquet(schedule, tmp_path / "schedule.parquet", SCHEDULE)

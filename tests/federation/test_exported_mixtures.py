@@ -8,6 +8,7 @@ import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.oracles.conftest import plan_of
 
+from favor.config.models import PROJECTIONS
 from favor.federation.factors import Factors
 from favor.federation.inference import client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.method import Inference, Mixture
@@ -16,9 +17,9 @@ from favor.foundation.tensors import write_safetensors
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, target_layers
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
-LORA = LoraSettings(rank=4, alpha=8, dropout=0.0)
+LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 PROMPT = [7, 9, 30, 12]
 CASES = {
     # (how, weight of the client's own adapter, of the other): outputs are own * B A + other * B' A'.

@@ -10,18 +10,20 @@ import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.config.models import PROJECTIONS
 from favor.federation.gates import ClientGate, gate_values
 from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.method import Inference, Mixture
 from favor.federation.packs import write_pack
+from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.lm.batches import cut_pieces
 from favor.lm.generation import generate, last_token_states
 from favor.lm.lora import export_peft
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora, Training
 
 MIXTURE = Mixture(coefficient=0.5, references=2)
-CFG = {"prefix_tokens": 3, "training": {"max_length": 12}}
+CFG = StagePieces(prefix_tokens=3, training=Training(max_length=12))
 
 
 def plan(gating="static", **mixture) -> Inference:
@@ -98,7 +100,7 @@ def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     adapter = client_adapter(parts_of(random_state, lora), plan())
     prompt = [7, 9, 30, 12]
     asked = requests([("p", "client_001", prompt)], {"client_001": adapter}, {"p": adapter.gate})
@@ -114,7 +116,7 @@ def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random
 
 
 def test_averaged_factors_are_another_adapter_than_the_mixture(random_state) -> None:
-    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     parts = parts_of(random_state, lora)
     averaged = client_adapter(parts, plan(export="factors"))
     assert averaged.companion is None
@@ -129,7 +131,7 @@ def test_averaged_factors_are_another_adapter_than_the_mixture(random_state) -> 
 
 
 def test_a_dynamic_gate_follows_the_prompt(base, random_state) -> None:
-    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     parts = parts_of(random_state, lora)
     shared = {key: torch.from_numpy(value) for key, value in parts["companion"].items()}
     references = last_token_states(base, lora, shared, [[5, 6], [9, 11]])

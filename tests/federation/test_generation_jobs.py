@@ -14,13 +14,13 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
-from favor.federation.local import lora_settings
 from favor.federation.packs import write_pack
 from favor.federation.schedule import client_names
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
+from favor.lm.settings import Lora
 from favor.plan.keys import Run
 
 CLIENTS = client_names(4)
@@ -56,7 +56,7 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
         made = []
         for number, cfg in enumerate(settings if len(parts) > 1 else [training.generation_settings(key)]):
             cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
-            start = initial_state(load_configuration(str(model_folder)), lora_settings(cfg), 1)
+            start = initial_state(load_configuration(str(model_folder)), Lora.model_validate(cfg["lora"]), 1)
             states = {}
             for place, client in enumerate(CLIENTS):
                 generator = torch.Generator().manual_seed(place)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.config.models import PROJECTIONS
 from favor.corpora.neutral import PASSAGES, neutral_passages
 from favor.federation.inference import ClientAdapter, exported, prompt_gates
 from favor.federation.likelihoods import content_characters, read_adapters, read_base, texts_to_read
@@ -17,9 +18,9 @@ from favor.foundation.errors import UserError
 from favor.lm.generation import last_token_states
 from favor.lm.lora import export_peft, gate_name, target_layers
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
-LORA = LoraSettings(rank=4, alpha=8, dropout=0.0)
+LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 CFG = {
     "prefix_tokens": 6, "maximum_tokens": 20, "minimum_tokens": 4, "texts_per_client": 2, "neutral_texts": 3, "seed": 1,
 }  # fmt: skip

@@ -8,9 +8,9 @@ from tests.experiments import experiment as an_experiment
 
 from favor.config.experiments import Experiment
 from favor.federation.method import Plan, load_method, needs_shared, plan_values
-from favor.federation.record import recipe, run_check
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
+from favor.plan.record import recipe, run_check
 
 
 def experiment(protocol="paper", **changes) -> Experiment:

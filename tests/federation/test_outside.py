@@ -14,7 +14,7 @@ from favor.federation.outside import given_outputs, prompts_to_answer
 from favor.foundation.errors import UserError
 from favor.lm.generation import GenerationRequest
 from favor.lm.lora import export_peft
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 A, B = "client_001", "client_002"
 
@@ -156,7 +156,7 @@ def test_numbers_that_pandas_made_floats_and_half_an_emoji_are_read(asked, tmp_p
 
 
 def test_adapters_go_by_the_names_of_their_folders(tmp_path) -> None:
-    settings = LoraSettings(1, 2, 0.0, ("q_proj",))
+    settings = Lora(rank=1, alpha=2, dropout=0.0, target_modules=("q_proj",))
     for number, client in enumerate((A, B)):
         shapes = {"A": (1, 3), "B": (2, 1)}
         name = "base_model.model.layers.0.q_proj.lora_{}.weight"

@@ -15,7 +15,6 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from favor.federation.method import Plan, Prompting, load_method
 from favor.federation.prompting import Lengths, cut, distil_sheets, prompted_requests
 from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
-from favor.federation.record import run_check
 from favor.federation.retrieval import nearest_texts
 from favor.foundation import registry
 from favor.foundation.errors import UserError
@@ -24,6 +23,7 @@ from favor.lm.chat import ChatTokens
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
+from favor.plan.record import run_check
 from favor.tables.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import Piece
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.tokenizer import train_tokenizer
 
 SENTENCES = [
@@ -61,9 +62,9 @@ def base(model_folder) -> BaseModel:
 
 
 @pytest.fixture
-def lora() -> LoraSettings:
+def lora() -> Lora:
     """LoRA of rank 3 without dropout."""
-    return LoraSettings(rank=3, alpha=6, dropout=0.0)
+    return Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from favor.lm.batches import Piece, cut_pieces
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, initial_state, target_layers
 from favor.lm.packing import Packing, packed_attention
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
@@ -47,7 +47,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module", params=list(TARGETS))
-def decoder(request, tmp_path_factory) -> tuple[str, str, LoraSettings, dict[str, torch.Tensor]]:
+def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.Tensor]]:
     """(family, folder of the model, adapter settings, a random adapter)."""
     folder = tmp_path_factory.mktemp(request.param)
     vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
@@ -56,7 +56,7 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, LoraSettings, dict[str
     configuration = getattr(transformers, CONFIGURATIONS.get(request.param, f"{request.param}Config"))(**sizes)
     model = getattr(transformers, f"{request.param}ForCausalLM")(configuration)
     model.save_pretrained(folder)
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=None)
+    lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=None)
     state = initial_state(model, lora, 4)
     generator = torch.Generator().manual_seed(9)
     state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in state.items()}
@@ -119,7 +119,9 @@ def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisati
     tokens = base.tokenizer.encode(" ".join(SENTENCES))
     pieces = cut_pieces(tokens, "d", 4, 64, "windows")
     task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=8, stage_seed=1)
-    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64
+    )
     (result,) = train(base, lora, [task], settings)
     losses = [float(row["task_loss"]) for row in result.log]
     assert losses[-1] < losses[0] - 0.3
@@ -133,7 +135,7 @@ def test_training_is_that_of_trainer_and_peft(decoder, training_benchmark) -> No
     base = load_base(folder, device="cpu")
     tokens = np.array(base.tokenizer.encode(" ".join(SENTENCES)), dtype=np.int32)
     pieces = [Piece(tokens[:length], start, str(length)) for length, start in ((41, 4), (7, 3), (23, 9), (12, 1))]
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=TARGETS[family])
+    lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=TARGETS[family])
     assert training_benchmark.sides_apart(base, pieces, lora) < 1e-3
 
 
@@ -223,13 +225,19 @@ def test_padding_stays_within_the_context(tmp_path) -> None:
     sizes["vocab_size"] = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
     torch.manual_seed(0)
     transformers.OPTForCausalLM(transformers.OPTConfig(**sizes)).save_pretrained(tmp_path)
-    base, lora = load_base(str(tmp_path), device="cpu"), LoraSettings(rank=3, alpha=6, dropout=0.0, target_modules=None)
+    base, lora = load_base(str(tmp_path), device="cpu"), Lora(rank=3, alpha=6, dropout=0.0, target_modules=None)
     draw = np.random.default_rng(0)
     pieces = [Piece(draw.integers(2, 200, 60).astype(np.int32), 30, str(number)) for number in range(18)]
     task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=1, stage_seed=1)
     losses = []
     for micro_batch in (18, 1):
-        settings = TrainingSettings(micro_batch=micro_batch, accumulation=18 // micro_batch, max_length=60)
+        settings = Optimisation(
+            supervised="response",
+            warmup_counts_from=1,
+            micro_batch=micro_batch,
+            accumulation=18 // micro_batch,
+            max_length=60,
+        )
         (result,) = train(base, lora, [task], settings)
         losses.append(float(result.log[0]["task_loss"]))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
@@ -251,14 +259,14 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> Non
         gpt = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=40))
         sizes = {key: value for key, value in SIZES.items() if "token" not in key}
         experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
-    chosen = LoraSettings(target_modules=None)
+    chosen = Lora(target_modules=None)
     with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*you can name: none"):
         target_layers(gpt, chosen)
     with pytest.raises(UserError, match=r"fused expert.*you can name: (gate, )?k_proj, o_proj, q_proj, v_proj"):
         target_layers(experts, chosen)
     with pytest.raises(UserError, match=r"named c_attn \(c_attn, c_fc, c_proj: Conv1D .*the nearest names are: none"):
-        target_layers(gpt, LoraSettings(target_modules=("c_attn",)))
+        target_layers(gpt, Lora(target_modules=("c_attn",)))
     with pytest.raises(UserError, match=r"target_modules: lm_head is the output layer, .*; leave it out"):
-        target_layers(experts, LoraSettings(target_modules=("q_proj", "lm_head")))
+        target_layers(experts, Lora(target_modules=("q_proj", "lm_head")))
     with pytest.raises(UserError, match=r"gate_up_proj \(down_proj, gate_up_proj: .*fused expert.*names are: .*_proj"):
-        target_layers(experts, LoraSettings(target_modules=("gate_up_proj",)))
+        target_layers(experts, Lora(target_modules=("gate_up_proj",)))

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.chat import ChatTokens
 from favor.lm.checks import check_head, check_pieces
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, factor_name, initial_state
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
@@ -99,9 +100,7 @@ def test_absent_shard_is_named(copied) -> None:
 
 
 def test_missing_projection_and_short_context(model_folder) -> None:
-    assert "no linear layer named c_attn" in refusal(
-        model_folder, lora=LoraSettings(target_modules=("q_proj", "c_attn"))
-    )
+    assert "no linear layer named c_attn" in refusal(model_folder, lora=Lora(target_modules=("q_proj", "c_attn")))
     assert "need 129 tokens, its context holds 128" in refusal(model_folder, context_needed=129)
     assert context_length(str(model_folder)) == 128
 
@@ -113,8 +112,10 @@ def test_absent_gpu_is_said(model_folder, monkeypatch) -> None:
 
 
 def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp_path) -> None:
-    lora = LoraSettings(rank=3, alpha=6)
-    settings = TrainingSettings(learning_rate=1e-2, micro_batch=2, accumulation=2, max_length=32)
+    lora = Lora(rank=3, alpha=6, target_modules=PROJECTIONS)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, learning_rate=1e-2, micro_batch=2, accumulation=2, max_length=32
+    )
     base = load_base(str(model_folder), quantisation="nf4", device="cpu")
     task = ClientTask("client_001", random_pieces(1, 8), initial_state(base.model, lora, 1), 2, 5)
     request = GenerationRequest("a", [5, 6, 7, 8], train(base, lora, [task], settings)[0].state)
@@ -178,7 +179,7 @@ def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path) ->
     from bitsandbytes.functional import dequantize_4bit
     from peft import PeftModel
 
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.0)
+    lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
     state = random_state(4, lora)
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
     base = load_base(str(model_folder), quantisation="nf4", device="cpu", dtype="float32")

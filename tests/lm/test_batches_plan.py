@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from favor.foundation.errors import UserError
 from favor.lm.batches import Piece, cut_pieces, plan_steps, stage_steps
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, make_plan, predicted_tokens
 
 
@@ -92,19 +92,24 @@ def test_plan_counts_supervised_tokens() -> None:
     pieces = [Piece(np.arange(7, dtype=np.int32), 3, "a"), Piece(np.arange(5, dtype=np.int32), 1, "b")]
     task = ClientTask("c", pieces, {}, 1, 1)
     # Response: 4 + 4. Every token: 6 + 4, for nothing predicts the first.
-    assert make_plan(task, TrainingSettings()).supervised_tokens == [8]
-    assert make_plan(task, TrainingSettings(supervised="all")).supervised_tokens == [10]
-    assert predicted_tokens(pieces[0], TrainingSettings(supervised="all")) == 6
+    assert make_plan(task, Optimisation(supervised="response", warmup_counts_from=1)).supervised_tokens == [8]
+    assert make_plan(task, Optimisation(warmup_counts_from=1, supervised="all")).supervised_tokens == [10]
+    assert predicted_tokens(pieces[0], Optimisation(warmup_counts_from=1, supervised="all")) == 6
 
 
 def test_plan_refuses_what_trains_nothing() -> None:
     piece = Piece(np.arange(7, dtype=np.int32), 3, "a")
     with pytest.raises(UserError, match="client_009: no supervised token"):
-        make_plan(ClientTask("client_009", [], {}, 1, 1), TrainingSettings())
+        make_plan(ClientTask("client_009", [], {}, 1, 1), Optimisation(supervised="response", warmup_counts_from=1))
     with pytest.raises(UserError, match="client_009: no supervised token"):
-        make_plan(ClientTask("client_009", [piece], {}, 0, 1), TrainingSettings())
+        make_plan(
+            ClientTask("client_009", [piece], {}, 0, 1), Optimisation(supervised="response", warmup_counts_from=1)
+        )
     with pytest.raises(UserError, match="a piece of 7 tokens exceeds max_length 6"):
-        make_plan(ClientTask("client_009", [piece], {}, 1, 1), TrainingSettings(max_length=6))
+        make_plan(
+            ClientTask("client_009", [piece], {}, 1, 1),
+            Optimisation(supervised="response", warmup_counts_from=1, max_length=6),
+        )
 
 
 def test_a_fraction_of_a_pass_stops_within_it() -> None:

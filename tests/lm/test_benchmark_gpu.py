@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -65,7 +65,7 @@ def test_both_sides_compute_layers_twice_or_neither(gpu, monkeypatch, recompute,
 
     monkeypatch.setattr("transformers.Trainer", Told)
     base = gpu.random_base("demo", False, "cpu")
-    settings = TrainingSettings(gradient_checkpointing=recompute)
+    settings = Optimisation(supervised="response", warmup_counts_from=1, gradient_checkpointing=recompute)
     gpu.training.run_trainer(base, gpu._tasks(base, 1, 2, 32), settings)
     assert told == [expected]
 

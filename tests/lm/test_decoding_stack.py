@@ -6,14 +6,15 @@ import pytest
 import torch
 from torch import nn
 
+from favor.config.models import PROJECTIONS
 from favor.lm.decoding_stack import DecodingStack
 from favor.lm.lora import initial_state
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
-ALL = LoraSettings(rank=3, alpha=6, dropout=0.0)
-SOME = LoraSettings(rank=2, alpha=2, dropout=0.0, target_modules=("q_proj", "v_proj", "down_proj", "up_proj"))
+ALL = Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
+SOME = Lora(rank=2, alpha=2, dropout=0.0, target_modules=("q_proj", "v_proj", "down_proj", "up_proj"))
 
 
 def random_component(stack, seed, weight=None, gated=False) -> Component:

@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 import torch
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import decoding, generation
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.sampling import Sampling
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.states import concatenate_rank
 
-LORA = LoraSettings(rank=3, alpha=6, dropout=0.05)
+LORA = Lora(rank=3, alpha=6, dropout=0.05, target_modules=PROJECTIONS)
 NEW = 24
 
 
@@ -94,7 +95,7 @@ def test_samples_depend_on_no_batch_and_no_order(base, adapters) -> None:
     other = [replace(request, stream=(2, "favor", "p", 0)) for request in requests]
     assert made != generate(base, LORA, other, NEW, sampling=sampling)
     # A temperature near 0 is greedy.
-    assert generate(base, LORA, requests, NEW, sampling=Sampling(1e-4)) == generate(base, LORA, requests, NEW)
+    assert generate(base, LORA, requests, NEW, sampling=Sampling(1e-4, 1.0)) == generate(base, LORA, requests, NEW)
 
 
 def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch) -> None:
@@ -121,7 +122,12 @@ def test_gate_is_one_adapter_by_rank_concatenation(base, adapters) -> None:
     gated = generate(
         base, LORA, [GenerationRequest("a", p, adapters[1], companion=adapters[0], gate=0.3) for p in prompts], NEW
     )
-    single = generate(base, LoraSettings(rank=6, alpha=12), [GenerationRequest("a", p, joined) for p in prompts], NEW)
+    single = generate(
+        base,
+        Lora(rank=6, alpha=12, target_modules=PROJECTIONS),
+        [GenerationRequest("a", p, joined) for p in prompts],
+        NEW,
+    )
     assert gated == single
 
 

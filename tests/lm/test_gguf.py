@@ -11,13 +11,14 @@ import pytest
 import torch
 from gguf import GGUFWriter
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.lm.base import load_base
 from favor.lm.batches import Piece
 from favor.lm.gguf import dequantise
 from favor.lm.likelihood import Question, answer
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 REAL = Path(__file__).resolve().parents[2] / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 TEXT = "I went to the lake this morning and the water was as cold as it ever is in March."
@@ -81,7 +82,7 @@ def test_the_real_base_is_read_packed_and_alone_as_plain_transformers_with_peft(
     saved = base.model.state_dict()
     assert all(torch.equal(tensor, saved[name]) for name, tensor in plain.state_dict().items())
     # Two clients' adapters in one pass, against PEFT, one text at a time.
-    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     tokens = np.array(base.tokenizer.encode(TEXT), dtype=np.int32)
     pieces = [Piece(tokens, 4, "one"), Piece(tokens[3:], 2, "two")]
     generator = torch.Generator().manual_seed(1)

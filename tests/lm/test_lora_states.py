@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests.lm import algebra
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import safetensors_bytes
@@ -19,7 +20,7 @@ from favor.lm.lora import (
     state_shapes,
     target_layers,
 )
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 from favor.lm.states import concatenate_rank
 
@@ -39,7 +40,7 @@ def test_qwen25_3b_adapter_has_the_papers_size() -> None:
         num_key_value_heads=2,
         tie_word_embeddings=True,
     )
-    shapes = state_shapes(configuration, LoraSettings())
+    shapes = state_shapes(configuration, Lora(target_modules=PROJECTIONS))
     # A layer: q, o 16 * 4096 each; k, v 16 * 2304 each; gate, up, down 16 * 13056 each: 831,488. Times 36.
     assert sum(map(math.prod, shapes.values())) == 36 * 16 * (2 * 4096 + 2 * 2304 + 3 * 13056) == 29_933_568
     assert len(shapes) == 504
@@ -108,7 +109,7 @@ def test_export_gives_equal_bytes(lora, random_state, tmp_path) -> None:
 
 def test_missing_projection_names_the_nearest(base) -> None:
     with pytest.raises(UserError, match=r"no linear layer named w_proj; the nearest names are: .*_proj"):
-        target_layers(base.model, LoraSettings(target_modules=("q_proj", "w_proj")))
+        target_layers(base.model, Lora(target_modules=("q_proj", "w_proj")))
 
 
 def test_rank_concatenation_is_the_gated_sum_of_updates() -> None:

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 import torch
 
+from favor.config.models import PROJECTIONS
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import PEFT_PREFIX, factor_name, gate_name, target_layers
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack
 from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import train
 
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32
+)
 
 
 def test_a_companion_without_gates_is_added(base, lora, random_state, random_pieces) -> None:
@@ -27,7 +30,7 @@ def test_a_companion_without_gates_is_added(base, lora, random_state, random_pie
     own, other = random_state(1, lora), random_state(2, lora)
     summed = train(base, lora, [ClientTask("client_0", pieces, own, 1, 3, companion=other)], SETTINGS)[0]
     joined = ClientTask("client_0", pieces, concatenate_rank(double(other), double(own), 0.5), 1, 3)
-    wide = train(base, LoraSettings(rank=6, alpha=12, dropout=0.0), [joined], SETTINGS)[0]
+    wide = train(base, Lora(rank=6, alpha=12, dropout=0.0, target_modules=PROJECTIONS), [joined], SETTINGS)[0]
     assert summed.log[0]["task_loss"] == pytest.approx(wide.log[0]["task_loss"], rel=1e-5)
     assert summed.weight is None
     for name, tensor in summed.state.items():
@@ -53,7 +56,7 @@ def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_
     pieces, rate = random_pieces(0, 6), 1e-3
     own, other = random_state(1, lora), random_state(2, lora)
     task = ClientTask("client_0", pieces, own, 1, 3, companion=other, weight=0.3, weight_rate=rate)
-    one = replace(SETTINGS, micro_batch=2, accumulation=3)
+    one = SETTINGS.model_copy(update={"micro_batch": 2, "accumulation": 3})
 
     def first(weight, moving=rate) -> Any:
         return train(base, lora, [replace(task, weight=weight, weight_rate=moving)], one)[0]
@@ -115,7 +118,7 @@ def test_a_gate_per_token_by_hand() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False))
     with torch.no_grad():
         model[0].weight.copy_(torch.eye(2))
-    stack = LoraStack(model, LoraSettings(rank=1, alpha=1, dropout=0.0, target_modules=("0",)))
+    stack = LoraStack(model, Lora(rank=1, alpha=1, dropout=0.0, target_modules=("0",)))
     layout = GateLayout(stack.layers)
     assert (layout.size, list(layout.sizes)) == (2, [f"{PEFT_PREFIX}0.gate"])
     # Client 0 adds (1, 0) x_1, its companion (0, 1) x_1; client 1 adds (2, 0) x_2, its companion (0, 2) x_2.
@@ -162,7 +165,7 @@ def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
     base, lora, random_state, random_pieces, model_folder
 ) -> None:
     own, other, gate = random_state(1, lora), random_state(2, lora), random_gate(base, lora, 3)
-    settings = replace(SETTINGS, clip_norm=0.5)
+    settings = SETTINGS.model_copy(update={"clip_norm": 0.5})
     task = ClientTask("client_0", random_pieces(0, 9), own, 2, 3, companion=other, gate=gate)
     ours = train(base, lora, [task], settings)[0]
     model, leaves = plain_mixture(model_folder, lora, own, other, gate)
@@ -191,7 +194,7 @@ def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
 
 
 def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state, random_pieces) -> None:
-    pieces, free = random_pieces(0, 6), replace(SETTINGS, clip_norm=0.0)
+    pieces, free = random_pieces(0, 6), SETTINGS.model_copy(update={"clip_norm": 0.0})
     task = ClientTask("client_0", pieces, random_state(1, lora), 1, 3, companion=random_state(2, lora))
     gated = train(base, lora, [replace(task, gate={})], free)[0]
     pair = train(base, lora, [replace(task, gates=np.full(6, 0.5))], free)[0]
@@ -207,13 +210,13 @@ def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state
 def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
     checkpointing, base, lora, random_state, random_pieces
 ) -> None:
-    dropped = replace(lora, dropout=0.2)
+    dropped = lora.model_copy(update={"dropout": 0.2})
     tasks = [
         ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
         for k in range(3)
     ]
     tasks = [replace(task, gate=random_gate(base, lora, k) if k else {}) for k, task in enumerate(tasks)]
-    settings = replace(SETTINGS, gradient_checkpointing=checkpointing)
+    settings = SETTINGS.model_copy(update={"gradient_checkpointing": checkpointing})
     stacked = train(base, dropped, tasks, settings)
     alone = train(base, dropped, tasks, SETTINGS, clients_per_stack=1)
     for left, right in zip(stacked, alone, strict=True):

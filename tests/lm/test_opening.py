@@ -17,16 +17,24 @@ from tokenizers.processors import TemplateProcessing
 from favor.federation.continuing import adapted_requests
 from favor.federation.gates import ClientGate, language_model_text
 from favor.federation.local import client_pieces
+from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import generate
-from favor.lm.settings import ALL_LINEAR
+from favor.lm.settings import ALL_LINEAR, Training
 from favor.studies.privacy.losses import first_pieces, secret_pieces
 
 PAD, END = 0, 1
-TRAINING = {"prefix_tokens": 4, "training": {"max_length": 12, "pieces": "windows", "supervised": "response"}}
+PIECES = {"max_length": 12, "pieces": "windows", "supervised": "response"}
+
+
+def training(prefix=4, **keys) -> StagePieces:
+    return StagePieces(prefix_tokens=prefix, training=Training(**{**PIECES, **keys}))
+
+
+TRAINING = training()
 
 
 @pytest.fixture(scope="module")
@@ -66,20 +74,19 @@ def test_pieces_by_hand() -> None:
 
 
 def test_training_pieces_begin_with_it(base, opened, texts) -> None:
-    plain = client_pieces(base, texts, "anna", {**TRAINING, "training": {**TRAINING["training"], "max_length": 11}})
+    plain = client_pieces(base, texts, "anna", training(max_length=11))
     pieces = client_pieces(opened, texts, "anna", TRAINING)
     assert [piece.tokens.tolist() for piece in pieces] == [[PAD, *piece.tokens.tolist()] for piece in plain]
     assert [piece.response_start for piece in pieces] == [piece.response_start + 1 for piece in plain]
     with pytest.raises(UserError, match=r"training.max_length: 5 tokens hold no more than the prefix of 4 .* \(1\)"):
-        client_pieces(opened, texts, "anna", {**TRAINING, "training": {**TRAINING["training"], "max_length": 5}})
+        client_pieces(opened, texts, "anna", training(max_length=5))
 
 
 def test_the_words_of_a_writing_prompt_are_not_learnt(opened, texts) -> None:
     """Neither in training nor in an audit, with a prompt that is longer than the prefix and than half of the text."""
     prompt, story = "the quick brown fox and the lazy dog", "once there was"
     one = texts.iloc[:1].assign(prompt=prompt, training_text=story, text=story)
-    cfg = {**TRAINING, "training": {**TRAINING["training"], "max_length": 60}}
-    (piece,) = client_pieces(opened, one, "anna", cfg)
+    (piece,) = client_pieces(opened, one, "anna", training(max_length=60))
     assert opened.tokenizer.decode(piece.tokens[1:].tolist()) == f"{prompt}\n\n{story}"
     assert opened.tokenizer.decode(piece.tokens[piece.response_start :].tolist()) == story
     audit = {"prefix_tokens": 4, "max_length": 60, "pieces": "windows"}
@@ -92,9 +99,8 @@ def test_a_writing_prompt_that_fills_a_piece(opened, texts) -> None:
     one = texts.iloc[:1].assign(prompt="the quick brown fox and the lazy dog " * 4, training_text="once there was")
     length = len(opened.tokenizer.encode(one["prompt"].item())) // 2 + 10
 
-    def cut(**training) -> list[Piece]:
-        training = {**TRAINING["training"], "max_length": length, **training}
-        return client_pieces(opened, one, "anna", {**TRAINING, "training": training})
+    def cut(**keys) -> list[Piece]:
+        return client_pieces(opened, one, "anna", training(max_length=length, **keys))
 
     first, *_ = pieces = cut()
     learnt = np.concatenate([piece.tokens[piece.response_start :] for piece in pieces]).tolist()
@@ -150,7 +156,9 @@ def test_gates_see_it(opened, texts, monkeypatch, states) -> None:
     monkeypatch.setattr(
         "favor.federation.gates.last_token_states", lambda base, lora, shared, sequences: seen.extend(sequences)
     )
-    gate = SimpleNamespace(base=opened, lora=None, shared=None, cfg=TRAINING, mixture=SimpleNamespace(states=states))
+    gate = SimpleNamespace(
+        base=opened, lora=None, shared=None, settings=TRAINING, mixture=SimpleNamespace(states=states)
+    )
     ClientGate._states(gate, texts, "text")
     longest = 1 + 4 if states == "prefix" else 12
     expected = [opened.tokenizer.encode(language_model_text("", text)) for text in SENTENCES]

@@ -24,7 +24,7 @@ from favor.lm import grouped, packing
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.grouped import Needed, Runs
 from favor.lm.packing import Packing, packed_attention
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
 SIZE = {
@@ -86,7 +86,7 @@ def test_the_last_perceptron_computes_the_needed_tokens_alone(name) -> None:
     """Final states and gradients of the needed tokens are those of a whole pass; masks and factors are their own."""
     model, lengths = decoder(DECODERS[name]), (16, 32)
     targets = {"phi": ("q_proj", "fc1", "fc2")}.get(name, ("v_proj", "gate_proj", "down_proj"))
-    stack = LoraStack(model, LoraSettings(rank=2, target_modules=targets))
+    stack = LoraStack(model, Lora(rank=2, target_modules=targets))
     flat = 0.3 * torch.randn(2, stack.layout.size)
     entries = [MaskEntry(client, 0, 16 * client, (length,)) for client, length in enumerate(lengths)]
     masks, tokens = DropoutMasks(entries, 48, 0.2, CPU), torch.randint(1, 90, (1, 48))

@@ -14,7 +14,7 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 from favor.foundation.errors import UserError
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.peft_import import check_shapes, import_peft
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
 MODULES = ["k_proj", "q_proj"]
@@ -41,7 +41,7 @@ def folders(path) -> list[Path]:
 
 def test_what_peft_saves_is_read(folder) -> None:
     states, settings = import_peft(folders(folder))
-    assert settings == LoraSettings(4, 6.0, 0.0, ("k_proj", "q_proj"))
+    assert settings == Lora(rank=4, alpha=6.0, dropout=0.0, target_modules=("k_proj", "q_proj"))
     check_shapes(states, model(), settings)
     saved = load_file(folder / "client_002" / "adapter_model.safetensors")
     assert states["client_002"].keys() == saved.keys()
@@ -49,7 +49,7 @@ def test_what_peft_saves_is_read(folder) -> None:
 
 
 def test_what_is_exported_here_is_read_back(tmp_path) -> None:
-    settings = LoraSettings(2, 8, 0.1, ("q_proj",))
+    settings = Lora(rank=2, alpha=8, dropout=0.1, target_modules=("q_proj",))
     state = initial_state(model(), settings, 3)
     export_peft(state, settings, "base", tmp_path / "client_001")
     states, found = import_peft(folders(tmp_path))

@@ -13,20 +13,20 @@ def test_the_inverse_distribution_by_hand() -> None:
     logits = torch.log(torch.tensor([[0.2, 0.5, 0.3]])).repeat(5, 1)
     drawn = torch.tensor([0.0, 0.49, 0.51, 0.79, 0.81], dtype=torch.float64)
     # In falling order: token 1 up to 0.5, token 2 up to 0.8, token 0.
-    assert sampled(logits, drawn, Sampling(1.0)).tolist() == [1, 1, 2, 2, 0]
+    assert sampled(logits, drawn, Sampling(1.0, 1.0)).tolist() == [1, 1, 2, 2, 0]
     # The nucleus of 0.7 is tokens 1 and 2, 0.5 and 0.3 of 0.8: the boundary lies at 0.625.
     assert sampled(logits, drawn, Sampling(1.0, 0.7)).tolist() == [1, 1, 1, 2, 2]
     # One token reaches 0.5, and with it the nucleus ends.
     assert sampled(logits, drawn, Sampling(1.0, 0.45)).tolist() == [1] * 5
     # Temperature 1/2 squares the probabilities: 25, 9, 4 of 38.
-    assert sampled(logits, torch.tensor([0.65, 0.66, 0.89, 0.9, 0.99]), Sampling(0.5)).tolist() == [1, 2, 2, 0, 0]
+    assert sampled(logits, torch.tensor([0.65, 0.66, 0.89, 0.9, 0.99]), Sampling(0.5, 1.0)).tolist() == [1, 2, 2, 0, 0]
 
 
 def test_frequencies_are_the_probabilities() -> None:
     generator = np.random.default_rng(0)
     logits = torch.from_numpy(generator.normal(size=12).astype(np.float32) * 2)
     drawn = torch.from_numpy(generator.random(40_000))
-    found = torch.bincount(sampled(logits.repeat(len(drawn), 1), drawn, Sampling(0.8)), minlength=12) / len(drawn)
+    found = torch.bincount(sampled(logits.repeat(len(drawn), 1), drawn, Sampling(0.8, 1.0)), minlength=12) / len(drawn)
     assert found.numpy() == pytest.approx(torch.softmax(logits / 0.8, 0).numpy(), abs=0.01)
 
 

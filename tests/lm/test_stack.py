@@ -11,10 +11,10 @@ from torch import nn
 
 from favor.lm.dropout import DropoutMasks, MaskEntry, draw_mask, split_mix
 from favor.lm.grouped import Runs, grouped_outer, grouped_product, grouped_sum
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
-SETTINGS = LoraSettings(rank=2, alpha=6, dropout=0.0, target_modules=("first", "second"))
+SETTINGS = Lora(rank=2, alpha=6, dropout=0.0, target_modules=("first", "second"))
 
 
 class TwoLayers(nn.Module):

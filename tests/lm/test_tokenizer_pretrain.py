@@ -10,7 +10,7 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.base import load_base
 from favor.lm.pretrain import pretrain
-from favor.lm.settings import PretrainSettings
+from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer, train_tokenizer
 from favor.running.jobs.progress import Progress
 
@@ -18,7 +18,7 @@ TEXTS = [
     f"{name} went to the {place} on day {number}, and {name} liked the {place} very much!"
     for number, (name, place) in enumerate([("ann", "market"), ("bob", "harbour"), ("eve", "mill")] * 20)
 ]
-TINY = PretrainSettings(
+TINY = ModelTraining(
     hidden_size=32,
     layers=1,
     heads=2,
@@ -29,8 +29,12 @@ TINY = PretrainSettings(
     tokens=12_000,
     batch_size=4,
     learning_rate=1e-2,
-    held_out_fraction=0.1,
 )
+
+
+@pytest.fixture(autouse=True)
+def enough_is_held_out(monkeypatch) -> None:
+    monkeypatch.setattr("favor.lm.pretrain.HELD_OUT_FRACTION", 0.1)
 
 
 def test_tokenizer_round_trips_any_text_and_is_deterministic(tmp_path) -> None:
@@ -97,11 +101,10 @@ def test_pretraining_learns_and_is_deterministic(tmp_path) -> None:
 
 def test_bfloat16_comes_close(tmp_path) -> None:
     train_tokenizer(TEXTS, 320, tmp_path)
-    from dataclasses import replace
 
-    small = replace(TINY, tokens=2_000)
+    small = TINY.model_copy(update={"tokens": 2_000})
     exact = pretrain(TEXTS, tmp_path, small, 1, tmp_path / "a")
-    rounded = pretrain(TEXTS, tmp_path, replace(small, precision="bfloat16"), 1, tmp_path / "b")
+    rounded = pretrain(TEXTS, tmp_path, small.model_copy(update={"precision": "bfloat16"}), 1, tmp_path / "b")
     assert rounded.held_out_loss == pytest.approx(exact.held_out_loss, rel=0.02)
 
 
@@ -115,9 +118,8 @@ def test_bfloat16_comes_close(tmp_path) -> None:
     ],
 )
 def test_impossible_settings_are_refused(tmp_path, changed, message) -> None:
-    from dataclasses import replace
 
     train_tokenizer(TEXTS, 300, tmp_path)
     with pytest.raises(UserError, match=message):
-        pretrain(TEXTS, tmp_path, replace(TINY, **changed), 1, tmp_path / "model")
+        pretrain(TEXTS, tmp_path, TINY.model_copy(update=changed), 1, tmp_path / "model")
     assert not (tmp_path / "model" / "config.json").exists()

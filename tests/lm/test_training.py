@@ -11,20 +11,23 @@ import pytest
 import torch
 from tests.lm import algebra
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
-from favor.lm import passes
+from favor.lm import cohort, passes
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.lora import initial_state
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.running.jobs.progress import Progress
 
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32)
-ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32
+)
+ALIGNMENT = WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.1)
 
 
 def target(seed) -> np.ndarray:
@@ -54,7 +57,7 @@ def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces
 
 @pytest.mark.parametrize("factor", ["A", "B"])
 def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random_state, random_pieces) -> None:
-    settings = replace(SETTINGS, weight_decay=0.1)
+    settings = SETTINGS.model_copy(update={"weight_decay": 0.1})
     start = random_state(4, lora)
     trained = frozenset(name for name in start if f"lora_{factor}." in name)
     tasks = [ClientTask(f"client_{k}", random_pieces(k, 7), start, 2, k, trained=trained) for k in range(2)]
@@ -110,20 +113,24 @@ def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, 
     gated = ClientTask("client_0", pieces, own, 1, 3, companion=other, gates=np.full(len(pieces), 0.3))
     joined = ClientTask("client_0", pieces, concatenate_rank(other, own, 0.3), 1, 3)
     left = train(base, lora, [gated], SETTINGS)[0]
-    right = train(base, LoraSettings(rank=6, alpha=12, dropout=0.0), [joined], SETTINGS)[0]
+    right = train(base, Lora(rank=6, alpha=12, dropout=0.0, target_modules=PROJECTIONS), [joined], SETTINGS)[0]
     assert left.log[0]["task_loss"] == pytest.approx(right.log[0]["task_loss"], rel=1e-5)
 
 
 def test_pooling_by_hand() -> None:
     # Rows with 1 and 3 labelled positions: one state of the minibatch, the sum over 4 positions.
-    scales, valid = pooling_scales([1, 3], AlignmentSettings())
+    scales, valid = pooling_scales([1, 3], WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3))
     assert scales.tolist() == [0.25]
     assert valid.tolist() == [True]
     # An example at a time: 1/1 and 1/3; both count, for they have 2 positions on average.
-    scales, valid = pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=2))
+    scales, valid = pooling_scales(
+        [1, 3], WeightedAlignment(ramp_counts="steps", weight=0.3, pooling="example", minimum_tokens=2)
+    )
     assert scales.tolist() == pytest.approx([1.0, 1 / 3])
     assert valid.tolist() == [True, True]
-    assert pooling_scales([1, 3], AlignmentSettings(pooling="example", minimum_tokens=3))[1].tolist() == [False, False]
+    assert pooling_scales(
+        [1, 3], WeightedAlignment(ramp_counts="steps", weight=0.3, pooling="example", minimum_tokens=3)
+    )[1].tolist() == [False, False]
 
 
 def test_states_in_bfloat16_are_summed_in_float32() -> None:
@@ -137,7 +144,7 @@ def test_states_in_bfloat16_are_summed_in_float32() -> None:
 def test_projection_by_hand() -> None:
     # One input, hidden width 2, style size 2. First layer: (1, -1) * 2 + (0, 0) = (2, -2); GELU: 1.9545, -0.0455.
     # Second layer: identity plus (0, 1): (1.9545, 0.9545). LayerNorm of two numbers: (1, -1). Norm: (1, -1) / sqrt 2.
-    layout = HeadLayout(1, AlignmentSettings(hidden=2), 2)
+    layout = HeadLayout(1, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=2), 2)
     flat = torch.tensor([[1.0, -1.0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0]])
     assert flat.shape[1] == layout.size
     out = project(layout.views(flat), torch.tensor([[[2.0]]]), None)
@@ -149,21 +156,23 @@ def test_projection_by_hand() -> None:
 
 
 def test_head_is_fresh_per_stage_and_torch_default() -> None:
-    layout = HeadLayout(9, AlignmentSettings(hidden=16), 4)
+    layout = HeadLayout(9, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16), 4)
     first, second = layout.initial(1), layout.initial(2)
     assert torch.equal(first, layout.initial(1))
     assert not torch.equal(first, second)
     # First weights within 1 / sqrt 9; last 8 numbers are LayerNorm's ones and zeros.
     assert 0.25 < first[: 9 * 16].abs().max() <= 1 / 3
     assert first[-8:].tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
-    mask = head_dropout(1, 2, 3, AlignmentSettings(hidden=1000, dropout=0.25))
+    mask = head_dropout(
+        1, 2, 3, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=1000, dropout=0.25)
+    )
     assert mask.unique().tolist() == pytest.approx([0.0, 4 / 3])
 
 
 def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 20), random_state(0, lora), 2, 3, target=target(0))
     progress = Progress("stage", 8)
-    log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, ramp_fraction=0.3), progress)[0].log
+    log = train(base, lora, [task], SETTINGS, ALIGNMENT.model_copy(update={"ramp_fraction": 0.3}), progress)[0].log
     # 20 pieces by 6 are 4 steps an epoch, 8 in all; ramp ceil(0.3 * 8) = 3; warm-up ceil(0.03 * 8) = 1.
     assert progress.done == 8
     assert [row["step"] for row in log] == list(range(8))
@@ -182,7 +191,7 @@ def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> Non
 
 def test_alignment_raises_the_cosine(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 24), random_state(0, lora), 6, 3, target=target(0))
-    log = train(base, lora, [task], SETTINGS, replace(ALIGNMENT, weight=3.0))[0].log
+    log = train(base, lora, [task], SETTINGS, ALIGNMENT.model_copy(update={"weight": 3.0}))[0].log
     assert log[-1]["cosine"] > log[0]["cosine"] + 0.2
 
 
@@ -195,11 +204,12 @@ def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_stat
     assert algebra.equal(together[1].state, alone.state)
 
 
-def test_clipping_by_hand(base, lora, random_state, random_pieces) -> None:
+def test_clipping_by_hand(base, lora, random_state, random_pieces, monkeypatch) -> None:
+    monkeypatch.setattr(cohort, "EPSILON", 1.0)
     # Adam divides the gradient's scale out, so clipping shows in the second moment: compare with a tiny epsilon off.
     task = ClientTask("client_0", random_pieces(0, 6), random_state(0, lora), 1, 3)
-    free = train(base, lora, [task], replace(SETTINGS, clip_norm=0.0, epsilon=1.0))[0]
-    tight = train(base, lora, [task], replace(SETTINGS, clip_norm=0.01, epsilon=1.0))[0]
+    free = train(base, lora, [task], SETTINGS.model_copy(update={"clip_norm": 0.0}))[0]
+    tight = train(base, lora, [task], SETTINGS.model_copy(update={"clip_norm": 0.01}))[0]
     norm = free.log[0]["gradient_norm"]
     assert tight.log[0]["gradient_norm"] == pytest.approx(norm, rel=1e-6)
     # One step: moved by rate * g / (|g| + 1). With g scaled by 0.01 / norm the move is nearly that of the small g.
@@ -211,7 +221,7 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> No
     start = random_state(0, lora)
     task = ClientTask("client_042", random_pieces(0, 6), start, 1, 3)
     with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a learning rate above zero"):
-        train(base, lora, [task], replace(SETTINGS, warmup_counts_from=0))
+        train(base, lora, [task], SETTINGS.model_copy(update={"warmup_counts_from": 0}))
     with pytest.raises(UserError, match="client_042: no supervised token"):
         train(base, lora, [replace(task, pieces=[])], SETTINGS)
     poisoned = {name: torch.full_like(tensor, math.nan) for name, tensor in start.items()}
@@ -233,7 +243,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(
     from favor.lm import training
 
     task = ClientTask("client_0", random_pieces(0, 12), random_state(0, lora), 1, 3)
-    settings = replace(SETTINGS, gradient_checkpointing="off")
+    settings = SETTINGS.model_copy(update={"gradient_checkpointing": "off"})
     expected = train(base, lora, [task], settings)[0]
     run_pass, rows = training.run_pass, []
 
@@ -259,7 +269,7 @@ def test_memory_shortage_halves_the_rows_and_changes_nothing(
 
 def test_learning_from_the_first_adapter(base, random_pieces) -> None:
     # B is zero at the start: the first gradient reaches B alone, and the loss falls.
-    lora = LoraSettings(rank=3, alpha=6)
+    lora = Lora(rank=3, alpha=6, target_modules=PROJECTIONS)
     tokens = np.tile(np.arange(10, 20, dtype=np.int32), 3)
     pieces = [Piece(tokens, 5, str(number)) for number in range(12)]
     task = ClientTask("client_0", pieces, initial_state(base.model, lora, 1), 6, 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,26 @@ import torch
 from tests.lm import algebra
 from torch import nn
 
+from favor.config.models import PROJECTIONS
 from favor.lm.alignment import HeadLayout, head_dropout
 from favor.lm.batches import plan_steps
 from favor.lm.dropout import draw_mask
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.tasks import ClientTask
 from favor.lm.training import count_steps, train
 
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32, warmup_fraction=0.2)
-ALIGNMENT = AlignmentSettings(weight=0.3, ramp_fraction=0.4, hidden=16, dropout=0.0)
+SETTINGS = Optimisation(
+    supervised="response",
+    warmup_counts_from=1,
+    learning_rate=5e-3,
+    micro_batch=2,
+    accumulation=3,
+    max_length=32,
+    warmup_fraction=0.2,
+)
+ALIGNMENT = WeightedAlignment(
+    pooling="minibatch", ramp_counts="steps", weight=0.3, ramp_fraction=0.4, hidden=16, dropout=0.0
+)
 # float32 sums in another order, carried through Adam's division by a root: see the largest differences in the tests.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 
@@ -214,9 +224,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state, random_pieces) -> None:
     changed, adapter, aligned = CASES[case]
-    settings = replace(SETTINGS, **changed)
-    lora = LoraSettings(rank=3, alpha=6, dropout=adapter.get("dropout", 0.0))
-    alignment = None if aligned is None else replace(ALIGNMENT, **aligned)
+    settings = SETTINGS.model_copy(update=changed)
+    lora = Lora(rank=3, alpha=6, dropout=adapter.get("dropout", 0.0), target_modules=PROJECTIONS)
+    alignment = None if aligned is None else ALIGNMENT.model_copy(update=aligned)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=aligned is not None)
     stacked = train(base, lora, tasks, settings, alignment)
     for task, result in zip(tasks, stacked, strict=True):
@@ -257,9 +267,9 @@ def test_inner_steps_move_the_reference_point(base, model_folder, random_state, 
 
 
 def test_width_of_execution_changes_nothing(base, random_state, random_pieces) -> None:
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
+    lora = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
-    alignment = replace(ALIGNMENT, dropout=0.25)
+    alignment = ALIGNMENT.model_copy(update={"dropout": 0.25})
     reference = train(base, lora, tasks, SETTINGS, alignment)
     for options in (
         {"clients_per_stack": 1},
@@ -289,10 +299,10 @@ def test_order_of_clients_and_repetition_change_nothing(base, random_state, rand
 
 
 def test_gradient_checkpointing_changes_nothing(base, random_state, random_pieces) -> None:
-    lora = LoraSettings(rank=3, alpha=6, dropout=0.3)
+    lora = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
     plain = train(base, lora, tasks, SETTINGS, ALIGNMENT)
-    saving = train(base, lora, tasks, replace(SETTINGS, gradient_checkpointing="on"), ALIGNMENT)
+    saving = train(base, lora, tasks, SETTINGS.model_copy(update={"gradient_checkpointing": "on"}), ALIGNMENT)
     for left, right in zip(plain, saving, strict=True):
         assert_close(left.state, right.state, rtol=1e-6, atol=1e-7)
     assert not any(module.training for module in base.model.modules())

@@ -11,16 +11,19 @@ import torch
 from tests.lm import algebra
 from torch import nn
 
+from favor.config.models import PROJECTIONS
 from favor.lm import training
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import train
 from favor.lm.validation import EarlyStopping
 
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=2, max_length=32)
-ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.1)
-DROPOUT = LoraSettings(rank=3, alpha=6, dropout=0.2)
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=2, max_length=32
+)
+ALIGNMENT = WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.1)
+DROPOUT = Lora(rank=3, alpha=6, dropout=0.2, target_modules=PROJECTIONS)
 
 
 def losses(result) -> list[float]:
@@ -55,7 +58,9 @@ def oracle(model_folder, lora, state, pieces, supervised) -> float:
 def test_losses_are_those_of_transformers_and_peft(
     personal, supervised, base, model_folder, random_state, random_pieces
 ) -> None:
-    settings = replace(SETTINGS, supervised=supervised, learning_rate=5e-2)  # so that start and end differ clearly
+    settings = SETTINGS.model_copy(
+        update={"supervised": supervised, "learning_rate": 5e-2}
+    )  # so that start and end differ clearly
     start, unseen = random_state(4, DROPOUT), random_pieces(9, 7)
     task = ClientTask("client_0", random_pieces(0, 9), start, 2, 3, validation=unseen)
     if personal:  # the endpoint held, the residual trained
@@ -106,7 +111,7 @@ def test_a_mixture_is_read_as_it_is_trained(base, lora, random_state, random_pie
     gates = {"gates": np.full(5, 0.9), "validation_gates": np.full(5, 0.3)}
     (gated,) = train(base, lora, [replace(task, **gates)], SETTINGS)
     (learned,) = train(base, lora, [replace(task, weight=0.7, weight_rate=0.1)], SETTINGS)
-    wide = LoraSettings(rank=6, alpha=12, dropout=0.0)
+    wide = Lora(rank=6, alpha=12, dropout=0.0, target_modules=PROJECTIONS)
 
     def joined(state, share) -> float:
         joint = concatenate_rank(other, state, share)
@@ -123,7 +128,7 @@ def test_the_steps_that_end_a_pass(random_pieces) -> None:
     assert make_plan(task, SETTINGS).passes == {2, 5}
     assert make_plan(replace(task, epochs=1.5), SETTINGS).passes == {2, 4}
     assert make_plan(replace(task, inner_steps=2), SETTINGS).passes == {5, 11}
-    assert make_plan(task, replace(SETTINGS, steps_per_epoch=4)).passes == {3, 7}
+    assert make_plan(task, SETTINGS.model_copy(update={"steps_per_epoch": 4})).passes == {3, 7}
 
 
 def test_the_pass_that_is_kept() -> None:

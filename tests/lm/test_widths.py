@@ -19,11 +19,12 @@ import pytest
 import torch
 from tests.lm import algebra
 
+from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import cohort, training
 from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.room import Room, clients_held, clients_in
-from favor.lm.settings import AlignmentSettings, LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
@@ -32,8 +33,10 @@ from favor.running.devices.gpu_memory import attempt
 from favor.running.devices.leases import SHARE, WIDTHS
 from favor.running.jobs.progress import Progress
 
-LORA = LoraSettings(rank=3, alpha=6, dropout=0.3)
-SETTINGS = TrainingSettings(
+LORA = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
+SETTINGS = Optimisation(
+    supervised="response",
+    warmup_counts_from=1,
     learning_rate=5e-3,
     micro_batch=4,
     accumulation=2,
@@ -41,7 +44,9 @@ SETTINGS = TrainingSettings(
     group_by_length=False,
     gradient_checkpointing="off",
 )
-ALIGNMENT = AlignmentSettings(hidden=16, dropout=0.25, ramp_fraction=0.3)
+ALIGNMENT = WeightedAlignment(
+    pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.25, ramp_fraction=0.3
+)
 # Float32 sums in another order, carried through Adam's division by a root.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 
@@ -101,7 +106,7 @@ def assert_same(left, right) -> None:
 @pytest.mark.parametrize("pooling", ["minibatch", "example", None])
 @pytest.mark.parametrize("limit", [4, 3, 1])
 def test_training_completes_with_the_same_effective_batch(base, random_state, random_pieces, limit, pooling) -> None:
-    alignment = None if pooling is None else replace(ALIGNMENT, pooling=pooling, minimum_tokens=3)
+    alignment = None if pooling is None else ALIGNMENT.model_copy(update={"pooling": pooling, "minimum_tokens": 3})
     clients = tasks(random_state, random_pieces, **({} if pooling else {"target": None}))
     expected = train(base, LORA, clients, SETTINGS, alignment)
     widths, progress = Widths(), Progress("stage", count_steps(clients, SETTINGS))
@@ -123,7 +128,7 @@ def test_training_completes_with_the_same_effective_batch(base, random_state, ra
 def test_a_failed_pass_leaves_nothing_behind(base, random_state, random_pieces) -> None:
     """The third pass of a step fails: its step is done again from cleared gradients, with the very same masks."""
     clients = tasks(random_state, random_pieces, clients=1, pieces=random_pieces(9, 40, 16))
-    settings = replace(SETTINGS, accumulation=4)
+    settings = SETTINGS.model_copy(update={"accumulation": 4})
     with memory_for(base, 4, every=3) as seen:
         widths = Widths()
         result = train(base, LORA, clients, settings, ALIGNMENT, max_rows_per_forward=8, widths=widths)
@@ -283,7 +288,7 @@ def test_layers_of_small_passes_are_computed_twice_before_these_shrink(
     monkeypatch.setattr(training, "run_pass", watched)
     widths = Widths()
     with memory_for(base, 4) as seen:
-        settings = replace(SETTINGS, gradient_checkpointing="auto")
+        settings = SETTINGS.model_copy(update={"gradient_checkpointing": "auto"})
         assert_same(train(base, LORA, clients, settings, ALIGNMENT, widths=widths), expected)
     assert seen[:4] == [8, 8, 8, 4]
     assert recomputed[:4] == [0, 1, 2, 2]
@@ -293,9 +298,13 @@ def test_layers_of_small_passes_are_computed_twice_before_these_shrink(
 @pytest.mark.parametrize(("checkpointing", "max_rows"), [("auto", None), ("auto", 32), ("off", None)])
 def test_what_gives_way_to_a_shortage_of_memory(random_pieces, checkpointing, max_rows) -> None:
     """Passes to 2,048 tokens or a micro-batch, every second layer, every layer in full passes, then passes again."""
-    settings = replace(SETTINGS, max_length=1024, accumulation=16, gradient_checkpointing=checkpointing)
+    settings = SETTINGS.model_copy(
+        update={"max_length": 1024, "accumulation": 16, "gradient_checkpointing": checkpointing}
+    )
     plans = [
-        make_plan(ClientTask(name, random_pieces(0, 64, 500), {}, 1, 1), replace(settings, steps_per_epoch=1))
+        make_plan(
+            ClientTask(name, random_pieces(0, 64, 500), {}, 1, 1), settings.model_copy(update={"steps_per_epoch": 1})
+        )
         for name in "ab"
     ]
     room = Room(torch.device("cuda"), settings, max_rows, Widths())

@@ -13,12 +13,13 @@ import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.config.models import PROJECTIONS
 from favor.config.protocol import SWITCHES
 from favor.federation.server import delta
 from favor.federation.stages import as_arrays
 from favor.lm.batches import cut_pieces, plan_steps
 from favor.lm.lora import initial_state
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 
@@ -31,7 +32,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
 
-    lora = LoraSettings(rank=4, alpha=8, dropout=0.0)
+    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     start = initial_state(base.model, lora, 3)
     generator = np.random.default_rng(8)
     texts = [generator.integers(5, 200, size=length).tolist() for length in (40, 9, 24, 17, 30, 12, 21, 8, 26, 15, 19)]
@@ -41,7 +42,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         for piece in cut_pieces(tokens, str(number), 4, LONGEST, RELEASED["training.pieces"])
     ]
     assert [len(piece) for piece in pieces] == [min(len(tokens), LONGEST) for tokens in texts]
-    settings = TrainingSettings(
+    settings = Optimisation(
         learning_rate=RATE,
         micro_batch=MICRO,
         accumulation=ACCUMULATION,

@@ -68,6 +68,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     plain = planner.training.shared_settings(job)
     # What the audited track itself reads is what it was without an audit, so it stays as it is.
     assert plain == bare.training.shared_settings(job)
+    assert plain.pop("canaries") is None
     secrets = settings.pop("canaries")
     assert {**plain, "keep_endpoints": []} == {**settings, "keep_endpoints": []}
     assert set(secrets) == set(planner.training.shared_clients(planted))

@@ -7,9 +7,9 @@ import pytest
 from tests.experiments import experiment
 
 from favor.federation.method import load_method
-from favor.federation.record import run_check
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
+from favor.plan.record import run_check
 from favor.tables.build import SEEDS, build_table
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec

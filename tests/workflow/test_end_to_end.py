@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from favor.analysis.variances import measure
+from favor.config.models import PROJECTIONS
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER
 from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
@@ -170,13 +171,13 @@ def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folde
     from transformers import AutoModelForCausalLM
 
     from favor.lm.base import load_base
-    from favor.lm.settings import LoraSettings
+    from favor.lm.settings import Lora
     from favor.lm.stack import Component, LoraStack
 
     folder = run.folder / "results/models/micro/base"
     plan = settings_of(run)["methods"][method]["plan"]
     mixture = plan["personal"]["mixture"]
-    lora = LoraSettings(rank=2, alpha=4)
+    lora = Lora(rank=2, alpha=4, target_modules=PROJECTIONS)
     packs = [str(path) for path in sorted((seed_folder / method).glob("clients/*/batch*.safetensors"))]
     how = Inference("personal", mixture=mixture and Mixture(**mixture))
     adapters = client_adapters(packs, ["client_001", "client_002"], how)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from favor.federation.inference import client_adapters, exported
-from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.foundation.errors import UserError
 from favor.lm.lora import export_peft
+from favor.lm.settings import Lora
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
@@ -21,5 +21,5 @@ with job(snakemake) as cfg:
             raise UserError(
                 f"{snakemake.wildcards.method}: it generates with the base alone; there is nothing to export"
             )
-        state, settings = exported(adapter, lora_settings(cfg))
+        state, settings = exported(adapter, Lora.model_validate(cfg["lora"]))
         export_peft(state, settings, cfg["base"], Path(snakemake.output.folder) / client)

@@ -8,19 +8,19 @@ from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
 from favor.federation.continuing import adapted_requests, answers
 from favor.federation.inference import client_adapters, foreign_adapters
-from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.peft_import import check_shapes
+from favor.lm.settings import Lora
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
 with job(snakemake) as cfg:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
-    settings, lora = cfg["generation"], lora_settings(cfg)
+    settings, lora = cfg["generation"], Lora.model_validate(cfg["lora"])
     how, clients = Inference.of(cfg), sorted(set(prompts["client"]))
     if how.inference == "adapters":
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)

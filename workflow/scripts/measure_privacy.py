@@ -11,12 +11,12 @@ from favor.corpora.copies import copied_documents
 from favor.corpora.held_out import held_out_texts
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.inference import client_adapters, exported
-from favor.federation.local import lora_settings
 from favor.federation.method import Inference, SharedStage
 from favor.federation.packs import read_packs
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
+from favor.lm.settings import Lora
 from favor.running.jobs.job import job
 from favor.studies.privacy.losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
 from favor.studies.privacy.tables import (
@@ -38,7 +38,7 @@ def rounds_of(files, part="delta"):
 
 with job(snakemake) as cfg:
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
-    stage, lora = SharedStage.of(cfg["stage"]), lora_settings(cfg)
+    stage, lora = SharedStage.of(cfg["stage"]), Lora.model_validate(cfg["lora"])
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     corpus = (read_parquet(snakemake.input.splits, SPLITS), read_parquet(snakemake.input.roster, ROSTER))
     authors = [*cfg["clients"], *cfg["absent"]]

@@ -6,20 +6,20 @@ from pathlib import Path
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
-from favor.lm.pretrain import PretrainSettings, pretrain
+from favor.lm.pretrain import pretrain
+from favor.lm.settings import ModelTraining
 from favor.running.jobs.job import job
 from favor.running.jobs.losses import write_losses
 from favor.running.jobs.progress import Progress
 
-with job(snakemake) as cfg:
+with job(snakemake, ModelTraining) as settings:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
     batches = stream_documents(Path(snakemake.input.documents), ("author", "text"))
     texts = [text for batch in batches for text in batch.loc[batch["author"].isin(background), "text"]]
-    settings = {key: value for key, value in cfg.items() if key not in ("seed", "vocabulary_size")}
     folder = Path(snakemake.output.weights).parent
-    progress = Progress("pretraining", cfg["tokens"], "tokens")
+    progress = Progress("pretraining", settings.tokens, "tokens")
     tokenizer = Path(snakemake.input.tokenizer).parent
-    report = pretrain(texts, tokenizer, PretrainSettings(**settings), cfg["seed"], folder, progress)
+    report = pretrain(texts, tokenizer, settings, settings.seed, folder, progress)
     progress.close()
     write_losses(report.losses, report.tokens // report.steps, snakemake.log.losses)
     print(f"{report.parameters:,} parameters, held-out loss {report.held_out_loss:.3f} nats per token", file=sys.stderr)

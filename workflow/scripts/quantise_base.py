@@ -6,8 +6,9 @@ lease(snakemake)  # before torch is imported
 
 from pathlib import Path
 
-from favor.lm.base import load_base, save_base
+from favor.lm.base import open_base, save_base
+from favor.lm.settings import LoadedModel
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    save_base(load_base(**cfg), Path(snakemake.output.weights).parent)
+with job(snakemake, LoadedModel) as settings:
+    save_base(open_base(settings), Path(snakemake.output.weights).parent)

@@ -9,10 +9,10 @@ from pathlib import Path
 from favor.corpora.neutral import neutral_passages
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, PROMPTS
 from favor.federation.likelihoods import read_base, texts_to_read
-from favor.federation.local import lora_settings
 from favor.federation.tables import READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
+from favor.lm.settings import Lora
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
@@ -25,7 +25,7 @@ with job(snakemake) as cfg:
     neutral = []
     if cfg["neutral"]:
         neutral = neutral_passages(Path(snakemake.input.neutral[0]) if snakemake.input.neutral else None)
-    lora = lora_settings(cfg)
+    lora = Lora.model_validate(cfg["lora"])
     base = load_base(**cfg["model"], lora=lora, context_needed=cfg["prefix_tokens"] + cfg["maximum_tokens"])
     texts = texts_to_read(base.tokenizer, read_parquet(snakemake.input.texts, CLIENT_TEXTS), left_out, neutral, cfg)
     write_parquet(read_base(base, lora, texts), snakemake.output.texts, READ_TEXTS)

@@ -6,16 +6,16 @@ lease(snakemake)  # before torch is imported
 
 from favor.federation.inference import client_adapters, foreign_adapters
 from favor.federation.likelihoods import read_adapters
-from favor.federation.local import lora_settings
 from favor.federation.method import Inference
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.peft_import import check_shapes
+from favor.lm.settings import Lora
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
-    how, lora, clients = Inference.of(cfg), lora_settings(cfg), cfg["clients"]
+    how, lora, clients = Inference.of(cfg), Lora.model_validate(cfg["lora"]), cfg["clients"]
     foreign = how.inference == "adapters"
     if foreign:
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)

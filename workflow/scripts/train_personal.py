@@ -7,26 +7,27 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
-from favor.federation.local import lora_settings, run_stage, training_log
+from favor.federation.local import run_stage, training_log
 from favor.federation.method import POOLED, PersonalStage
 from favor.federation.packs import Place, places_of, read_packs, write_pack
+from favor.federation.settings import PersonalTraining
 from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.lm.lora import from_arrays
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, PersonalTraining) as settings:
     seed, phase = int(snakemake.wildcards.seed), snakemake.wildcards.phase
-    stage, rounds = PersonalStage.of(cfg["stage"]), cfg["rounds"]
+    stage, rounds = PersonalStage.of(settings.stage), settings.rounds
     names = list(rounds)
     if names == [POOLED]:  # the centralised reference: everybody's texts, handed over
         texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
-        texts = texts[~texts["client"].isin(cfg["withdrawn"])]
+        texts = texts[~texts["client"].isin(settings.withdrawn)]
     else:
         texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
@@ -47,17 +48,17 @@ with job(snakemake) as cfg:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
 
-    base = load_base(**cfg["model"], lora=lora_settings(cfg))
-    clients = personal_clients(rounds, starts, stage, anchor, targets, cfg["participations"], weights)
+    base = open_base(settings.model, settings.lora)
+    clients = personal_clients(rounds, starts, stage, anchor, targets, settings.participations, weights)
     results = run_stage(
-        base, clients, texts, stage, cfg, "personal", seed, f"{snakemake.wildcards.method}, seed {seed}, {phase}"
+        base, clients, texts, stage, settings, "personal", seed, f"{snakemake.wildcards.method}, seed {seed}, {phase}"
     )
 
     pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
     if stage.mixture is not None and stage.mixture.kind == "similarity":
-        shared, lora = from_arrays(anchor), lora_settings(cfg)
+        shared, lora = from_arrays(anchor), settings.lora
         for name in names:
-            gate = ClientGate(base, lora, shared, texts, name, stage.mixture, cfg, seed)
+            gate = ClientGate(base, lora, shared, texts, name, stage.mixture, settings, seed)
             pack[name] |= {"gate": gate.kept()}
     # What another file holds is named, not stored again.
     elsewhere = {name: {} for name in names}
@@ -70,7 +71,7 @@ with job(snakemake) as cfg:
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     # Clients that take part again start there from what they have now; it is then replaced.
     for path, own in ((snakemake.output.pack, False), (snakemake.output.passing, True)):
-        chosen = [name for name in names if (name in cfg["again"]) == own]
+        chosen = [name for name in names if (name in settings.again) == own]
         parts = [{name: found[name] for name in chosen} for found in (pack, elsewhere)]
         write_pack(path, parts[0], header, parts[1])
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, TRAINING_LOG)

@@ -7,26 +7,27 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.canaries import planted
-from favor.federation.local import lora_settings, run_stage, training_log
+from favor.federation.local import run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
+from favor.federation.settings import SharedTraining
 from favor.federation.stages import ended, shared_clients, upload
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, SharedTraining) as settings:
     seed, round_number = int(snakemake.wildcards.seed), int(snakemake.wildcards.round)
-    stage = SharedStage.of(cfg["stage"])
+    stage = SharedStage.of(settings.stage)
     schedule = read_parquet(snakemake.input.schedule, SCHEDULE)
     cohort = list(schedule.loc[schedule["round"] == round_number, "client"])
-    drawn = batches(cohort, cfg["clients_per_job"])[int(snakemake.wildcards.batch)]
-    names = [name for name in drawn if name not in cfg["withdrawn"]]
+    drawn = batches(cohort, settings.clients_per_job)[int(snakemake.wildcards.batch)]
+    names = [name for name in drawn if name not in settings.withdrawn]
     texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
     shared, about = read_safetensors(snakemake.input.adapter)
     first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else None
@@ -37,14 +38,14 @@ with job(snakemake) as cfg:
     if snakemake.input.style:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
         targets = style_targets(vectors, texts, names)
-    if "canaries" in cfg:
-        texts = planted(texts, cfg["canaries"], seed)
+    if settings.canaries is not None:
+        texts = planted(texts, settings.canaries, seed)
 
-    base = load_base(**cfg["model"], lora=lora_settings(cfg))
+    base = open_base(settings.model, settings.lora)
     begin = {"first": first, "members": int(about.get("members", 0)), "gates": gates}
-    clients = shared_clients(names, round_number, shared, stage, previous, targets, cfg["participations"], **begin)
+    clients = shared_clients(names, round_number, shared, stage, previous, targets, settings.participations, **begin)
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
-    results = run_stage(base, clients, texts, stage, cfg, "shared", seed, what)
+    results = run_stage(base, clients, texts, stage, settings, "shared", seed, what)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     uploads = {result.name: {stage.content: upload(result, shared, stage)} for result in results}
@@ -53,7 +54,7 @@ with job(snakemake) as cfg:
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
         allocation = read_parquet(snakemake.input.allocation, ALLOCATION).set_index("client")["allocated_words"]
         weights = {f"words of {name}": str(int(allocation[name])) for name in names}
-    kept = {result.name: ended(result) for result in results if result.name in cfg["keep_endpoints"]}
+    kept = {result.name: ended(result) for result in results if result.name in settings.keep_endpoints}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})
     write_pack(snakemake.output.endpoints, kept, {"kind": "shared endpoints", **header})
     write_parquet(training_log(results, clients, "shared"), snakemake.output.training_log, TRAINING_LOG)

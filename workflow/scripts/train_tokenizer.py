@@ -5,14 +5,15 @@ from pathlib import Path
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
+from favor.lm.settings import Vocabulary
 from favor.lm.tokenizer import train_tokenizer
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Vocabulary) as settings:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
     texts = (
         text
         for batch in stream_documents(Path(snakemake.input.documents), ("author", "text"))
         for text in batch.loc[batch["author"].isin(background), "text"]
     )
-    train_tokenizer(texts, cfg["vocabulary_size"], Path(snakemake.output.tokenizer).parent)
+    train_tokenizer(texts, settings.vocabulary_size, Path(snakemake.output.tokenizer).parent)

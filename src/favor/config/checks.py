@@ -18,14 +18,15 @@ from favor.config.encoders import check_assistant, check_encoder
 from favor.config.evaluation import BertScore, Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
-from favor.config.models import LanguageModel
+from favor.config.models import PROJECTIONS, check_generation, check_model
 from favor.config.protocol import apply_protocol
 from favor.config.study_checks import check_leaving, check_outputs_of
-from favor.config.training import PROJECTIONS, Federation
 from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
+from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
+from favor.lm.settings import LanguageModel
 from favor.settings.section import DISTINCT, Seed, check_known, fill, refuse
 
 MINILM_LAYERS = 6
@@ -45,7 +46,7 @@ def complete_and_check(config: Configuration) -> None:
     _check_reserved(config)
     _complete_corpora(config)
     for name, model in config.base_models.items():
-        model.check(f"base_models.{name}")
+        check_model(model, f"base_models.{name}")
         _check_pretraining(f"base_models.{name}.pretrain", model, config)
     for name, encoder in config.encoders.items():
         _check_encoder(f"encoders.{name}", encoder, config)
@@ -193,7 +194,7 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
         fill(experiment, clients=clients - experiment.skip_clients)
     apply_protocol(experiment)
     if experiment.lora.target_modules is None and config.base_models[experiment.base_model].pretrain is not None:
-        fill(experiment.lora, target_modules=list(PROJECTIONS))
+        fill(experiment.lora, target_modules=PROJECTIONS)
     federation = experiment.federation
     per_job = MOST_CLIENTS_PER_JOB if federation.clients_per_job is None else federation.clients_per_job
     fill(federation, clients_per_job=min(per_job, experiment.clients))
@@ -255,7 +256,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if model.pretrain is not None:
         experiment.check_projections(where)
     experiment.check_lengths(where)
-    experiment.generation.check(f"{where}.generation")
+    check_generation(experiment.generation, f"{where}.generation")
     _check_minimum_words(f"{where}.generation", experiment, config.corpora[experiment.corpus].words)
     experiment.check_rows(where, METHODS.names())
     if experiment.studies.judges is not None:

@@ -8,10 +8,10 @@ from pydantic import BeforeValidator
 
 from favor.config.cluster import Cluster, Threads
 from favor.config.experiments import Experiment
-from favor.config.models import LanguageModel
 from favor.config.sweeps import Sweep
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, Encoder
+from favor.lm.settings import LanguageModel
 from favor.settings.section import Day, Filled, Licence, Name, Section, key, required, section
 
 

@@ -9,12 +9,14 @@ from pydantic import BeforeValidator, ValidationError
 
 from favor.config.evaluation import Evaluation, Prompting
 from favor.config.messages import message
+from favor.config.models import PROJECTIONS, check_generation
 from favor.config.studies import Studies
-from favor.config.training import PROJECTIONS, Alignment, Federation, Generation, Lora, Training
 from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
+from favor.federation.settings import Federation
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method
+from favor.lm.settings import Alignment, Generation, Lora, Training
 from favor.settings.section import (
     DISTINCT,
     OR_NULL,
@@ -132,7 +134,8 @@ class Experiment(Withdrawals, Clients, Section):
                     refuse(f"{where}.methods.{row}.{name}", f"expected text, found {overrides[name]!r}")
                 if not is_shown(overrides.get(name, "")):
                     refuse(f"{where}.methods.{row}.{name}", "holds a character that cannot be seen; type it again")
-            self.row_generation(row, f"{where}.methods.{row}.generation").check(f"{where}.methods.{row}.generation")
+            own = f"{where}.methods.{row}.generation"
+            check_generation(self.row_generation(row, own), own)
             check_known(row_method(row, overrides), methods, f"{where}.methods.{row}")
 
     def row_generation(self, row: str, where: str = "generation") -> Generation:

@@ -336,11 +336,16 @@ class TextAllocation(WordKind, Clients):
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
 
 
-class PromptLengths(Section):
+class PrefixLength(Section):
+    """How long a prompt is."""
+
+    prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
+
+
+class PromptLengths(PrefixLength):
     """How held-out posts are cut in two."""
 
     per_client: int = key(4, "Prompts per client and seed.", ge=1)
-    prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
     minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
 
 

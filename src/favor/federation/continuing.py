@@ -13,14 +13,14 @@ from favor.federation.inference import ClientAdapter, distinct, prompt_gates, re
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.sampling import Sampling
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.widths import Widths
 from favor.running.jobs.progress import Progress
 
 
 def answers(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     run: pd.DataFrame,
     asked: Sequence[GenerationRequest],
     settings: Mapping[str, Any],
@@ -52,7 +52,7 @@ def answers(
 
 def adapted_requests(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     prompts: pd.DataFrame,
     adapters: Mapping[str, ClientAdapter | None],
 ) -> tuple[list[GenerationRequest], list[float | None]]:

@@ -7,15 +7,15 @@ sees of a text; "text" at its end (the released code).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.federation.method import Mixture
+from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
@@ -23,7 +23,7 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.generation import last_token_states
 from favor.lm.lora import LoraState
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.tokenizer import TextTokenizer, encode_in_two
 
 
@@ -50,17 +50,17 @@ def gate_values(states: np.ndarray, references: np.ndarray, coefficient: float) 
 class ClientGate:
     """The gate of one client: its texts (table ``client_texts``) under the global adapter ``shared``.
 
-    ``cfg`` holds prefix_tokens and the training section. Which texts are references is drawn once per seed and client
+    ``settings``: lengths of a prefix and of a piece. Which texts are references is drawn once per seed and client
     (stream "gate references").
     """
 
     base: BaseModel
-    lora: LoraSettings
+    lora: Lora
     shared: LoraState
     texts: pd.DataFrame
     client: str
     mixture: Mixture
-    cfg: Mapping[str, Any]
+    settings: StagePieces
     seed: int
 
     @cached_property
@@ -103,8 +103,8 @@ class ClientGate:
 
     def _states(self, texts: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray]:
         opening = self.base.opening
-        longest = self.cfg["training"]["max_length"] - len(opening)
-        length = self.cfg["prefix_tokens"] if self.mixture.states == "prefix" else longest
+        longest = self.settings.training.max_length - len(opening)
+        length = self.settings.prefix_tokens if self.mixture.states == "prefix" else longest
         encoded = [
             (str(document), self.base.tokenizer.encode(language_model_text(prompt, text))[:length])
             for document, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True)

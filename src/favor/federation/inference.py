@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.peft_import import import_peft
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.states import concatenate_rank
 
 
@@ -106,9 +105,7 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
 
 
-def foreign_adapters(
-    files: Iterable[str], clients: Sequence[str]
-) -> tuple[dict[str, ClientAdapter | None], LoraSettings]:
+def foreign_adapters(files: Iterable[str], clients: Sequence[str]) -> tuple[dict[str, ClientAdapter | None], Lora]:
     """Return the adapter of every client from folders in PEFT's format that bear their names, and their settings.
 
     ``files``: those in the folders. Raises ``UserError`` for a client without a folder and a folder without a client.
@@ -124,7 +121,7 @@ def foreign_adapters(
 
 def prompt_gates(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     prompts: Sequence[tuple[str, str, Sequence[int]]],
     adapters: Mapping[str, ClientAdapter | None],
 ) -> dict[str, float]:
@@ -181,7 +178,7 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
     return [asked[place] for place in kept], [number[first[key]] for key in keys]
 
 
-def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, LoraSettings]:
+def exported(adapter: ClientAdapter, lora: Lora) -> tuple[LoraState, Lora]:
     """Return one plain adapter that computes the same, and its settings: a gated pair has twice the rank and alpha.
 
     A gate per token is not a plain adapter; the planner refuses its export.
@@ -191,4 +188,4 @@ def exported(adapter: ClientAdapter, lora: LoraSettings) -> tuple[LoraState, Lor
     if adapter.token_gate is not None:
         raise ValueError("a gate per token cannot be exported as one adapter")
     joined = concatenate_rank(adapter.companion, adapter.state, adapter.gate)
-    return joined, dataclasses.replace(lora, rank=2 * lora.rank, alpha=2 * lora.alpha)
+    return joined, lora.model_copy(update={"rank": 2 * lora.rank, "alpha": 2 * lora.alpha})

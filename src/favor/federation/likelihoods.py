@@ -23,7 +23,7 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.generation import GenerationRequest
 from favor.lm.likelihood import Question, log_likelihoods
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.tokenizer import TextTokenizer, offsets
 from favor.running.jobs.progress import Progress
 
@@ -100,7 +100,7 @@ def content_characters(text: str) -> np.ndarray:
     return found
 
 
-def read_base(base: BaseModel, lora: LoraSettings, texts: pd.DataFrame) -> pd.DataFrame:
+def read_base(base: BaseModel, lora: Lora, texts: pd.DataFrame) -> pd.DataFrame:
     """Return the table ``read_texts`` with the log-likelihoods under the base model."""
     questions = [Question(None, piece) for piece in _pieces(base, texts)]
     progress = Progress("base, held-out texts", len(questions), "texts")
@@ -111,7 +111,7 @@ def read_base(base: BaseModel, lora: LoraSettings, texts: pd.DataFrame) -> pd.Da
 
 
 def read_adapters(
-    base: BaseModel, lora: LoraSettings, texts: pd.DataFrame, adapters: Mapping[str, ClientAdapter | None], title: str
+    base: BaseModel, lora: Lora, texts: pd.DataFrame, adapters: Mapping[str, ClientAdapter | None], title: str
 ) -> pd.DataFrame:
     """Return the table ``likelihood`` of one run, without its seed and method: every adapter reads every text.
 

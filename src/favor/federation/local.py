@@ -7,8 +7,7 @@ a job are handed to the engine together, which trains them stacked over one froz
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,35 +15,35 @@ import torch
 
 from favor.federation.gates import ClientGate, language_model_tokens
 from favor.federation.method import POOLED, PersonalStage, SharedStage
+from favor.federation.settings import StagePieces, StageTraining
 from favor.federation.stages import StageClient, State
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
-from favor.lm.lora import LoraSettings
-from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.settings import WeightedAlignment
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress
 
 
-def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any]) -> list[Piece]:
+def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces) -> list[Piece]:
     """Cut the texts a client trains on into training pieces.
 
-    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them; ``cfg`` holds prefix_tokens
-    and the training section. Raises ``UserError`` where a client has nothing to train on.
+    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them.
+    Raises ``UserError`` where a client has nothing to train on.
     """
     own = texts[texts["allocated_words"] > 0]
     if client != POOLED:
         own = own[own["client"] == client]
-    prefix_tokens, max_length, opening = cfg["prefix_tokens"], cfg["training"]["max_length"], base.opening
+    prefix_tokens, max_length, opening = settings.prefix_tokens, settings.training.max_length, base.opening
     if prefix_tokens + len(opening) >= max_length:
         raise UserError(
             f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
             f"model's texts begin with ({len(opening)}); raise it"
         )
-    pieces = _cut(base, own, "training_text", cfg)
+    pieces = _cut(base, own, "training_text", settings)
     if not pieces:
         raise UserError(
             f"{client}: no text to train on; raise its allocation, or training.max_length where writing prompts fill "
@@ -54,14 +53,14 @@ def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mappin
 
 
 def validation_pieces(
-    base: BaseModel, texts: pd.DataFrame, client: str, cfg: Mapping[str, Any], seed: int
+    base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces, seed: int
 ) -> list[Piece]:
     """Cut validation texts of a client, whole and as its training texts are, into pieces; none without ``validation``.
 
     At most ``texts_per_client`` are read, drawn by (``seed``, client) whatever the method or stage; of the client
     "pooled" so many of every client. A client that has none is named on stderr.
     """
-    section = cfg["training"]["validation"]
+    section = settings.training.validation
     if section is None:
         return []
     held_out = texts[texts["split"] == "validation"]
@@ -70,17 +69,17 @@ def validation_pieces(
     chosen = [held_out.iloc[:0]]
     for name, own in held_out.sort_values("document_id").groupby("client"):
         order = numpy_generator(seed, "validation texts", str(name)).permutation(len(own))
-        chosen.append(own.iloc[sorted(order[: section["texts_per_client"]].tolist())])
-    pieces = _cut(base, pd.concat(chosen), "text", cfg)
+        chosen.append(own.iloc[sorted(order[: section.texts_per_client].tolist())])
+    pieces = _cut(base, pd.concat(chosen), "text", settings)
     if not pieces:
         print(f"{client}: no validation text that can be read; its log has no validation loss", file=sys.stderr)
     return pieces
 
 
-def _cut(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping[str, Any]) -> list[Piece]:
+def _cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
     """Cut the texts in ``column``, each after its writing prompt, into pieces, in the order of client and document."""
-    prefix_tokens, max_length, cut = cfg["prefix_tokens"], cfg["training"]["max_length"], cfg["training"]["pieces"]
-    every = cfg["training"]["supervised"] == "all"
+    prefix_tokens, max_length, cut = settings.prefix_tokens, settings.training.max_length, settings.training.pieces
+    every = settings.training.supervised == "all"
     texts = texts.sort_values(["client", "document_id"])
     pieces: list[Piece] = []
     for document_id, prompt, text in zip(texts["document_id"], texts["prompt"], texts[column], strict=True):
@@ -100,14 +99,14 @@ def run_stage(
     clients: Sequence[StageClient],
     texts: pd.DataFrame,
     stage: SharedStage | PersonalStage,
-    cfg: Mapping[str, Any],
+    settings: StageTraining,
     name: str,
     seed: int,
     label: str = "",
 ) -> list[ClientResult]:
     """Train ``clients`` with the language model and return their results in the same order.
 
-    ``cfg`` holds the training configuration of the rule, ``name`` is "shared" or "personal", ``label`` what progress
+    ``name`` is "shared" or "personal", ``label`` what progress
     lines call the stage. Every random stream is named by (seed, name, round, client): neither the method nor the
     packing of clients into jobs changes a draw.
     """
@@ -122,20 +121,20 @@ def run_stage(
 
     mixture = stage.mixture
     outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
-    trained, validation = None, cfg["training"]["validation"]
-    patience = validation["patience"] if validation is not None and isinstance(stage, PersonalStage) else None
+    trained, validation = None, settings.training.validation
+    patience = validation.patience if validation is not None and isinstance(stage, PersonalStage) else None
     if isinstance(stage, SharedStage) and not stage.trains.whole:
         trained = frozenset(stage.trains.of(clients[0].start))
     for client in clients:
         start = tensors(client.start)
         anchor = tensors(client.anchor) if client.anchor is not None else None
-        pieces = client_pieces(base, texts, client.name, cfg)
-        unseen = validation_pieces(base, texts, client.name, cfg, seed)
+        pieces = client_pieces(base, texts, client.name, settings)
+        unseen = validation_pieces(base, texts, client.name, settings, seed)
         mixed, gates, unseen_gates = None, None, None
         if mixture is not None and mixture.training == "dynamic" and anchor is not None:
             mixed = anchor
             if mixture.kind == "similarity":
-                gate = ClientGate(base, lora_settings(cfg), mixed, texts, client.name, mixture, cfg, seed)
+                gate = ClientGate(base, settings.lora, mixed, texts, client.name, mixture, settings, seed)
                 gates = gate.of_pieces(pieces)
                 unseen_gates = gate.of_pieces(unseen) if unseen else None
         tasks.append(
@@ -162,34 +161,35 @@ def run_stage(
                 patience=patience,
             )
         )
-    alignment = None
-    if objective.alignment:
-        alignment = AlignmentSettings(weight=objective.alignment, **cfg["alignment"])
-    settings = training_settings(cfg, bool(objective.alignment))
+    alignment, training = None, settings.training
+    if settings.alignment is not None:
+        alignment = WeightedAlignment.model_validate({**dict(settings.alignment), "weight": objective.alignment})
+        # Sorting pieces by length within a step would decide which of them share a pooled style state.
+        training = training.model_copy(update={"group_by_length": False})
     who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
-    progress = Progress(f"{label or name}, {who}", count_steps(tasks, settings), "steps")
-    rows = cfg["training"]["rows_per_forward"]
+    progress = Progress(f"{label or name}, {who}", count_steps(tasks, training), "steps")
+    rows = training.rows_per_forward
     memory = WidthMemory(
         base,
         {
             "stage": name,
             "clients": len(tasks),
             "parts": {"aligned": alignment is not None, "residual": residual, "mixed": mixture is not None},
-            "lora": cfg["lora"],
-            **{key: cfg["training"][key] for key in ("micro_batch", "max_length", "gradient_checkpointing")},
+            "lora": settings.lora.model_dump(mode="json"),
+            **training.model_dump(include={"micro_batch", "max_length", "gradient_checkpointing"}),
             "rows": rows,
         },
     )
     widths = memory.recall()
     results = train(
         base,
-        lora_settings(cfg),
+        settings.lora,
         tasks,
-        settings,
+        training,
         alignment,
         progress,
         max_rows_per_forward=rows,
-        clients_per_stack=1 if cfg["engine"] == "sequential" else None,
+        clients_per_stack=1 if settings.engine == "sequential" else None,
         widths=widths,
     )
     memory.remember(widths)
@@ -201,24 +201,6 @@ def run_stage(
                 f"{result.name}: the alignment loss had no effect, because the stage has only one step", file=sys.stderr
             )
     return results
-
-
-def lora_settings(cfg: Mapping[str, Any]) -> LoraSettings:
-    """Return the adapter settings of a rule's configuration."""
-    return LoraSettings.of(cfg["lora"])
-
-
-def training_settings(cfg: Mapping[str, Any], aligned: bool) -> TrainingSettings:
-    """Return the training settings of a rule's configuration.
-
-    Pieces are sorted by length within a step only where that changes no result: with alignment (``aligned``) it would
-    decide which pieces share a pooled style state.
-    """
-    own = {"rows_per_forward", "group_by_length", "pieces", "validation"}
-    return TrainingSettings(
-        **{key: value for key, value in cfg["training"].items() if key not in own},
-        group_by_length=cfg["training"]["group_by_length"] and not aligned,
-    )
 
 
 def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient], name: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from favor.lm.randomness import torch_generator
-from favor.lm.settings import AlignmentSettings
+from favor.lm.settings import WeightedAlignment
 
 
 class HeadLayout:
@@ -20,7 +20,7 @@ class HeadLayout:
     Eq. projected_style, with the same closing LayerNorm as the style encoder.
     """
 
-    def __init__(self, hidden_size: int, settings: AlignmentSettings, style_size: int) -> None:
+    def __init__(self, hidden_size: int, settings: WeightedAlignment, style_size: int) -> None:
         self.shapes: dict[str, tuple[int, ...]] = {
             "first.weight": (settings.hidden, hidden_size),
             "first.bias": (settings.hidden,),
@@ -79,14 +79,14 @@ def project(head: dict[str, torch.Tensor], pooled: torch.Tensor, mask: torch.Ten
     return nn.functional.normalize(out, dim=-1)
 
 
-def head_dropout(stage_seed: int, counter: int, rows: int, settings: AlignmentSettings) -> torch.Tensor:
+def head_dropout(stage_seed: int, counter: int, rows: int, settings: WeightedAlignment) -> torch.Tensor:
     """Return the head's dropout mask [rows, hidden] for one micro-batch of a client's stage."""
     generator = torch_generator(stage_seed, "projection dropout", counter)
     keep = 1.0 - settings.dropout
     return (torch.rand(rows, settings.hidden, generator=generator) < keep).float().div_(keep)
 
 
-def pooling_scales(supervised: Sequence[int], settings: AlignmentSettings) -> tuple[np.ndarray, np.ndarray]:
+def pooling_scales(supervised: Sequence[int], settings: WeightedAlignment) -> tuple[np.ndarray, np.ndarray]:
     """Return for one micro-batch (1 / positions, validity) of each pooled state.
 
     ``supervised`` counts the positions of each row whose label is not ignored. With "minibatch" pooling there is one

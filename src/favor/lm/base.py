@@ -18,7 +18,7 @@ from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
 from favor.lm.lora import target_layers
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
 Quantisation = Literal["none", "nf4"]
@@ -69,12 +69,17 @@ class BaseModel:
         return self.decoder(input_ids=token_ids, use_cache=False, **options).last_hidden_state
 
 
+def open_base(model: LoadedModel, lora: Lora | None = None, context_needed: int = 0) -> BaseModel:
+    """Load a base model as a job is told to; see :func:`load_base`."""
+    return load_base(model.source, model.quantisation, model.device, model.dtype, lora, context_needed)
+
+
 def load_base(
     source: str,
     quantisation: Quantisation = "none",
     device: Literal["auto", "cpu", "cuda"] = "auto",
     dtype: Literal["auto", "float32", "bfloat16"] = "auto",
-    lora: LoraSettings | None = None,
+    lora: Lora | None = None,
     context_needed: int = 0,
     chat: Chat = "auto",
 ) -> BaseModel:

@@ -13,8 +13,8 @@ from favor.lm.alignment import HeadLayout
 from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout, LearnedMixture
-from favor.lm.optimiser import AdamW
-from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.optimiser import BETAS, EPSILON, AdamW
+from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
 
@@ -31,8 +31,8 @@ class Cohort:
         base: BaseModel,
         stack: LoraStack,
         tasks: Sequence[ClientTask],
-        settings: TrainingSettings,
-        alignment: AlignmentSettings | None,
+        settings: Optimisation,
+        alignment: WeightedAlignment | None,
     ) -> None:
         self.stack, self.tasks, self.settings, self.alignment = stack, tasks, settings, alignment
         self.device = base.device
@@ -85,10 +85,7 @@ class Cohort:
         self._flat.clear()
         self.gradients = torch.zeros_like(self.values)
         self.gate_values, self.gate_gradients = self.values[:, behind:], self.gradients[:, behind:]
-        self.optimisers = [
-            AdamW(width, self.device, settings.beta1, settings.beta2, settings.epsilon, settings.weight_decay)
-            for _ in tasks
-        ]
+        self.optimisers = [AdamW(width, self.device, *BETAS, EPSILON, settings.weight_decay) for _ in tasks]
         self.logs: list[list[LogRow]] = [[] for _ in tasks]
         self._reached = [False] * len(tasks)
         self._kept: dict[int, tuple[torch.Tensor, float]] = {}

@@ -13,7 +13,7 @@ from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.grouped import Needed, Runs
 from favor.lm.optimiser import micro_batch_ramp, ramp
 from favor.lm.packing import Packing
-from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
 _LEAST_MULTIPLE, _TILE = 64, 16
@@ -78,7 +78,7 @@ class Batch:
         return sum(len(share.indices(group)) for share in self.shares for group in share.groups)
 
 
-def kappa_of(share: Share, group: Group, alignment: AlignmentSettings) -> float:
+def kappa_of(share: Share, group: Group, alignment: WeightedAlignment) -> float:
     """Return the warm-up coefficient of the alignment loss of one micro-batch (Eq. private_objective)."""
     steps = len(share.plan.steps)
     if alignment.ramp_counts == "micro_batches":
@@ -88,8 +88,8 @@ def kappa_of(share: Share, group: Group, alignment: AlignmentSettings) -> float:
 
 def build_batch(
     shares: list[Share],
-    settings: TrainingSettings,
-    alignment: AlignmentSettings | None,
+    settings: Optimisation,
+    alignment: WeightedAlignment | None,
     dropout: float,
     device: torch.device,
 ) -> Batch:
@@ -192,8 +192,8 @@ def _filled_up(used: np.ndarray, first: int, end: int, multiple: int) -> np.ndar
 def _add_alignment(
     batch: Batch,
     entries: Sequence[MaskEntry],
-    settings: TrainingSettings,
-    alignment: AlignmentSettings,
+    settings: Optimisation,
+    alignment: WeightedAlignment,
     device: torch.device,
 ) -> None:
     """Add what pools the states of labelled positions: the state at each position whose own label is not ignored.

@@ -20,7 +20,7 @@ from favor.lm.decoding_stack import DecodingStack
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
 from favor.lm.sampling import Sampling, Stream, draws, sampled
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths
 from favor.running.devices.gpu_memory import attempt, fitting_batches
@@ -52,7 +52,7 @@ class GenerationRequest:
 
 def generate(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     requests: Sequence[GenerationRequest],
     max_new_tokens: int = 220,
     repetition_penalty: float = 1.1,
@@ -135,7 +135,7 @@ def _drawn(drawn: torch.Tensor, sampling: Sampling, logits: torch.Tensor, step: 
 
 def last_token_states(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     state: LoraState,
     sequences: Sequence[Sequence[int]],
     rows_per_batch: int = 32,

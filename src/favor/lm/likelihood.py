@@ -18,7 +18,7 @@ from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
 from favor.lm.packing import Packing, packed_attention
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 from favor.running.devices.gpu_memory import fitting_batches
 from favor.running.jobs.progress import Progress
@@ -57,7 +57,7 @@ class Answers(NamedTuple):
 
 def answer(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     questions: Sequence[Question],
     share: float = 0.2,
     progress: Progress | None = None,
@@ -77,7 +77,7 @@ def answer(
 
 
 def log_likelihoods(
-    base: BaseModel, lora: LoraSettings, questions: Sequence[Question], progress: Progress | None = None
+    base: BaseModel, lora: Lora, questions: Sequence[Question], progress: Progress | None = None
 ) -> list[np.ndarray]:
     """Return ln p of every supervised token of each question, float64 [tokens] each; see :func:`answer`."""
     found = {row: tokens for row, tokens, _ in _tokens(base, lora, questions, False, progress)}
@@ -85,7 +85,7 @@ def log_likelihoods(
 
 
 def _tokens(
-    base: BaseModel, lora: LoraSettings, questions: Sequence[Question], surprise: bool, progress: Progress | None
+    base: BaseModel, lora: Lora, questions: Sequence[Question], surprise: bool, progress: Progress | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield of every question its place, ln p of its supervised tokens, and their surprise where it is asked for."""
     if any(question.piece.response_start < 1 for question in questions):

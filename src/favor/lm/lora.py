@@ -21,7 +21,7 @@ from favor.foundation.files import write_json
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import write_safetensors
 from favor.lm.randomness import torch_generator
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 LoraState = Mapping[str, torch.Tensor]
 Shapes = dict[str, tuple[int, ...]]
@@ -39,7 +39,7 @@ def gate_name(module: str) -> str:
     return f"{PEFT_PREFIX}{module}.gate"
 
 
-def target_layers(model: nn.Module, settings: LoraSettings) -> dict[str, nn.Linear]:
+def target_layers(model: nn.Module, settings: Lora) -> dict[str, nn.Linear]:
     """Return the linear layers that LoRA adapts, by dotted path, sorted by path.
 
     Without names these are all but the output layer, as PEFT's "all-linear" takes them.
@@ -83,7 +83,7 @@ def _refused(model: nn.Module) -> list[str]:
     return sorted({path.split(".")[-1] for path in fused | convolutions})
 
 
-def state_shapes(model_or_config: Any, settings: LoraSettings) -> Shapes:
+def state_shapes(model_or_config: Any, settings: Lora) -> Shapes:
     """Return the shape of every tensor of an adapter state, sorted by name, for a model or a model configuration.
 
     A configuration is instantiated on torch's meta device: no weights are made.
@@ -101,7 +101,7 @@ def state_shapes(model_or_config: Any, settings: LoraSettings) -> Shapes:
     return dict(sorted(shapes.items()))
 
 
-def initial_state(model_or_config: Any, settings: LoraSettings, seed: int) -> LoraState:
+def initial_state(model_or_config: Any, settings: Lora, seed: int) -> LoraState:
     """Return PEFT's default initial adapter: A Kaiming-uniform (a = sqrt 5, so within 1/sqrt(d_in)), B zero.
 
     Every tensor has its own stream, so the values do not depend on the order of modules.
@@ -122,7 +122,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> LoraState:
     return LazyMapping(sorted(arrays), lambda name: torch.tensor(arrays[name], dtype=torch.float32))
 
 
-def export_peft(state: LoraState, settings: LoraSettings, base_name: str, folder: str | Path) -> None:
+def export_peft(state: LoraState, settings: Lora, base_name: str, folder: str | Path) -> None:
     """Write ``adapter_config.json`` and ``adapter_model.safetensors`` so that ``PeftModel.from_pretrained`` loads them.
 
     The tensors are written before the configuration, so a folder with a configuration is whole. Equal states give

@@ -6,6 +6,8 @@ import math
 
 import torch
 
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # of AdamW, in every local stage
+
 
 def linear_schedule(step: int, steps: int, warmup_fraction: float, warmup_counts_from: int) -> float:
     """Return the factor on the peak rate at ``step`` (completed steps, from 0) of a stage of ``steps`` steps.

@@ -12,7 +12,7 @@ from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Batch
 from favor.lm.losses import token_cross_entropy
-from favor.lm.settings import AlignmentSettings
+from favor.lm.settings import WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 
 
@@ -21,7 +21,7 @@ def run_pass(
     stack: LoraStack,
     cohort: Cohort,
     batch: Batch,
-    alignment: AlignmentSettings | None,
+    alignment: WeightedAlignment | None,
     figures: StepFigures,
     pulls: torch.Tensor | None = None,
 ) -> None:
@@ -55,7 +55,7 @@ def run_parts(
     stack: LoraStack,
     cohort: Cohort,
     batches: Sequence[Batch],
-    alignment: AlignmentSettings | None,
+    alignment: WeightedAlignment | None,
     figures: StepFigures,
 ) -> None:
     """Do the same for one client's micro-batch that memory does not hold whole, cut into ``batches`` of its rows.
@@ -138,7 +138,7 @@ def _pooled_sums(batch: Batch, states: torch.Tensor) -> torch.Tensor:
 
 
 def _pulls(
-    cohort: Cohort, batch: Batch, alignment: AlignmentSettings, sums: torch.Tensor, figures: StepFigures
+    cohort: Cohort, batch: Batch, alignment: WeightedAlignment, sums: torch.Tensor, figures: StepFigures
 ) -> torch.Tensor:
     """Return the gradient [K, states, d] of the alignment loss with respect to ``sums``; add the heads' to the cohort.
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from favor.foundation.errors import UserError
 from favor.lm.lora import LoraState, state_shapes
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 CONFIGURATION, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # What a plain LoRA adapter does not have, by the key of its configuration.
@@ -28,14 +28,14 @@ _REFUSED = (
 _STARTS = (True, False, None, "gaussian", "orthogonal", "eva", "mica")
 
 
-def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], LoraSettings]:
+def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], Lora]:
     """Return the adapter state in every folder, by its name, and the settings that all of them have.
 
     Raises ``UserError`` with the folder for an adapter that is not a plain LoRA adapter in PEFT's format, and where two
     have another rank, scale or other modules: they generate in one stack.
     """
     states: dict[str, LoraState] = {}
-    settings: dict[str, LoraSettings] = {}
+    settings: dict[str, Lora] = {}
     for folder in folders:
         configuration = _configuration(folder)
         states[folder.name] = _state(folder / WEIGHTS)
@@ -52,7 +52,7 @@ def import_peft(folders: Iterable[Path]) -> tuple[dict[str, LoraState], LoraSett
     return states, settings[names[0]]
 
 
-def check_shapes(states: Mapping[str, LoraState], model: nn.Module, settings: LoraSettings) -> None:
+def check_shapes(states: Mapping[str, LoraState], model: nn.Module, settings: Lora) -> None:
     """Check that adapters fit a model. Raises ``UserError`` with the adapter and its first tensor that does not."""
     wanted = state_shapes(model, settings)
     for name, state in states.items():
@@ -99,14 +99,14 @@ def _state(path: Path) -> LoraState:
         raise UserError(f"{path}: not a complete safetensors file ({error}); save the adapter again") from None
 
 
-def _settings(folder: Path, configuration: Mapping[str, Any], state: LoraState) -> LoraSettings:
+def _settings(folder: Path, configuration: Mapping[str, Any], state: LoraState) -> Lora:
     modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in state if ".lora_" in name})
     rank, alpha = int(configuration["r"]), float(configuration["lora_alpha"])
     if not modules:
         raise UserError(f"{folder / WEIGHTS}: holds no LoRA factor; save the adapter again")
     if configuration.get("use_rslora"):
         alpha *= math.sqrt(rank)  # its scale is alpha / sqrt(rank)
-    return LoraSettings(rank, alpha, 0.0, tuple(modules))
+    return Lora(rank=rank, alpha=alpha, dropout=0.0, target_modules=tuple(modules))
 
 
 def _plain(value: object) -> str:

@@ -18,11 +18,13 @@ from favor.foundation.files import PARTIAL, REMEDY, to_disk
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
-from favor.lm.settings import PretrainSettings
+from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer
 from favor.running.jobs.progress import Progress
 
 _ENCODE_AT_ONCE = 4096
+HELD_OUT_FRACTION = 0.02  # of the texts, kept for the closing loss
+WEIGHT_DECAY, WARMUP_FRACTION, CLIP_NORM = 0.01, 0.05, 1.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class PretrainReport:
 def pretrain(
     texts: Sequence[str],
     tokenizer_folder: str | Path,
-    settings: PretrainSettings,
+    settings: ModelTraining,
     seed: int,
     folder: str | Path,
     progress: Progress | None = None,
@@ -60,7 +62,7 @@ def pretrain(
     end = tokenizer.token_id(END_TOKEN)
     if end is None:
         raise UserError(f"{tokenizer_folder}: the tokenizer lacks {END_TOKEN}; train it with train_tokenizer")
-    held_out_texts, training_texts = _hold_out(texts, settings.held_out_fraction, seed)
+    held_out_texts, training_texts = _hold_out(texts, HELD_OUT_FRACTION, seed)
     training = _pack(training_texts, tokenizer.encode_many, end, settings.sequence_length)
     held_out = _pack(held_out_texts, tokenizer.encode_many, end, settings.sequence_length)
     if len(training) < settings.batch_size or len(held_out) == 0:
@@ -105,7 +107,7 @@ def _pack(texts: Sequence[str], encode_many: Any, end: int, length: int) -> np.n
     return flat[: len(flat) // length * length].reshape(-1, length)
 
 
-def _new_model(settings: PretrainSettings, vocabulary: int, end: int, pad: int | None, seed: int) -> Any:
+def _new_model(settings: ModelTraining, vocabulary: int, end: int, pad: int | None, seed: int) -> Any:
     from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
 
     if settings.hidden_size % settings.heads or settings.heads % settings.key_value_heads:
@@ -133,7 +135,7 @@ def _new_model(settings: PretrainSettings, vocabulary: int, end: int, pad: int |
 
 
 def _optimise(
-    model: Any, windows: np.ndarray, settings: PretrainSettings, steps: int, seed: int, progress: Progress | None
+    model: Any, windows: np.ndarray, settings: ModelTraining, steps: int, seed: int, progress: Progress | None
 ) -> list[float]:
     """Train in place and return the loss of every step."""
     parameters = list(model.parameters())
@@ -147,7 +149,7 @@ def _optimise(
         parameter.data = values[part].view(parameter.shape)
         parameter.grad = gradients[part].view(parameter.shape)
         start = part.stop
-    optimiser = AdamW(size, values.device, 0.9, 0.95, 1e-8, settings.weight_decay)
+    optimiser = AdamW(size, values.device, 0.9, 0.95, 1e-8, WEIGHT_DECAY)
     losses: list[float] = []
     for step, batch in enumerate(_batches(windows, settings.batch_size, steps, seed)):
         loss = _loss(model, batch, settings.precision)
@@ -156,8 +158,8 @@ def _optimise(
         losses.append(float(loss.detach()))
         if not np.isfinite(norm) or not np.isfinite(losses[-1]):
             raise UserError(f"pretrain: the loss is not finite at step {step + 1}; lower the learning rate")
-        gradients.mul_(min(1.0, settings.clip_norm / (norm + 1e-6)))
-        rate = settings.learning_rate * cosine_schedule(step, steps, settings.warmup_fraction)
+        gradients.mul_(min(1.0, CLIP_NORM / (norm + 1e-6)))
+        rate = settings.learning_rate * cosine_schedule(step, steps, WARMUP_FRACTION)
         optimiser.step(values, gradients, rate)
         gradients.zero_()
         if progress is not None:
@@ -189,7 +191,7 @@ def _loss(model: Any, batch: np.ndarray, precision: str) -> torch.Tensor:
         return token_cross_entropy(states, model.get_output_embeddings(), labels, weights)[0]
 
 
-def _evaluate(model: Any, windows: np.ndarray, settings: PretrainSettings) -> float:
+def _evaluate(model: Any, windows: np.ndarray, settings: ModelTraining) -> float:
     with torch.no_grad():
         losses = [
             float(_loss(model, windows[start : start + settings.batch_size], settings.precision))

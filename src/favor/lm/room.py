@@ -11,7 +11,7 @@ import torch
 
 from favor.lm.forward import Share
 from favor.lm.recomputation import STEPS
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, Group, Plan
 from favor.lm.widths import Widths
 
@@ -52,7 +52,7 @@ class Room:
     ``rows`` is how many rows the pass at work holds, for whoever has to cut it.
     """
 
-    def __init__(self, device: torch.device, settings: TrainingSettings, max_rows: int | None, widths: Widths) -> None:
+    def __init__(self, device: torch.device, settings: Optimisation, max_rows: int | None, widths: Widths) -> None:
         self.tokens = _TOKENS_PER_PASS["cpu" if device.type == "cpu" else "cuda"]
         self.settings, self.max_rows, self.widths = settings, max_rows, widths
         self.rows = self._size = self._wanted = 0

@@ -19,7 +19,7 @@ class Sampling:
     at least this probability (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration")."""
 
     temperature: float
-    top_p: float = 1.0
+    top_p: float
 
 
 def draws(streams: Sequence[Stream], tokens: int) -> torch.Tensor:

@@ -28,7 +28,7 @@ from favor.foundation.arithmetic import fast_products
 from favor.lm.dropout import DrawnMask
 from favor.lm.grouped import Needed, Runs, grouped_outer, grouped_product, grouped_sum
 from favor.lm.lora import LoraState, factor_name, target_layers
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 # A mask [tokens, inputs] of 0 and 1, or what draws it; (module index, inputs of the module) -> its mask.
 Mask = torch.Tensor | DrawnMask
@@ -135,7 +135,7 @@ class LoraStack:
     """The adapted layers of a model and what the next forward pass adds to them."""
 
     model: nn.Module
-    settings: LoraSettings
+    settings: Lora
     layout: FlatLayout = field(init=False)
     layers: dict[str, nn.Linear] = field(init=False)
     # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.

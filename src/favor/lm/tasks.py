@@ -10,7 +10,7 @@ import numpy as np
 from favor.foundation.errors import UserError
 from favor.lm.batches import Piece, Steps, plan_steps, stage_steps
 from favor.lm.lora import LoraState
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 
 LogRow = dict[str, float | int | str]
 
@@ -98,17 +98,17 @@ class Plan:
     passes: frozenset[int] = frozenset()
 
 
-def response_start(piece: Piece, settings: TrainingSettings) -> int:
+def response_start(piece: Piece, settings: Optimisation) -> int:
     """Return the first position of a piece whose label is not ignored."""
     return 0 if settings.supervised == "all" else piece.response_start
 
 
-def predicted_tokens(piece: Piece, settings: TrainingSettings) -> int:
+def predicted_tokens(piece: Piece, settings: Optimisation) -> int:
     """Return how many tokens of a piece enter the task loss: labelled positions, less position 0 (unpredicted)."""
     return len(piece) - max(1, response_start(piece, settings))
 
 
-def make_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
+def make_plan(task: ClientTask, settings: Optimisation) -> Plan:
     """Return the plan of a task. Raises ``UserError`` where it would train nothing, or a piece is too long."""
     lengths = [len(piece) for piece in task.pieces]
     if not task.epochs > 0 or not any(predicted_tokens(piece, settings) > 0 for piece in task.pieces):

@@ -21,13 +21,13 @@ from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.fused import fused_layers, kernels
-from favor.lm.lora import LoraSettings
+from favor.lm.lora import Lora
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.recomputation import recomputation
 from favor.lm.room import Room, clients_held
-from favor.lm.settings import AlignmentSettings, TrainingSettings
+from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.validation import EarlyStopping, validation_plan
@@ -37,7 +37,7 @@ from favor.running.jobs.processor_memory import keep_freed_memory
 from favor.running.jobs.progress import Progress
 
 
-def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
+def count_steps(tasks: Sequence[ClientTask], settings: Optimisation) -> int:
     """Return the optimiser steps of all tasks together: the total for :class:`Progress`."""
     effective = settings.micro_batch * settings.accumulation
     fixed = settings.steps_per_epoch
@@ -48,10 +48,10 @@ def count_steps(tasks: Sequence[ClientTask], settings: TrainingSettings) -> int:
 
 def train(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     tasks: Sequence[ClientTask],
-    settings: TrainingSettings,
-    alignment: AlignmentSettings | None = None,
+    settings: Optimisation,
+    alignment: WeightedAlignment | None = None,
     progress: Progress | None = None,
     max_rows_per_forward: int | None = None,
     clients_per_stack: int | None = None,
@@ -126,7 +126,7 @@ def _alike(plans: Sequence[Plan]) -> list[list[Plan]]:
     return list(kinds.values())
 
 
-def _check_rates(plan: Plan, settings: TrainingSettings) -> None:
+def _check_rates(plan: Plan, settings: Optimisation) -> None:
     steps = len(plan.steps)
     factors = [
         linear_schedule(step, steps, settings.warmup_fraction, settings.warmup_counts_from) for step in range(steps)
@@ -146,8 +146,8 @@ class _StackRun:
         base: BaseModel,
         stack: LoraStack,
         plans: Sequence[Plan],
-        settings: TrainingSettings,
-        alignment: AlignmentSettings | None,
+        settings: Optimisation,
+        alignment: WeightedAlignment | None,
         max_rows: int | None,
         widths: Widths,
     ) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from favor.lm.settings import TrainingSettings
+from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, Group, Plan, predicted_tokens
 
 
-def validation_plan(task: ClientTask, settings: TrainingSettings) -> Plan:
+def validation_plan(task: ClientTask, settings: Optimisation) -> Plan:
     """Return the plan of one reading: all of the task's validation pieces as one step of micro-batches.
 
     Its mean over a step's supervised tokens is then the mean over all of them. There is no step where nothing is

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from favor.config.configuration import Configuration
-from favor.config.models import LanguageModel
 from favor.foundation.gguf import read_header
+from favor.lm.settings import LanguageModel
 from favor.plan import Planner
 from favor.plan.account import Account, Accounts
 from favor.plan.costs import TOKENS_PER_WORD
@@ -108,7 +108,6 @@ def estimate(planner: Planner) -> dict[str, Any]:
     """Return what the runs of a project take: jobs by rule, GPU-hours, and GiB sent, stored and asked of a machine."""
     from favor.foundation.tensors import safetensors_bytes
     from favor.lm.lora import state_shapes
-    from favor.lm.settings import LoraSettings
 
     config: Configuration = planner.config
     jobs: Counter[str] = Counter()
@@ -122,7 +121,7 @@ def estimate(planner: Planner) -> dict[str, Any]:
         found = accounts.of(name)
         model = config.base_models[experiment.base_model]
         shape = shape_of(model)
-        adapter = safetensors_bytes(state_shapes(shape, LoraSettings.of(experiment.lora.model_dump())))
+        adapter = safetensors_bytes(state_shapes(shape, experiment.lora))
         parameters, bases[experiment.base_model] = model_bytes(model, shape)
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT

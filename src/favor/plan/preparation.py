@@ -20,7 +20,8 @@ from favor.corpora.settings import (
     TokenCounting,
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
-from favor.plan.handing import canonical, handed, parameter, pick, without
+from favor.lm.settings import LoadedModel, ModelTraining, Vocabulary
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
 from favor.plan.project import Project, unique
 
@@ -162,13 +163,13 @@ class Preparation:
         """Return how a tokenizer is trained."""
         pretrain = self.config.base_models[key.model].pretrain
         assert pretrain is not None
-        return parameter(**pick(pretrain, "vocabulary_size"))
+        return canonical(handed(Vocabulary, pretrain))
 
     def pretraining_settings(self, key: OfModel) -> dict[str, Any]:
         """Return how a base model is pretrained."""
         pretrain = self.config.base_models[key.model].pretrain
         assert pretrain is not None
-        return parameter(**without(pretrain, "corpus"))
+        return canonical(handed(ModelTraining, pretrain))
 
     def plain_model(self, key: OfModel) -> list[str]:
         """Return the files of a base model before it is quantised."""
@@ -177,8 +178,7 @@ class Preparation:
     def quantisation_settings(self, key: OfModel) -> dict[str, Any]:
         """Return how a base model is quantised."""
         model = self.config.base_models[key.model]
-        source = self.project.plain_folder(key.model)
-        return parameter(source=source, **pick(model, "quantisation", "device", "dtype"))
+        return canonical(handed(LoadedModel, model, source=self.project.plain_folder(key.model)))
 
     def asce_settings(self, key: Encoder) -> dict[str, Any]:
         """Return how a style encoder is trained."""

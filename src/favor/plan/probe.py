@@ -122,20 +122,24 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
     from favor.lm.likelihood import Question, log_likelihoods
     from favor.lm.lora import initial_state
     from favor.lm.random_base import random_base
-    from favor.lm.settings import LoraSettings, TrainingSettings
+    from favor.lm.settings import Optimisation
     from favor.lm.tasks import ClientTask
     from favor.lm.training import train
     from favor.plan.likelihood import read_length
 
     experiment = planner.config.experiments[name]
     base = random_base(shape, model.quantisation == "nf4", device, dtype)
-    lora = LoraSettings.of(experiment.lora.model_dump())
+    lora = experiment.lora
     generator = np.random.default_rng(0)
     clients = min(experiment.federation.clients_per_job or 1, experiment.federation.clients_per_round)
     states = [initial_state(base.model, lora, number) for number in range(clients)]
     section = experiment.training
-    settings = TrainingSettings(
-        micro_batch=section.micro_batch, accumulation=section.accumulation, max_length=section.max_length
+    settings = Optimisation(
+        micro_batch=section.micro_batch,
+        accumulation=section.accumulation,
+        max_length=section.max_length,
+        supervised=section.supervised,
+        warmup_counts_from=section.warmup_counts_from,
     )
 
     def piece(length: int) -> Any:

@@ -18,8 +18,9 @@ from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
+from favor.lm.settings import AskedModel, LoadedModel
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import canonical, handed, pick
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -169,14 +170,17 @@ class Project:
             return self.plain_files(name)
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
 
-    def model_settings(self, name: str) -> dict[str, Any]:
+    def loaded_model(self, name: str) -> LoadedModel:
         """Return how a job loads a base model."""
-        model = self.config.base_models[name]
-        return {"source": self.model_folder(name), **pick(model, "quantisation", "device", "dtype")}
+        return handed(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
+
+    def model_settings(self, name: str) -> dict[str, Any]:
+        """Return the same as plain values."""
+        return canonical(self.loaded_model(name))
 
     def asked_model_settings(self, name: str) -> dict[str, Any]:
         """Return the same for a model that is asked in words."""
-        return self.model_settings(name) | pick(self.config.base_models[name], "chat")
+        return canonical(handed(AskedModel, self.config.base_models[name], source=self.model_folder(name)))
 
     def model_title(self, name: str) -> str:
         """Return the printed name of a base model; never a path of this machine."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from favor.federation.method import Plan, needs_shared, plan_values
-from favor.federation.record import run_check
 from favor.plan.handing import parameter, without
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, unique
+from favor.plan.record import run_check
 from favor.plan.training import Training
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
+from favor.config.experiments import Experiment
+from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import parameter, pick, plain
+from favor.plan.handing import canonical, handed, parameter, pick
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.project import Project, unique
 
@@ -248,14 +250,17 @@ class SharedTraining:
 
     def shared_settings(self, key: Batch) -> dict[str, Any]:
         """Return what a job of a shared stage reads of the configuration."""
-        stage = self.stage(key)
-        return parameter(
-            **self._stage_settings(key, stage),
-            stage=plan_values(stage),
-            keep_endpoints=self.kept_endpoints(key),
-            participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
-            withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
-            **self._planted(key),
+        stage, experiment = self.stage(key), self.project.experiment(key)
+        return canonical(
+            handed(
+                settings.SharedTraining,
+                self.common_settings(experiment, stage),
+                clients_per_job=self.per_job(key),
+                keep_endpoints=self.kept_endpoints(key),
+                participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
+                withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
+                canaries=self._planted(key),
+            )
         )
 
     def audited_rows(self, experiment: str) -> list[str]:
@@ -290,12 +295,12 @@ class SharedTraining:
             )
         return repeats_by_client(self.all_clients(key.experiment), privacy.canaries.repeats)
 
-    def _planted(self, key: Batch) -> dict[str, dict[str, int]]:
+    def _planted(self, key: Batch) -> dict[str, int] | None:
         """Return how often the secrets of a job's clients are planted, where they are."""
         if not key.track.endswith(CANARY):
-            return {}
+            return None
         repeats = self.canary_repeats(key)
-        return {"canaries": {client: repeats[client] for client in self.shared_clients(key)}}
+        return {client: repeats[client] for client in self.shared_clients(key)}
 
     def shared_style(self, key: InTrack) -> list[str]:
         """Return the clients' own style embeddings, where a shared stage aligns with them."""
@@ -303,15 +308,19 @@ class SharedTraining:
 
     # Both stages
 
-    def _stage_settings(self, key: InExperiment, stage: SharedStage | PersonalStage) -> dict[str, Any]:
-        experiment = self.project.experiment(key)
-        return {
-            "model": self.project.model_settings(experiment.base_model),
-            **pick(experiment, "lora", "training"),
-            "alignment": plain(experiment.alignment) if stage.objective.alignment else None,
-            "prefix_tokens": experiment.prompts.prefix_tokens,
-            **pick(experiment.federation, "clients_per_job", "engine"),
-        }
+    def common_settings(self, experiment: Experiment, stage: SharedStage | PersonalStage) -> settings.StageTraining:
+        """Return what jobs of a stage have in common, without what differs by job."""
+        return settings.StageTraining(
+            prefix_tokens=experiment.prompts.prefix_tokens,
+            training=experiment.training,
+            engine=experiment.federation.engine,
+            model=self.project.loaded_model(experiment.base_model),
+            lora=experiment.lora,
+            alignment=experiment.alignment if stage.objective.alignment else None,
+            stage=plan_values(stage),
+            participations={},
+            withdrawn=[],
+        )
 
     def _style(self, key: InExperiment, stage: SharedStage | PersonalStage) -> list[str]:
         encoder = self.project.experiment(key).style_encoder
@@ -331,15 +340,13 @@ class SharedTraining:
     def schedule_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what a schedule depends on."""
         experiment = self.project.experiment(key)
-        return parameter(
-            **pick(experiment, "clients", "skip_clients"),
-            **pick(experiment.federation, "rounds", "clients_per_round"),
-        )
+        return canonical(handed(settings.Scheduling, experiment, experiment.federation))
 
     def initial_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what an initial adapter depends on."""
         experiment = self.project.experiment(key)
-        return parameter(model=self.project.model_settings(experiment.base_model), lora=experiment.lora)
+        source = self.project.model_folder(experiment.base_model)
+        return canonical(settings.Initialisation(source=source, lora=experiment.lora))
 
     def aggregation_settings(self, key: InTrack) -> dict[str, Any]:
         """Return what the server reads of the configuration."""

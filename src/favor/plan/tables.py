@@ -11,7 +11,6 @@ from favor.config.availability import absent_encoders
 from favor.config.experiments import Experiment
 from favor.config.sweeps import Sweep
 from favor.federation.factors import change_output
-from favor.federation.record import recipe
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS, method_name, unmarked
@@ -20,6 +19,7 @@ from favor.plan.guarantees import guarantee
 from favor.plan.handing import parameter
 from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Project
+from favor.plan.record import recipe
 from favor.plan.records import Records
 from favor.plan.studies import Studies
 from favor.settings.section import refuse

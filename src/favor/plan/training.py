@@ -12,8 +12,9 @@ from favor.config.experiments import Experiment
 from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
+from favor.federation.settings import PersonalTraining
 from favor.foundation.errors import UserError
-from favor.plan.handing import parameter, pick, without
+from favor.plan.handing import canonical, handed, parameter, pick, without
 from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
@@ -146,13 +147,16 @@ class Training(SharedTraining):
             assert sampling is not None
             last = self.last_rounds(key.experiment, key.seed, sampling)
             numbers = {client: last[client] for client in clients}
-        return parameter(
-            **self._stage_settings(key, stage),
-            stage=plan_values(stage),
-            rounds=numbers,
-            again=again,
-            participations=self._participations(key, stage, sampling, clients),
-            withdrawn=self.project.experiment(key).withdrawn if clients == [POOLED] else [],
+        experiment = self.project.experiment(key)
+        return canonical(
+            handed(
+                PersonalTraining,
+                self.common_settings(experiment, stage),
+                rounds=numbers,
+                again=again,
+                participations=self._participations(key, stage, sampling, clients),
+                withdrawn=experiment.withdrawn if clients == [POOLED] else [],
+            )
         )
 
     def personal_style(self, key: Run) -> list[str]:

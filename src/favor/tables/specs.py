@@ -118,7 +118,7 @@ class Column:
     derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
     paper: str = ""  # the column's name in the paper's table where it differs from ``label``
     statistic: Statistic | None = None  # of a comparison instead of a score
-    setting: str = ""  # of the row's method, as it ran (favor.federation.record.run_check)
+    setting: str = ""  # of the row's method, as it ran (favor.plan.record.run_check)
     minus: str = ""  # method whose value is taken from the column's own
     unit: Unit = ""  # printed in the multiple of it that a reader thinks in, instead of with ``decimals``
     signed: bool = False  # "+" is printed

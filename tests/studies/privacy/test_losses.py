@@ -11,6 +11,7 @@ import pytest
 import torch
 from tests.experiments import experiment
 
+from favor.config.models import PROJECTIONS
 from favor.federation.canaries import CARRIER, carrying, secret
 from favor.federation.factors import change_output
 from favor.federation.method import load_method
@@ -19,7 +20,7 @@ from favor.foundation.registry import METHODS
 from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import cut_pieces
 from favor.lm.lora import initial_state
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores
@@ -32,7 +33,7 @@ from favor.studies.privacy.losses import (
     trained_texts,
 )
 
-LORA = LoraSettings(rank=4, alpha=16, dropout=0.0)
+LORA = Lora(rank=4, alpha=16, dropout=0.0, target_modules=PROJECTIONS)
 CFG = {"prefix_tokens": 4, "max_length": 64, "pieces": "windows"}
 HABITS = {
     "client_001": "so i went to the store today and guess what !!",
@@ -81,7 +82,9 @@ def fresh(base) -> Any:
 @pytest.fixture(scope="module")
 def learned(base, first, fresh) -> Trajectory:
     """One round in which every client trains on its own texts until it knows them."""
-    settings = TrainingSettings(learning_rate=0.02, micro_batch=2, accumulation=1, max_length=64)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=2, accumulation=1, max_length=64
+    )
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     tasks = [ClientTask(client, fresh[client], start, 12, number) for number, client in enumerate(HABITS)]
     uploads = {
@@ -130,7 +133,9 @@ def test_uploads_that_learned_give_their_clients_away(base, learned, fresh) -> N
 
 def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(base, first, fresh) -> None:
     """Every client trains on its first text alone; the second, in its habit too, was never seen."""
-    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64
+    )
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     tasks = [ClientTask(client, fresh[client][:1], start, 12, number) for number, client in enumerate(HABITS)]
     uploads = {
@@ -248,7 +253,9 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
 def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first) -> None:
     pieces = secret_pieces(base, [secret(1, client) for client in HABITS], {**CFG, "max_length": 128})
     start = {key: torch.from_numpy(value) for key, value in first.items()}
-    settings = TrainingSettings(learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128)
+    settings = Optimisation(
+        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128
+    )
     (result,) = train(base, LORA, [ClientTask("client_001", pieces[0] * 4, start, 15, 1)], settings)
     nothing = {key: np.zeros_like(value) for key, value in first.items()}
     uploads = {

@@ -13,11 +13,12 @@ import torch
 from sklearn.metrics import roc_auc_score
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.config.models import PROJECTIONS
 from favor.federation.privacy import Privacy
 from favor.federation.server import aggregate
 from favor.foundation.seeds import numpy_generator
 from favor.lm.lora import initial_state
-from favor.lm.settings import LoraSettings, TrainingSettings
+from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.studies.privacy.privacy import Readings, privacy_scores
@@ -25,8 +26,10 @@ from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENT
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 
 CLIENTS = [f"client_{number:03d}" for number in range(1, 7)]
-LORA = LoraSettings(rank=3, alpha=6, dropout=0.0)
-SETTINGS = TrainingSettings(learning_rate=5e-3, micro_batch=2, accumulation=1, max_length=32)
+LORA = Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=1, max_length=32
+)
 CANARIES, SEED = 150, 9
 
 

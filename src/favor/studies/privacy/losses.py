@@ -22,7 +22,7 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.likelihood import Question, answer
 from favor.lm.lora import LoraState, from_arrays
-from favor.lm.settings import LoraSettings
+from favor.lm.settings import Lora
 
 SERVER, UPLOAD, PERSONAL, REMADE = "server", "upload", "personal", "remade"
 Texts = Mapping[str, Sequence[Piece]]  # client -> its pieces
@@ -41,7 +41,7 @@ class Trajectory:
     server: Sequence[State]
     uploads: Sequence[Mapping[str, State]]
     personal: Mapping[str, LoraState]
-    personal_lora: LoraSettings
+    personal_lora: Lora
     remade: State | None = None
     left: Sequence[str] = ()
     kept: Sequence[Mapping[str, State]] = ()
@@ -84,7 +84,7 @@ def trained_texts(texts: pd.DataFrame, most: int, seed: int) -> pd.DataFrame:
 
 
 def read_losses(
-    base: BaseModel, lora: LoraSettings, run: Trajectory, fresh: Texts, trained: Texts, share: float
+    base: BaseModel, lora: Lora, run: Trajectory, fresh: Texts, trained: Texts, share: float
 ) -> pd.DataFrame:
     """Return the ``privacy_losses`` table, without its seed and method, of the audit's questions (docs/privacy.md).
 
@@ -128,7 +128,7 @@ def _of(texts: Texts, clients: Sequence[str], kind: str) -> list[tuple[str, str,
 
 def _read(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     adapter: str,
     number: int,
     states: Mapping[str, LoraState],
@@ -150,7 +150,7 @@ def _read(
 
 def read_canaries(
     base: BaseModel,
-    lora: LoraSettings,
+    lora: Lora,
     run: Trajectory,
     repeats: Mapping[str, int],
     count: int,

@@ -1,0 +1,133 @@
+"""The settings of a federation and of what its clients train; see :mod:`favor.lm.settings` for the local optimiser."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from favor.corpora.settings import Clients, PrefixLength
+from favor.lm.settings import Alignment, LoadedModel, Lora, Training
+from favor.settings.section import OR_NULL, NotNegative, Positive, Section, key, required
+
+
+class DifferentialPrivacy(Section):
+    """Differential privacy of authors: clipped uploads, noise on their sum."""
+
+    clip: Positive = required("Largest L2 norm of a client's upload; a larger one is scaled down to it.")
+    noise_multiplier: NotNegative = required("Standard deviation of the noise on a round's sum, in units of `clip`.")
+    delta: float | None = key(
+        None,
+        "Delta at which epsilon is printed; null takes N^-1.1 for N clients. From 1/N on it would allow to publish an "
+        "author whole, and is refused.",
+        gt=0,
+        lt=1,
+    )
+
+
+class Cohorts(Section):
+    """How many clients take part in how many rounds."""
+
+    rounds: int = key(6, "Number of communication rounds.", ge=1, le=10_000)
+    clients_per_round: int = key(12, "Clients sampled per round.", ge=1)
+
+
+class ServerRate(Section):
+    """The server's learning rate."""
+
+    server_learning_rate: Positive = key(1.0, "Server learning rate.")
+
+
+class Engine(Section):
+    """How the clients of a job are trained."""
+
+    engine: Literal["stacked", "sequential"] = key(
+        "stacked", "Trains the clients of a job stacked, or one after another."
+    )
+
+
+class JobSize(Section):
+    """How many clients a training job serves."""
+
+    clients_per_job: Annotated[int, OR_NULL] = key(
+        None,
+        "How many clients one job serves; null takes all that are trained at once, up to 32. Results change only by "
+        "floating-point rounding.",
+        ge=1,
+    )
+
+
+class Federation(JobSize, Engine, ServerRate, Cohorts):
+    """Rounds, cohorts and the server."""
+
+    weighting: Annotated[Literal["uniform", "words"], OR_NULL] = key(
+        None, "Weights of the server's mean. By protocol: paper uniform, released words."
+    )
+    never_sampled: Annotated[Literal["shared", "dropped"], OR_NULL] = key(
+        None,
+        "What a client that no round sampled generates with under residual methods: the shared adapter, or nothing. By "
+        "protocol: paper shared, released dropped.",
+    )
+    initial_adapter: Annotated[Literal["common", "per_track"], OR_NULL] = key(
+        None,
+        "Whether all tracks of a seed start from one adapter or each from its own. By protocol: paper common, released "
+        "per_track.",
+    )
+    privacy: DifferentialPrivacy | None = key(
+        None, "Clips uploads and adds noise to their sum (DP-FedAvg, docs/privacy.md); null for neither."
+    )
+    aggregation: Literal["uploads", "sum_only"] = key(
+        "uploads",
+        "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
+    )
+
+
+class Scheduling(Cohorts, Clients):
+    """What the job reads that makes a schedule."""
+
+
+class Initialisation(Section):
+    """What the job reads that makes an initial adapter. ``source``: folder or Hugging Face id of the base model."""
+
+    source: str
+    lora: Lora
+
+
+class StagePieces(PrefixLength):
+    """How a client's texts are cut into pieces."""
+
+    training: Training
+
+
+class StageTraining(StagePieces, Engine):
+    """What a job of either stage reads. ``alignment``: None where the stage aligns nothing.
+
+    ``stage``: the stage as plain values (:func:`favor.federation.method.plan_values`). ``participations``: by client,
+    how often it takes part in all, where passes are spread over that. ``withdrawn``: clients whose texts are left out.
+    """
+
+    model: LoadedModel
+    lora: Lora
+    alignment: Alignment | None
+    stage: dict[str, Any]
+    participations: dict[str, int]
+    withdrawn: list[str]
+
+
+class SharedTraining(StageTraining, JobSize):
+    """What a job of a shared stage reads. ``keep_endpoints``: the clients whose endpoint of the round is kept.
+
+    ``canaries``: by client, in how many documents its secret is planted; None where none are.
+    """
+
+    keep_endpoints: list[str]
+    canaries: dict[str, int] | None
+
+
+class PersonalTraining(StageTraining):
+    """What a job of a personal stage reads.
+
+    ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
+    ``again``: the clients that take part again later, where participations build on one another.
+    """
+
+    rounds: dict[str, int]
+    again: list[str]
