@@ -205,7 +205,7 @@ def mutable(node) -> Iterator[ast.AST]:
 def mutated(path, name, chance) -> tuple[str, str] | None:
     """Return the text of a file with one change in definition ``name``, and the change; None if there is none."""
     tree = ast.parse(path.read_text())
-    (definition,) = [node for node in tree.body if getattr(node, "name", None) == name]
+    *_, definition = [node for node in tree.body if getattr(node, "name", None) == name]  # after its overloads
     places = list(mutable(definition))
     if not places:
         return None

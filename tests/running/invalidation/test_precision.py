@@ -221,7 +221,7 @@ def taken_of_exempt_modules(root) -> set[str]:
                 for target, path in targets:
                     dotted = ".".join([target.module, *([target.name] if target.name else []), *path[1:]])
                     owner = max((each for each in EXEMPT if dotted.startswith(f"{each}.")), key=len, default="")
-                    if owner and owner != "favor.running":
+                    if owner and EXEMPT[owner] != "an empty package":
                         found.add(".".join([owner, dotted.removeprefix(f"{owner}.").split(".")[0]]))
     return found
 

@@ -24,6 +24,9 @@ EXEMPT = {
     "favor.foundation.names": "hints in the words of errors",
     "favor.lm.checks": "refusals of a base model, which leave it as it was",
     "favor.running": "an empty package",
+    **dict.fromkeys(
+        (f"favor.running.{part}" for part in ("devices", "folder", "invalidation", "jobs")), "an empty package"
+    ),
     "favor.running.folder.clock": "times of files, put right before any job starts",
     "favor.running.invalidation.code_check": "ends a job whose code is not what was planned",
     "favor.running.devices.leases": "which GPU a job uses, not what it computes there",
