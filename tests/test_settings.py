@@ -118,3 +118,14 @@ def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:
     for script, module, name in handed:
         kind = getattr(importlib.import_module(module), name)
         assert set(leaves(kind)) - names_read(script) == set(), script
+
+
+def test_a_coefficient_of_several_methods_stands_once() -> None:
+    said = defaultdict(list)
+    for path in (SOURCE / "favor" / "federation").rglob("*.py"):
+        for node in classes(path):
+            for item in node.body:
+                if isinstance(item, ast.AnnAssign) and ast.unparse(item.target).startswith("lambda_"):
+                    said[ast.unparse(item.target)].append(path.stem)
+    assert set(said) >= {"lambda_align", "lambda_prox", "lambda_ditto"}
+    assert {name: files for name, files in said.items() if len(files) > 1} == {}

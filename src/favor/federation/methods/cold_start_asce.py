@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Aligned
 from favor.federation.method import Method, Objective, PersonalStage, Plan
 
 METHOD = Method("FAVoR shared init + private residual (ASCE)")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Aligned):
     """Passes over the client's texts and the weight of the alignment loss."""
 
     epochs: int = 6
-    lambda_align: float = 0.3
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Tied
 from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
 
 METHOD = Method("Ditto", released="Ditto")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Tied):
     """Local passes of both stages, and the coefficient that ties v_i to the shared adapter."""
 
     shared_epochs: int = 1
     personal_epochs: int = 1
-    lambda_ditto: float = 0.01
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Aligned, Tied
 from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
 
 METHOD = Method("Ditto + ASCE")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Tied, Aligned):
     """Ditto's hyper-parameters and the weight of the alignment loss."""
 
     shared_epochs: int = 1
     personal_epochs: int = 1
-    lambda_ditto: float = 0.01
-    lambda_align: float = 0.3
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Aligned, Proximal
 from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
 
 METHOD = Method("FAVoR", released="FAVoR")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Proximal, Aligned):
     """Passes of both stages, the proximal coefficient and the weight of the alignment loss."""
 
     shared_epochs: int = 1
     private_epochs: int = 2
-    lambda_prox: float = 0.0005
-    lambda_align: float = 0.3
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Proximal
 from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
 
 METHOD = Method("FAVoR w/o ASCE", short="w/o ASCE")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Proximal):
     """Passes of both stages and the proximal coefficient."""
 
     shared_epochs: int = 1
     private_epochs: int = 2
-    lambda_prox: float = 0.0005
 
 
 def plan(values: Hyperparameters) -> Plan:

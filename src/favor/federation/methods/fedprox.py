@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Proximal
 from favor.federation.method import Method, Objective, Plan, Sampling, SharedStage
 
 METHOD = Method("FedProx", released="FedProx")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Proximal):
     """Local passes a round, the proximal coefficient, and how clients are sampled."""
 
     epochs: int = 1
-    lambda_prox: float = 0.0005
     sampling: Sampling = "coverage_first"
 
 

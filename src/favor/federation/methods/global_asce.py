@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from favor.federation.coefficients import Aligned
 from favor.federation.method import Method, Objective, Plan, SharedStage
 
 METHOD = Method("Global ASCE")
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(Aligned):
     """Local passes a round and the weight of the alignment loss."""
 
     epochs: int = 1
-    lambda_align: float = 0.3
 
 
 def plan(values: Hyperparameters) -> Plan:
