@@ -127,7 +127,7 @@ rule sum_uploads:
     resources:
         **asks("sum_uploads", work=costs.adapter_work),
     params:
-        cfg=training.aggregation_settings,
+        cfg=training.summation_settings,
         code=code("sum_uploads"),
     script:
         "../scripts/sum_uploads.py"

@@ -3,14 +3,15 @@
 from favor.federation.boundary import round_traffic
 from favor.federation.method import SharedStage
 from favor.federation.server import step, update
+from favor.federation.settings import Aggregation
 from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_sum, read_uploads
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    stage, rate = SharedStage.of(cfg["stage"]), cfg["server_learning_rate"]
+with job(snakemake, Aggregation) as settings:
+    stage, rate = SharedStage.of(settings.stage), settings.server_learning_rate
     shared, _ = read_safetensors(snakemake.input.adapter)
     memory = read_safetensors(snakemake.input.memory[0])[0] if snakemake.input.get("memory") else {}
     round_number = int(snakemake.wildcards.next_round) - 1
@@ -20,7 +21,7 @@ with job(snakemake) as cfg:
         state, kept = step(stage.server, shared, memory, mean_of_sum(total, weight, stage), rate)
     else:
         uploads = read_uploads(snakemake.input.uploads, stage, round_number)
-        crossed = (round_number, snakemake.input.adapter, uploads.files, cfg["results"])
+        crossed = (round_number, snakemake.input.adapter, uploads.files, settings.results)
         traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
         if stage.server.kind == "members":
             header["members"] = str(len(uploads.deltas))

@@ -9,37 +9,35 @@ from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
 from favor.federation.continuing import adapted_requests, answers
 from favor.federation.inference import client_adapters, foreign_adapters
 from favor.federation.method import Inference
+from favor.federation.settings import GenerationJob
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.lm.peft_import import check_shapes
-from favor.lm.settings import Lora
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
-with job(snakemake) as cfg:
+with job(snakemake, GenerationJob) as settings:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
-    settings, lora = cfg["generation"], Lora.model_validate(cfg["lora"])
-    how, clients = Inference.of(cfg), sorted(set(prompts["client"]))
+    decoding, lora = settings.generation, settings.lora
+    how, clients = Inference.of(settings.generates), sorted(set(prompts["client"]))
     if how.inference == "adapters":
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
     else:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
-    chosen = cfg.get("clients", clients)  # those of this job
+    chosen = clients if settings.clients is None else settings.clients  # those of this job
     adapters = {client: adapter for client, adapter in adapters.items() if client in chosen}
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
     shared = snakemake.input.common_prompts
     common = client_prompts(read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty(), adapters)
     lengths = [frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame)]
-    base = load_base(
-        **cfg["model"],
-        lora=lora,
-        context_needed=int(max(lengths, default=0)) + settings["max_new_tokens"],
-    )
+    base = open_base(settings.model, lora, int(max(lengths, default=0)) + decoding.max_new_tokens)
     if how.inference == "adapters":
         check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
-    memory = WidthMemory(base, {"stage": "generation", "lora": cfg["lora"], **cfg["generation"]})
+    memory = WidthMemory(
+        base, {"stage": "generation", "lora": settings.lora.model_dump(mode="json"), **decoding.model_dump()}
+    )
     widths = memory.recall()
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
     # Each kind in batches of its own, so that common prompts change no byte of the others.
@@ -49,9 +47,9 @@ with job(snakemake) as cfg:
     ):
         run = asked[["client", "prompt_id"]].assign(seed=seed, method=method)
         requests, gates = adapted_requests(base, lora, asked, adapters)
-        rows, tokens = answers(base, lora, run, requests, settings, f"{method}, {kind}", widths)
+        rows, tokens = answers(base, lora, run, requests, decoding, f"{method}, {kind}", widths)
         texts = [base.tokenizer.decode(row) for row in tokens]
-        write_parquet(generations_table(rows, texts, tokens, settings, cfg["words"]), output, GENERATIONS)
+        write_parquet(generations_table(rows, texts, tokens, decoding, settings.words), output, GENERATIONS)
         if asked is prompts:
             gated = run.assign(gate=gates).astype({"gate": "float64"}).dropna(subset="gate")
             write_parquet(gated, snakemake.output.gates, GATES)

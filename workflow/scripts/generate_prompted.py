@@ -15,20 +15,20 @@ from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import load_base
 from favor.lm.generation import GenerationRequest
-from favor.lm.settings import ALL_LINEAR
+from favor.lm.settings import ALL_LINEAR, Decoding
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
 with job(snakemake) as cfg:
-    settings, prompting = cfg["generation"], Prompting(**cfg["prompting"])
+    settings, prompting = Decoding.model_validate(cfg["generation"]), Prompting(**cfg["prompting"])
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     sheets = read_parquet(snakemake.input.sheets, AUTHOR_SHEETS) if snakemake.input.sheets else None
     shared = snakemake.input.common_prompts
     common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
     base = load_base(**cfg["model"])
-    memory = WidthMemory(base, {"stage": "prompted generation", "lengths": cfg["lengths"], **settings})
+    memory = WidthMemory(base, {"stage": "prompted generation", "lengths": cfg["lengths"], **settings.model_dump()})
     widths = memory.recall()
     named = {"seed": int(snakemake.wildcards.seed), "method": snakemake.wildcards.method}
     made = []

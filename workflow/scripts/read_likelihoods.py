@@ -7,21 +7,21 @@ lease(snakemake)  # before torch is imported
 from favor.federation.inference import client_adapters, foreign_adapters
 from favor.federation.likelihoods import read_adapters
 from favor.federation.method import Inference
+from favor.federation.settings import LikelihoodReading
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.lm.peft_import import check_shapes
-from favor.lm.settings import Lora
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    how, lora, clients = Inference.of(cfg), Lora.model_validate(cfg["lora"]), cfg["clients"]
+with job(snakemake, LikelihoodReading) as settings:
+    how, lora, clients = Inference.of(settings.generates), settings.lora, settings.clients
     foreign = how.inference == "adapters"
     if foreign:
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
     else:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
-    base = load_base(**cfg["model"], lora=lora, context_needed=cfg["context"])
+    base = open_base(settings.model, lora, settings.context)
     if foreign:
         check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from favor.corpora.tables import COMMON_PROMPTS
 from favor.federation.outside import given_outputs, prompts_to_answer
+from favor.federation.settings import GivenOutputs
 from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tokenizer import open_tokenizer
@@ -11,16 +12,16 @@ from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.scores.text_quality import generations_table
 
-with job(snakemake) as cfg:
-    own = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+with job(snakemake, GivenOutputs) as settings:
+    own = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     shared = snakemake.input.common_prompts
     common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
-    seed, tokenizer = int(snakemake.wildcards.seed), open_tokenizer(cfg["tokenizer"])
+    seed, tokenizer = int(snakemake.wildcards.seed), open_tokenizer(settings.tokenizer_folder)
     found = given_outputs(Path(snakemake.input.source), prompts_to_answer(own, common), seed)
     for kind, output in ((False, snakemake.output.generations), (True, snakemake.output.common_generations)):
         chosen = found[found["common"] == kind]
         run = chosen[["client", "prompt_id", "sample"]].assign(seed=seed, method=snakemake.wildcards.method)
         texts = chosen["text"].tolist()
         tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
-        write_parquet(generations_table(run, texts, tokens, cfg["generation"], cfg["words"]), output, GENERATIONS)
+        write_parquet(generations_table(run, texts, tokens, settings.generation, settings.words), output, GENERATIONS)
     write_parquet(GATES.empty(), snakemake.output.gates, GATES)

@@ -2,13 +2,14 @@
 
 from favor.federation.boundary import round_traffic
 from favor.federation.method import SharedStage
+from favor.federation.settings import Summation
 from favor.federation.uploads import cohort_sum, read_uploads, write_sum
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    stage, round_number = SharedStage.of(cfg["stage"]), int(snakemake.wildcards.round)
+with job(snakemake, Summation) as settings:
+    stage, round_number = SharedStage.of(settings.stage), int(snakemake.wildcards.round)
     uploads = read_uploads(snakemake.input.uploads, stage, round_number)
-    crossed = (round_number, snakemake.input.adapter, uploads.files, cfg["results"])
+    crossed = (round_number, snakemake.input.adapter, uploads.files, settings.results)
     traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
     total = cohort_sum(uploads, stage, int(snakemake.wildcards.seed), round_number)
     header = {"seed": snakemake.wildcards.seed, "round": snakemake.wildcards.round}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from favor.federation.inference import ClientAdapter, distinct, prompt_gates, re
 from favor.lm.base import BaseModel
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.sampling import Sampling
-from favor.lm.settings import Lora
+from favor.lm.settings import Decoding, Lora
 from favor.lm.widths import Widths
 from favor.running.jobs.progress import Progress
 
@@ -23,28 +22,27 @@ def answers(
     lora: Lora,
     run: pd.DataFrame,
     asked: Sequence[GenerationRequest],
-    settings: Mapping[str, Any],
+    settings: Decoding,
     title: str,
     widths: Widths | None = None,
 ) -> tuple[pd.DataFrame, list[list[int]]]:
     """Return ``run`` with a row per sample (column sample, from 0), and the new tokens of every row.
 
-    run: seed, method, client and prompt_id of every request of ``asked``. settings: the section ``generation`` of the
-    configuration. Greedy decoding (``temperature`` 0) gives one sample. A sampled continuation is drawn with the stream
-    (seed, method, prompt, sample): clients draw with the same numbers on one prompt, so that they differ by their
-    adapters alone.
+    run: seed, method, client and prompt_id of every request of ``asked``. Greedy decoding (``temperature`` 0) gives one
+    sample. A sampled continuation is drawn with the stream (seed, method, prompt, sample): clients draw with the same
+    numbers on one prompt, so that they differ by their adapters alone.
     """
-    count = settings["samples"]
+    count = settings.samples
     rows = run.loc[run.index.repeat(count)].assign(sample=np.tile(np.arange(count, dtype=np.int32), len(run)))
     repeated = [request for request in asked for _ in range(count)]
     sampling = None
-    if settings["temperature"]:
-        sampling = Sampling(settings["temperature"], settings["top_p"])
+    if settings.temperature:
+        sampling = Sampling(settings.temperature, settings.top_p)
         names = zip(*(rows[key].tolist() for key in ("seed", "method", "prompt_id", "sample")), strict=True)
         repeated = [replace(request, stream=name) for request, name in zip(repeated, names, strict=True)]
     own, places = distinct(repeated)
     progress = Progress(title, len(own), "texts")
-    limits = (settings["max_new_tokens"], settings["repetition_penalty"], settings["rows_per_batch"])
+    limits = (settings.max_new_tokens, settings.repetition_penalty, settings.rows_per_batch)
     found = generate(base, lora, own, *limits, progress, widths, sampling)
     progress.close()
     return rows.reset_index(drop=True), [found[place] for place in places]

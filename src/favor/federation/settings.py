@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from favor.corpora.settings import Clients, PrefixLength
-from favor.lm.settings import Alignment, LoadedModel, Lora, Training
+from favor.corpora.settings import Clients, PrefixLength, WordKind
+from favor.lm.settings import Alignment, Decoding, LoadedModel, Lora, OutputFilter, Training
 from favor.settings.section import OR_NULL, NotNegative, Positive, Section, key, required
 
 
@@ -131,3 +131,58 @@ class PersonalTraining(StageTraining):
 
     rounds: dict[str, int]
     again: list[str]
+
+
+class Summation(Section):
+    """What the job reads that sums a round's uploads. ``stage``: as of :class:`StageTraining`.
+
+    ``results``: the results folder, from which the record of the boundary names files.
+    """
+
+    stage: dict[str, Any]
+    results: str
+
+
+class Aggregation(ServerRate, Summation):
+    """What the job reads that makes the next shared adapter."""
+
+
+class AdapterUse(Section):
+    """What a job reads that uses clients' final adapters.
+
+    ``generates``: what generation reads of the method (:class:`favor.federation.method.Inference`), as plain values.
+    """
+
+    lora: Lora
+    generates: dict[str, Any]
+
+
+class GenerationJob(AdapterUse, WordKind):
+    """What a job reads that generates. ``clients``: for whom; None for every client of the run."""
+
+    model: LoadedModel
+    generation: Decoding
+    clients: list[str] | None
+
+
+class LikelihoodReading(AdapterUse):
+    """What the job reads that reads texts with a run's adapters. ``context``: tokens of the longest text."""
+
+    model: LoadedModel
+    clients: list[str]
+    context: int
+
+
+class AdapterExport(AdapterUse):
+    """What the job reads that exports adapters. ``base``: folder or Hugging Face id of their base model."""
+
+    base: str
+    clients: list[str]
+
+
+class GivenOutputs(WordKind):
+    """What the job reads that takes continuations made elsewhere. ``seeds``: of the experiment, in their order."""
+
+    seeds: list[int]
+    tokenizer_folder: str
+    generation: OutputFilter

@@ -248,7 +248,16 @@ class WeightedAlignment(Alignment):
     weight: float
 
 
-class Decoding(Section):
+class OutputFilter(Section):
+    """Which continuations pass the filter."""
+
+    minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
+    minimum_distinct_bigram_ratio: Share = key(
+        0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
+    )
+
+
+class Decoding(OutputFilter):
     """How continuations are generated, and which of them pass the filter, as a job reads it."""
 
     max_new_tokens: int = key(220, "Longest continuation in tokens.", ge=1)
@@ -262,10 +271,6 @@ class Decoding(Section):
     samples: Count = key(1, "With a temperature: continuations of every prompt.")
     rows_per_batch: int = key(
         256, "Most continuations generated at once; fewer where a GPU's memory does not hold them.", ge=1
-    )
-    minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
-    minimum_distinct_bigram_ratio: Share = key(
-        0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
     )
 
 

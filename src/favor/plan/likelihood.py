@@ -6,9 +6,9 @@ from typing import Any
 
 from favor.config.evaluation import Likelihood
 from favor.config.experiments import Experiment
-from favor.federation.method import plan_values
+from favor.federation.settings import LikelihoodReading
 from favor.foundation.errors import UserError
-from favor.plan.handing import parameter, pick
+from favor.plan.handing import canonical, handed, parameter, pick
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
@@ -97,12 +97,14 @@ class LikelihoodAttribution:
     def reading_settings(self, key: Run) -> dict[str, Any]:
         """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
-        return parameter(
-            model=self.project.model_settings(experiment.base_model),
-            **plan_values(self.project.plan(key).generates),
-            **pick(experiment, "lora"),
-            clients=self.training.clients(key.experiment),
-            context=experiment.prompts.prefix_tokens + read_length(experiment),
+        return canonical(
+            handed(
+                LikelihoodReading,
+                self.training.adapter_use(key),
+                model=self.project.loaded_model(experiment.base_model),
+                clients=self.training.clients(key.experiment),
+                context=experiment.prompts.prefix_tokens + read_length(experiment),
+            )
         )
 
     # Scores

@@ -13,7 +13,7 @@ from favor.federation.canaries import repeats_by_client
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical, handed, parameter, pick
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.project import Project, unique
 
@@ -350,8 +350,12 @@ class SharedTraining:
 
     def aggregation_settings(self, key: InTrack) -> dict[str, Any]:
         """Return what the server reads of the configuration."""
-        return parameter(
-            **pick(self.project.experiment(key).federation, "server_learning_rate"),
-            stage=plan_values(self.stage(key)),
-            results=self.paths.results,
-        )
+        summed = self._summation(key)
+        return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
+
+    def summation_settings(self, key: InTrack) -> dict[str, Any]:
+        """Return what the sum of a round's uploads depends on."""
+        return canonical(self._summation(key))
+
+    def _summation(self, key: InTrack) -> settings.Summation:
+        return settings.Summation(stage=plan_values(self.stage(key)), results=self.paths.results)

@@ -11,6 +11,7 @@ from favor.corpora.settings import TransferTexts
 from favor.encoders.settings import TransferEncoding
 from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
+from favor.federation.settings import GivenOutputs
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
 from favor.plan.handing import canonical, handed, parameter, pick, without
@@ -78,11 +79,14 @@ class Studies:
     def given_settings(self, key: Run) -> dict[str, Any]:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
-        return parameter(
-            seeds=experiment.seeds,
-            tokenizer=self.project.tokenizer_folder(experiment.base_model),
-            generation=pick(experiment.generation, "minimum_words", "minimum_distinct_bigram_ratio"),
-            words=self.project.words(key),
+        return canonical(
+            handed(
+                GivenOutputs,
+                seeds=experiment.seeds,
+                tokenizer_folder=self.project.tokenizer_folder(experiment.base_model),
+                generation=experiment.generation,
+                words=self.project.words(key),
+            )
         )
 
     def sheet_model(self, key: InExperiment) -> str:

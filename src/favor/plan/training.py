@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from favor.config.experiments import Experiment
+from favor.federation import settings
 from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
-from favor.federation.settings import PersonalTraining
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical, handed, parameter, pick, without
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
@@ -150,7 +149,7 @@ class Training(SharedTraining):
         experiment = self.project.experiment(key)
         return canonical(
             handed(
-                PersonalTraining,
+                settings.PersonalTraining,
                 self.common_settings(experiment, stage),
                 rounds=numbers,
                 again=again,
@@ -314,29 +313,32 @@ class Training(SharedTraining):
 
     def part_settings(self, key: GenerationPart) -> dict[str, Any]:
         """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
-        clients = self.generation_parts(key.experiment)[int(key.part)]
-        return self.generation_settings(key) | parameter(clients=clients)
+        return self.generation_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
-    def generation_settings(self, key: Run) -> dict[str, Any]:
-        """Return what a job that generates reads of the configuration."""
+    def generation_settings(self, key: Run, clients: list[str] | None = None) -> dict[str, Any]:
+        """Return what a job that generates reads of the configuration; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
-        return parameter(
-            model=self.project.model_settings(experiment.base_model),
-            **plan_values(self.project.plan(key).generates),
-            **pick(experiment, "lora"),
-            generation=without(experiment.row_generation(key.method), "clients_per_job"),
-            words=self.project.words(key),
+        return canonical(
+            handed(
+                settings.GenerationJob,
+                self.adapter_use(key),
+                model=self.project.loaded_model(experiment.base_model),
+                generation=experiment.row_generation(key.method),
+                words=self.project.words(key),
+                clients=clients,
+            )
         )
+
+    def adapter_use(self, key: Run) -> settings.AdapterUse:
+        """Return what jobs read that use what the clients of a run generate with."""
+        generates = plan_values(self.project.plan(key).generates)
+        return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
     def export_settings(self, key: Run) -> dict[str, Any]:
         """Return what the export of a run's adapters reads of the configuration."""
-        experiment: Experiment = self.project.experiment(key)
-        return parameter(
-            base=self.project.plain_folder(experiment.base_model),
-            lora=experiment.lora,
-            clients=self.clients(key.experiment),
-            **plan_values(self.project.plan(key).generates),
-        )
+        base = self.project.plain_folder(self.project.experiment(key).base_model)
+        clients = self.clients(key.experiment)
+        return canonical(handed(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients))
 
 
 def _personal(plan: Plan) -> PersonalStage:

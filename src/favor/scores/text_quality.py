@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.foundation.words import output_words
+from favor.lm.settings import OutputFilter
 
 MINIMUM_WORDS = 20
 MINIMUM_DISTINCT_BIGRAM_RATIO = 0.15
@@ -42,13 +42,13 @@ def quality_columns(
 
 
 def generations_table(
-    run: pd.DataFrame, texts: Sequence[str], tokens: Sequence[Sequence[int]], settings: Mapping[str, Any], words: str
+    run: pd.DataFrame, texts: Sequence[str], tokens: Sequence[Sequence[int]], settings: OutputFilter, words: str
 ) -> pd.DataFrame:
     """Return the table ``generations``: ``run`` (seed, method, client, prompt_id, sample) with its texts, filtered.
 
-    ``settings``: the section ``generation``; ``words``: what counts as one
+    ``settings``: which pass; ``words``: what counts as one
     (:func:`favor.foundation.words.output_words`).
     """
-    limits = (settings["minimum_words"], settings["minimum_distinct_bigram_ratio"], words)
+    limits = (settings.minimum_words, settings.minimum_distinct_bigram_ratio, words)
     frame = run.reset_index(drop=True).assign(text=list(texts), tokens=[len(row) for row in tokens])
     return frame.join(quality_columns(list(texts), *limits))
