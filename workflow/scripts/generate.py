@@ -4,6 +4,8 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
+import numpy as np
+
 from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
 from favor.federation.continuing import adapted_requests, answers
@@ -34,7 +36,8 @@ with job(snakemake, GenerationJob) as settings:
     lengths = [frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame)]
     base = open_base(settings.model, lora, int(max(lengths, default=0)) + decoding.max_new_tokens)
     if how.inference == "adapters":
-        check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
+        states = {client: adapter.state for client, adapter in adapters.items() if adapter is not None}
+        check_shapes(states, base.model, lora)
     memory = WidthMemory(
         base, {"stage": "generation", "lora": settings.lora.model_dump(mode="json"), **decoding.model_dump()}
     )
@@ -51,6 +54,6 @@ with job(snakemake, GenerationJob) as settings:
         texts = [base.tokenizer.decode(row) for row in tokens]
         write_parquet(generations_table(rows, texts, tokens, decoding, settings.words), output, GENERATIONS)
         if asked is prompts:
-            gated = run.assign(gate=gates).astype({"gate": "float64"}).dropna(subset="gate")
+            gated = run.assign(gate=np.array(gates, dtype=np.float64)).dropna(subset="gate")
             write_parquet(gated, snakemake.output.gates, GATES)
     memory.remember(widths)

@@ -4,6 +4,7 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from favor.corpora.held_out import held_out_texts
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference, SharedStage
-from favor.federation.packs import read_packs
+from favor.federation.packs import State, read_packs
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import load_base
@@ -29,7 +30,7 @@ from favor.studies.privacy.tables import (
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 
 
-def rounds_of(files, part="delta"):
+def rounds_of(files: Sequence[str], part: str = "delta") -> list[dict[str, State]]:
     """Return of every round the delta of each client, or another part, from the packs of all rounds in their order."""
     remaining = iter(files)
     packs = (read_packs(islice(remaining, jobs)) for jobs in cfg["jobs"]) if files else ()
@@ -50,7 +51,8 @@ with job(snakemake) as cfg:
     adapters, personal_lora = {}, lora
     if snakemake.input.personal:
         made = client_adapters(snakemake.input.personal, cfg["clients"], Inference.of(cfg))
-        joined = {client: exported(adapter, lora) for client, adapter in made.items()}
+        assert all(adapter is not None for adapter in made.values())
+        joined = {client: exported(adapter, lora) for client, adapter in made.items() if adapter is not None}
         adapters = {client: state for client, (state, _) in joined.items()}
         personal_lora = next(iter(joined.values()))[1]
     remade = open_safetensors(snakemake.input.remade[0])[0] if snakemake.input.remade else None

@@ -23,7 +23,8 @@ with job(snakemake, LikelihoodReading) as settings:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
     base = open_base(settings.model, lora, settings.context)
     if foreign:
-        check_shapes({client: adapter.state for client, adapter in adapters.items()}, base.model, lora)
+        states = {client: adapter.state for client, adapter in adapters.items() if adapter is not None}
+        check_shapes(states, base.model, lora)
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
     texts = read_parquet(snakemake.input.texts, READ_TEXTS)
     found = read_adapters(base, lora, texts, adapters, f"{method}, likelihoods")

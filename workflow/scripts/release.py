@@ -19,7 +19,7 @@ with job(snakemake) as cfg:
         texts += [(f"a text of {row.client}", f"{row.prompt}\n{row.text}") for row in frame.itertuples()]
     for path in snakemake.input.generations:
         frame = read_parquet(path, GENERATIONS, ["client", "text"])
-        texts += [(f"a continuation generated for {row.client}", row.text) for row in frame.itertuples()]
+        texts += [(f"a continuation generated for {row.client}", str(row.text)) for row in frame.itertuples()]
     authors = [
         author for path in snakemake.input.authors for author in read_parquet(path, AUTHORS, ["author"])["author"]
     ]

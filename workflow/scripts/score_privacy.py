@@ -27,7 +27,7 @@ with job(snakemake) as cfg:
     distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))
     of_rows = {}
     for method in cfg["methods"]:
-        own = [frame[frame["method"] == method] for frame in found]
+        losses, links, canaries, clients, norms = (frame[frame["method"] == method] for frame in found)
         without = {
             "canary_exposure": "no secrets are planted (studies.privacy.canaries)",
             **dict.fromkeys(LEAVERS, "no run without clients who left (studies.privacy.leaving)"),
@@ -35,6 +35,8 @@ with job(snakemake) as cfg:
         }
         if method not in cfg["personal"]:
             without["personal"] = "the clients of this row keep no adapter"
-        of_rows[method] = Readings(*own, distinct, cfg["delta"], without, method in cfg["silent"])
+        of_rows[method] = Readings(
+            losses, links, canaries, clients, norms, distinct, cfg["delta"], without, method in cfg["silent"]
+        )
     scores = privacy_scores(of_rows, cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
     write_parquet(scores, snakemake.output.scores, SCORES)

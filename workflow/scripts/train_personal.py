@@ -9,7 +9,7 @@ from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import POOLED, PersonalStage
-from favor.federation.packs import Place, places_of, read_packs, write_pack
+from favor.federation.packs import Place, State, places_of, read_packs, write_pack
 from favor.federation.settings import PersonalTraining
 from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
@@ -30,8 +30,9 @@ with job(snakemake, PersonalTraining) as settings:
         texts = texts[~texts["client"].isin(settings.withdrawn)]
     else:
         texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
-    anchor = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
-    weights = {}
+    anchor: State | None = read_safetensors(snakemake.input.anchor[0])[0] if snakemake.input.anchor else None
+    weights: dict[str, float] = {}
+    starts: dict[str, State]
     places = places_of(snakemake.input.start, "endpoint") if stage.start == "endpoint" else {}
     if stage.start not in ("endpoint", "own"):
         starts = dict.fromkeys(names, read_safetensors(snakemake.input.start[0])[0])
@@ -40,7 +41,9 @@ with job(snakemake, PersonalTraining) as settings:
         packs = read_packs(snakemake.input.start)
         # A client that carries its adapter over begins, at its first participation, with the server's adapter or A_0.
         first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else anchor
-        starts = {name: compose(packs[name]) if packs.get(name) else first for name in names}
+        own = {name: compose(packs[name]) for name in names if packs.get(name)}
+        assert first is not None or len(own) == len(names)
+        starts = {name: own.get(name, first or {}) for name in names}
         if stage.mixture is not None and stage.mixture.kind == "learned":
             weights = {name: carried_weight(packs[name]) for name in names if packs.get(name)}
     targets = {}
@@ -56,12 +59,13 @@ with job(snakemake, PersonalTraining) as settings:
 
     pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
     if stage.mixture is not None and stage.mixture.kind == "similarity":
+        assert anchor is not None
         shared, lora = from_arrays(anchor), settings.lora
         for name in names:
             gate = ClientGate(base, lora, shared, texts, name, stage.mixture, settings, seed)
             pack[name] |= {"gate": gate.kept()}
     # What another file holds is named, not stored again.
-    elsewhere = {name: {} for name in names}
+    elsewhere: dict[str, dict[str, Place]] = {name: {} for name in names}
     for name, parts in pack.items():
         if "endpoint" in parts and name in places:
             del parts["endpoint"]
@@ -70,8 +74,7 @@ with job(snakemake, PersonalTraining) as settings:
             elsewhere[name]["companion"] = Place(snakemake.input.anchor[0])
     header = {"kind": "personal adapters", "seed": str(seed), "round": str(max(rounds.values()))}
     # Clients that take part again start there from what they have now; it is then replaced.
-    for path, own in ((snakemake.output.pack, False), (snakemake.output.passing, True)):
-        chosen = [name for name in names if (name in settings.again) == own]
-        parts = [{name: found[name] for name in chosen} for found in (pack, elsewhere)]
-        write_pack(path, parts[0], header, parts[1])
+    for path, again in ((snakemake.output.pack, False), (snakemake.output.passing, True)):
+        chosen = [name for name in names if (name in settings.again) == again]
+        write_pack(path, {name: pack[name] for name in chosen}, header, {name: elsewhere[name] for name in chosen})
     write_parquet(training_log(results, clients, "personal"), snakemake.output.training_log, TRAINING_LOG)

@@ -42,8 +42,18 @@ with job(snakemake, SharedTraining) as settings:
         texts = planted(texts, settings.canaries, seed)
 
     base = open_base(settings.model, settings.lora)
-    begin = {"first": first, "members": int(about.get("members", 0)), "gates": gates}
-    clients = shared_clients(names, round_number, shared, stage, previous, targets, settings.participations, **begin)
+    clients = shared_clients(
+        names,
+        round_number,
+        shared,
+        stage,
+        previous,
+        targets,
+        settings.participations,
+        first=first,
+        members=int(about.get("members", 0)),
+        gates=gates,
+    )
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
     results = run_stage(base, clients, texts, stage, settings, "shared", seed, what)
 
