@@ -12,8 +12,9 @@ import pytest
 from tests.experiments import experiment
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
+from favor.federation import settings
 from favor.federation.method import Plan, Prompting, load_method
-from favor.federation.prompting import Lengths, cut, distil_sheets, prompted_requests
+from favor.federation.prompting import cut, distil_sheets, prompted_requests
 from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
 from favor.federation.retrieval import nearest_texts
 from favor.foundation import registry
@@ -27,7 +28,10 @@ from favor.plan.record import run_check
 from favor.tables.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
-LENGTHS = Lengths(passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3)
+# Shorter than a configuration allows.
+LENGTHS = settings.Prompting.model_construct(
+    passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3
+)
 TEMPLATE = "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}>"
 
 

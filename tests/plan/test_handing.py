@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from favor.federation import settings
 from favor.plan.handing import canonical, handed
 from favor.settings.section import Section, key, section
 
@@ -53,3 +54,28 @@ def test_a_key_is_given_once() -> None:
 def test_a_job_refuses_what_its_class_has_not() -> None:
     with pytest.raises(ValidationError, match="title"):
         Seeded.model_validate({"seed": 1, "title": "x"})
+
+
+def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None:
+    """Every job would refuse a key too many, a key too few and a value of another type, but only when it starts."""
+    planner = plan(["config/config.yaml", "config/demo/domain_studies.yaml", "config/demo/rivals.yaml"])
+    training, studies = planner.training, planner.studies
+    seen = set()
+
+    def check(kind, given) -> None:
+        assert canonical(kind.model_validate(given)) == given
+        seen.add(kind.__name__)
+
+    for run in (run for name in planner.config.experiments for run in training.runs(name)):
+        made = planner.project.plan(run)
+        if made.prompting is not None:
+            check(settings.PromptedGeneration, studies.prompted_settings(run))
+            check(settings.SheetDistilling, studies.sheet_settings(run))
+        elif made.inference != "outputs":
+            check(settings.GenerationJob, training.generation_settings(run))
+            check(settings.AdapterExport, training.export_settings(run))
+        for job in [] if made.shared is None else training.round_jobs(run, made.shared, 0):
+            check(settings.SharedTraining, training.shared_settings(job))
+        for job in training.personal_jobs(run)[:1]:
+            check(settings.PersonalTraining, training.personal_settings(job))
+    assert len(seen) == 6

@@ -5,14 +5,16 @@ from favor.running.devices.leases import lease
 lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.prompting import Lengths, distil_sheets
+from favor.federation.prompting import distil_sheets
+from favor.federation.settings import SheetDistilling
 from favor.federation.tables import AUTHOR_SHEETS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, SheetDistilling) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
-    base = load_base(**cfg["model"])
-    sheets = distil_sheets(base, texts, Lengths(**cfg["lengths"]), cfg["repetition_penalty"], cfg["rows_per_batch"])
+    base = open_base(settings.model)
+    limits = (settings.repetition_penalty, settings.rows_per_batch)
+    sheets = distil_sheets(base, texts, settings.lengths, *limits)
     write_parquet(sheets, snakemake.output.sheets, AUTHOR_SHEETS)

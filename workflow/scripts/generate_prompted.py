@@ -10,25 +10,27 @@ from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, PROMPTS
 from favor.federation.continuing import answers
 from favor.federation.method import Prompting
-from favor.federation.prompting import Lengths, prompted_requests
+from favor.federation.prompting import prompted_requests
+from favor.federation.settings import PromptedGeneration
 from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.lm.base import load_base
+from favor.lm.base import open_base
 from favor.lm.generation import GenerationRequest
-from favor.lm.settings import ALL_LINEAR, Decoding
+from favor.lm.settings import ALL_LINEAR
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 
-with job(snakemake) as cfg:
-    settings, prompting = Decoding.model_validate(cfg["generation"]), Prompting(**cfg["prompting"])
+with job(snakemake, PromptedGeneration) as settings:
+    decoding, prompting = settings.generation, Prompting(**settings.prompting)
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     sheets = read_parquet(snakemake.input.sheets, AUTHOR_SHEETS) if snakemake.input.sheets else None
     shared = snakemake.input.common_prompts
     common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
-    base = load_base(**cfg["model"])
-    memory = WidthMemory(base, {"stage": "prompted generation", "lengths": cfg["lengths"], **settings.model_dump()})
+    base = open_base(settings.model)
+    kind = {"stage": "prompted generation", "lengths": settings.lengths.model_dump(), **decoding.model_dump()}
+    memory = WidthMemory(base, kind)
     widths = memory.recall()
     named = {"seed": int(snakemake.wildcards.seed), "method": snakemake.wildcards.method}
     made = []
@@ -36,12 +38,12 @@ with job(snakemake) as cfg:
         (snakemake.output.generations, prompts),
         (snakemake.output.common_generations, client_prompts(common, sorted(set(prompts["client"])))),
     ):
-        requests, tokens = prompted_requests(base, prompting, asked, texts, sheets, Lengths(**cfg["lengths"]))
+        requests, tokens = prompted_requests(base, prompting, asked, texts, sheets, settings.lengths)
         whole = [GenerationRequest(name, ids) for name, ids in zip(requests["prompt_id"], tokens, strict=True)]
         run = requests[["client", "prompt_id"]].assign(**named)
-        rows, found = answers(base, ALL_LINEAR, run, whole, settings, f"{named['method']}, continuations", widths)
+        rows, found = answers(base, ALL_LINEAR, run, whole, decoding, f"{named['method']}, continuations", widths)
         texts_made = [base.tokenizer.decode(answer) for answer in found]
-        write_parquet(generations_table(rows, texts_made, found, settings, cfg["words"]), output, GENERATIONS)
+        write_parquet(generations_table(rows, texts_made, found, decoding, settings.words), output, GENERATIONS)
         made.append(requests.assign(**named))
     memory.remember(widths)
     write_parquet(pd.concat(made), snakemake.output.requests, PROMPTED_REQUESTS)

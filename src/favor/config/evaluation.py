@@ -8,19 +8,6 @@ from favor.corpora.settings import Transfer
 from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, section
 
 
-class Prompting(Section):
-    """What prompting baselines put before a prompt; lengths are in tokens."""
-
-    model: str | None = key(None, "Base model that writes author sheets and personas; null takes the experiment's own.")
-    passages: int = key(3, "The client's own training texts retrieved per prompt.", ge=1)
-    passage_tokens: int = key(200, "Most tokens of each passage.", ge=8)
-    sheet_texts: int = key(8, "Training texts that an author sheet is made from.", ge=1)
-    sheet_text_tokens: int = key(300, "Most tokens read of each of them.", ge=8)
-    sheet_tokens: int = key(300, "Longest author sheet.", ge=8)
-    persona_tokens: int = key(120, "Longest persona.", ge=8)
-    seed: Seed = key(2026, "Random seed of the choice of texts behind a sheet.")
-
-
 class BertScore(Section):
     """The model behind BERTScore."""
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ValidationError
 
-from favor.config.evaluation import Evaluation, Prompting
+from favor.config.evaluation import Evaluation
 from favor.config.messages import message
 from favor.config.models import PROJECTIONS, check_generation
 from favor.config.studies import Studies
 from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
-from favor.federation.settings import Federation
+from favor.federation.settings import Federation, Prompting
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method

@@ -7,7 +7,6 @@ it stays with the client: no job of the server reads it, and nothing is uploaded
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -21,6 +20,7 @@ from favor.federation.prompting_templates import (
     sheet_request,
 )
 from favor.federation.retrieval import nearest_texts
+from favor.federation.settings import PassageLengths, SheetLengths
 from favor.federation.tables import PROMPTED_REQUESTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -29,19 +29,6 @@ from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.tokenizer import TextTokenizer
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Counts of texts and lengths in tokens of the model that reads or writes them (``prompting``)."""
-
-    passages: int = 3
-    passage_tokens: int = 200
-    sheet_texts: int = 8
-    sheet_text_tokens: int = 300
-    sheet_tokens: int = 300
-    persona_tokens: int = 120
-    seed: int = 2026
 
 
 def training_texts(texts: pd.DataFrame, client: str) -> pd.DataFrame:
@@ -59,7 +46,7 @@ def cut(tokenizer: TextTokenizer, text: str, tokens: int) -> str:
 
 
 def distil_sheets(
-    base: BaseModel, texts: pd.DataFrame, lengths: Lengths, repetition_penalty: float, rows_per_batch: int
+    base: BaseModel, texts: pd.DataFrame, lengths: SheetLengths, repetition_penalty: float, rows_per_batch: int
 ) -> pd.DataFrame:
     """Return the table ``author_sheets``: of every client a sheet, and a persona made from the sheet.
 
@@ -94,7 +81,7 @@ def prompted_requests(
     prompts: pd.DataFrame,
     texts: pd.DataFrame,
     sheets: pd.DataFrame | None,
-    lengths: Lengths,
+    lengths: PassageLengths,
 ) -> tuple[pd.DataFrame, list[list[int]]]:
     """Return the table ``prompted_requests`` without seed and method, and the token ids of every request, aligned.
 
@@ -124,7 +111,7 @@ def prompted_requests(
 
 
 def _passages(
-    tokenizer: TextTokenizer, prompting: Prompting, row: Mapping[str, Any], texts: pd.DataFrame, lengths: Lengths
+    tokenizer: TextTokenizer, prompting: Prompting, row: Mapping[str, Any], texts: pd.DataFrame, lengths: PassageLengths
 ) -> tuple[list[str], list[str]]:
     """Return the beginnings of the client's texts nearest to a prompt, and the names of their documents."""
     if not prompting.passages:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from favor.corpora.settings import Clients, PrefixLength, WordKind
-from favor.lm.settings import Alignment, Decoding, LoadedModel, Lora, OutputFilter, Training
-from favor.settings.section import OR_NULL, NotNegative, Positive, Section, key, required
+from favor.lm.settings import (
+    Alignment,
+    AskedModel,
+    Decoding,
+    DecodingLimits,
+    LoadedModel,
+    Lora,
+    OutputFilter,
+    Training,
+)
+from favor.settings.section import OR_NULL, NotNegative, Positive, Section, Seed, key, required
 
 
 class DifferentialPrivacy(Section):
@@ -186,3 +195,45 @@ class GivenOutputs(WordKind):
     seeds: list[int]
     tokenizer_folder: str
     generation: OutputFilter
+
+
+class PassageLengths(Section):
+    """Which passages stand before a prompt; lengths are in tokens of the model that reads them."""
+
+    passages: int = key(3, "The client's own training texts retrieved per prompt.", ge=1)
+    passage_tokens: int = key(200, "Most tokens of each passage.", ge=8)
+
+
+class SheetLengths(Section):
+    """What author sheets and personas are made from, and how long they are; lengths are in tokens of their model."""
+
+    sheet_texts: int = key(8, "Training texts that an author sheet is made from.", ge=1)
+    sheet_text_tokens: int = key(300, "Most tokens read of each of them.", ge=8)
+    sheet_tokens: int = key(300, "Longest author sheet.", ge=8)
+    persona_tokens: int = key(120, "Longest persona.", ge=8)
+    seed: Seed = key(2026, "Random seed of the choice of texts behind a sheet.")
+
+
+class Prompting(SheetLengths, PassageLengths):
+    """What prompting baselines put before a prompt; lengths are in tokens."""
+
+    model: str | None = key(None, "Base model that writes author sheets and personas; null takes the experiment's own.")
+
+
+class SheetDistilling(DecodingLimits):
+    """What the job reads that distils author sheets."""
+
+    model: AskedModel
+    lengths: SheetLengths
+
+
+class PromptedGeneration(WordKind):
+    """What the job reads that generates with longer prompts.
+
+    ``prompting``: what stands in them (:class:`favor.federation.method.Prompting`), as plain values.
+    """
+
+    model: AskedModel
+    prompting: dict[str, Any]
+    lengths: PassageLengths
+    generation: Decoding

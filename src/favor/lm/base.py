@@ -18,7 +18,7 @@ from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
 from favor.lm.lora import target_layers
-from favor.lm.settings import LoadedModel, Lora
+from favor.lm.settings import AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
 Quantisation = Literal["none", "nf4"]
@@ -71,7 +71,8 @@ class BaseModel:
 
 def open_base(model: LoadedModel, lora: Lora | None = None, context_needed: int = 0) -> BaseModel:
     """Load a base model as a job is told to; see :func:`load_base`."""
-    return load_base(model.source, model.quantisation, model.device, model.dtype, lora, context_needed)
+    chat = model.chat if isinstance(model, AskedModel) else "auto"
+    return load_base(model.source, model.quantisation, model.device, model.dtype, lora, context_needed, chat)
 
 
 def load_base(

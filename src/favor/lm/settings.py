@@ -257,11 +257,19 @@ class OutputFilter(Section):
     )
 
 
-class Decoding(OutputFilter):
+class DecodingLimits(Section):
+    """How tokens are chosen and how many continuations are generated at once."""
+
+    repetition_penalty: Positive = key(1.1, "Repetition penalty.")
+    rows_per_batch: int = key(
+        256, "Most continuations generated at once; fewer where a GPU's memory does not hold them.", ge=1
+    )
+
+
+class Decoding(DecodingLimits, OutputFilter):
     """How continuations are generated, and which of them pass the filter, as a job reads it."""
 
     max_new_tokens: int = key(220, "Longest continuation in tokens.", ge=1)
-    repetition_penalty: Positive = key(1.1, "Repetition penalty.")
     temperature: NotNegative = key(
         0, "Temperature that tokens are sampled with; 0 takes the most probable token (greedy)."
     )
@@ -269,9 +277,6 @@ class Decoding(OutputFilter):
         1, "With a temperature: tokens are drawn among the most probable ones that together have this probability."
     )
     samples: Count = key(1, "With a temperature: continuations of every prompt.")
-    rows_per_batch: int = key(
-        256, "Most continuations generated at once; fewer where a GPU's memory does not hold them.", ge=1
-    )
 
 
 class Generation(Decoding):

@@ -178,9 +178,9 @@ class Project:
         """Return the same as plain values."""
         return canonical(self.loaded_model(name))
 
-    def asked_model_settings(self, name: str) -> dict[str, Any]:
+    def asked_model(self, name: str) -> AskedModel:
         """Return the same for a model that is asked in words."""
-        return canonical(handed(AskedModel, self.config.base_models[name], source=self.model_folder(name)))
+        return handed(AskedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def model_title(self, name: str) -> str:
         """Return the printed name of a base model; never a path of this machine."""

@@ -11,10 +11,10 @@ from favor.corpora.settings import TransferTexts
 from favor.encoders.settings import TransferEncoding
 from favor.federation.method import plan_values
 from favor.federation.prompting_templates import check_context, check_sheet_context
-from favor.federation.settings import GivenOutputs
+from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import canonical, handed, parameter, pick, without
+from favor.plan.handing import canonical, handed, parameter, pick
 from favor.plan.keys import InExperiment, OfAnnotator, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
@@ -101,12 +101,8 @@ class Studies:
     def sheet_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what author sheets and personas depend on."""
         experiment = self.project.experiment(key)
-        lengths = ("sheet_texts", "sheet_text_tokens", "sheet_tokens", "persona_tokens", "seed")
-        return parameter(
-            model=self.project.asked_model_settings(self.sheet_model(key)),
-            lengths=pick(experiment.prompting, *lengths),
-            **pick(experiment.generation, "repetition_penalty", "rows_per_batch"),
-        )
+        model = self.project.asked_model(self.sheet_model(key))
+        return canonical(handed(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting))
 
     def sheets(self, key: Run) -> str | list[str]:
         """Return the clients' author sheets, where a row shows them."""
@@ -116,12 +112,15 @@ class Studies:
     def prompted_settings(self, key: Run) -> dict[str, Any]:
         """Return what a prompted row reads of the configuration."""
         experiment = self.project.experiment(key)
-        return parameter(
-            model=self.project.asked_model_settings(experiment.base_model),
-            prompting=plan_values(self.project.plan(key))["prompting"],
-            lengths=pick(experiment.prompting, "passages", "passage_tokens"),
-            generation=without(experiment.row_generation(key.method), "clients_per_job"),
-            words=self.project.words(key),
+        return canonical(
+            handed(
+                PromptedGeneration,
+                model=self.project.asked_model(experiment.base_model),
+                prompting=plan_values(self.project.plan(key))["prompting"],
+                lengths=experiment.prompting,
+                generation=experiment.row_generation(key.method),
+                words=self.project.words(key),
+            )
         )
 
     # The human audit
@@ -212,7 +211,7 @@ class Studies:
         if judges.model == "endpoint":
             keys = ("temperature", "requests_per_minute", "parallel", "timeout", "tries")
             return parameter(**asked, **pick(judges, *keys))
-        title, base = self.project.model_title(judges.base_model), self.project.asked_model_settings(judges.base_model)
+        title, base = self.project.model_title(judges.base_model), self.project.asked_model(judges.base_model)
         return parameter(**asked, title=title, base=base)
 
     def judge_files(self, key: InExperiment) -> list[str]:
