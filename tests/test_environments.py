@@ -44,9 +44,11 @@ def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_as
 
 def test_what_the_code_imports_is_a_declared_dependency(repository) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *(line for extra in {*extras} - {"dev", "docs"} for line in extras[extra])]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
     owners = packages_distributions()
-    # Triton comes with torch's CUDA build; Liger's kernels are the extra gpu.
+    # Triton comes with torch's CUDA build; Liger's kernels are not installed without a GPU.
     ours = {*sys.stdlib_module_names, "favor", "triton", "liger_kernel"}
     for path in [*(repository / "src").rglob("*.py"), *(repository / "workflow").rglob("*.py")]:
         for name in imported(path) - ours:

@@ -17,6 +17,7 @@ from favor.config.resolve import resolve
 from favor.config.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+from favor.plan.extras import check_extras
 from favor.running.jobs.announcement import announce
 from favor.running.jobs.environment import export_source, latex_available, only_planning
 from favor.running.invalidation.changes import FOLDER, Changes, check_accept
@@ -47,6 +48,8 @@ try:
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
+        if not workflow.deployment_settings.deployment_method:
+            check_extras(planner)
         open_results(results, ROOT, input_paths(planner.config), planning)
         planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched, latex_available())

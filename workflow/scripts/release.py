@@ -7,12 +7,15 @@ from pathlib import Path
 from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
+from favor.plan.extras import require
 from favor.publish.bundle import collect, last_day, pack
-from favor.publish.metadata import Published
 from favor.publish.scan import Private, unsearchable
 from favor.running.jobs.job import job
 
 with job(snakemake) as cfg:
+    require("release", "a release")
+    from favor.publish.metadata import Published
+
     texts = []
     for path in snakemake.input.texts:
         frame = read_parquet(path, CLIENT_TEXTS, ["client", "prompt", "text"])

@@ -1,0 +1,46 @@
+"""A configuration that needs packages of an extra says so before anything runs."""
+
+from __future__ import annotations
+
+from importlib import util
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan import extras
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ("tests/data/slurm.yaml", set()),
+        (["tests/data/micro.yaml", "tests/data/studies.yaml"], {"mauve", "retrieval"}),
+        ("config/config.yaml", {"mauve"}),
+    ],
+)
+def test_what_a_configuration_needs(plan, files, wanted) -> None:
+    assert {extra for extra, _ in extras.wanted(plan(files))} == wanted
+
+
+def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
+    def segmented(config) -> None:
+        for corpus in config["corpora"].values():
+            corpus["words"] = "segmented"
+
+    assert "words" in {extra for extra, _ in extras.wanted(plan(change=segmented))}
+
+
+def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
+    with pytest.raises(UserError, match=r"prints MAUVE, which needs .* \(mauve\); pip install '\.\[mauve\]'"):
+        extras.check_extras(plan("config/config.yaml"))
+
+
+def test_every_extra_names_its_modules(repository) -> None:
+    """All but the plugin that Snakemake itself asks for, and what only a GPU, a developer or the site needs."""
+    import tomllib
+
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    others = {"slurm", "gpu", "dev", "docs"}
+    assert set(project["optional-dependencies"]) - others == set(extras.MODULES)
+    assert len(project["dependencies"]) <= 32
