@@ -202,7 +202,7 @@ def test_an_upload_of_a_alone_is_read_beside_its_owners_b(base, first, learned, 
 SENT = ({"A", "B"}, {"A"}, {"B"})
 
 
-@pytest.mark.parametrize("sent", SENT, ids="".join)
+@pytest.mark.parametrize("sent", SENT, ids=["A and B", "A", "B"])
 def test_a_planted_leak_shows_whatever_is_uploaded(base, first, learned, fresh, sent) -> None:
     """Every upload was learned from its owner's texts, so that the sender of each is the client whom it fits best."""
     if sent == {"A"}:
