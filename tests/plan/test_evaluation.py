@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -121,3 +122,14 @@ def test_a_sweeps_figure_draws_what_its_tables_score(plan) -> None:
     for metric in ("generated_aucs", "text_auc:upload"):  # of no family, and of one that the table does not read
         with pytest.raises(UserError, match=rf"'sweeps.s.figure': no table of the sweep scores '{metric}'"):
             plan(PLANNED, lambda config, metric=metric: config.update(sweeps={"s": sweep | {"figure": [metric]}}))
+
+
+def test_the_agreement_of_measures_reads_what_else_was_scored(plan) -> None:
+    key = SimpleNamespace(experiment="demo", family="measure_agreement")
+    assert [file.rpartition("/")[2] for file in plan(PLANNED).evaluation.family_scores(key)] == [
+        "likelihood.parquet",
+        "profiles.parquet",
+    ]
+    without = plan(PLANNED, lambda config: config["experiments"]["demo"]["evaluation"].update(likelihood=None))
+    assert len(without.evaluation.family_scores(key)) == 1
+    assert not plan(PLANNED).evaluation.family_scores(SimpleNamespace(experiment="demo", family="verification"))

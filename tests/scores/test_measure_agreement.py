@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices, repeated
 
+from favor.figures.declarations.measure_agreement import draw_measure_agreement
 from favor.scores import measure_agreement, prototypes
 from favor.scores.inputs import ScoreInputs
+from favor.scores.metric import ALL_SEEDS, Score, scores_frame
 from favor.tables.build import build_table
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec
@@ -94,3 +96,60 @@ def test_one_space_and_two_methods_agree_with_nobody() -> None:
     cells = build_table(printed_spec("measure-agreement"), few, context)
     assert cells.loc[cells["column"] == "Agreement over methods", "reason"].str.startswith("needs three").all()
     assert (cells.loc[cells["column"] == "Own text", "text"].str.len() == 5).all()
+
+
+def with_scores(values) -> ScoreInputs:
+    """Two spaces, and scores of other families: (metric, encoder) -> method -> the value of every author."""
+    inputs = two_spaces(0.02)
+    rows = [
+        Score(ALL_SEEDS, method, encoder, metric, client, value, 4)
+        for (metric, encoder), by_method in values.items()
+        for method, value in by_method.items()
+        for client in inputs.clients
+    ]
+    human = [
+        Score(1, control, "lambdag", "profile_accuracy", "failures_wrong", value, 60)
+        for control, value in (("gold", 0.8), ("shuffled", 0.1))
+    ]
+    return replace(inputs, scores=scores_frame([*rows, *human]), _cache={})
+
+
+def test_profiles_and_likelihoods_are_ranked_beside_the_papers_measures(scores) -> None:
+    """The chance of the own voice is the truth: a measure equal to it agrees, one against it disagrees."""
+    truth = {str(chance): chance for chance in CHANCES}
+    known = ("likelihood_author_voice_gain", ""), ("profile_author_accuracy", "lambdag")
+    inputs = with_scores({known[0]: truth, known[1]: {method: -value for method, value in truth.items()}})
+    found = measure_agreement.score(inputs, {"draws": 200})
+    assert cell(found, "agreement_over_methods", "", known[0][0]) == pytest.approx(1.0)
+    assert cell(found, "agreement_over_methods", "lambdag", known[1][0]) == pytest.approx(-1.0)
+    pair = f"{known[0][0]}~e.author_accuracy"
+    assert cell(found, "rank_correlation", "", pair) == pytest.approx(1.0)
+    assert cell(found, "human_own", "lambdag", known[1][0]) == 0.8
+    assert cell(found, "human_shuffled", "lambdag", known[1][0]) == 0.1
+    # They are in no reference: what the paper's measures say of one another is the same to the bit.
+    old = found[found["encoder"].isin(["e", "f"]) & ~found["variant"].str.contains("profile|likelihood")]
+    old = old.reset_index(drop=True)
+    pd.testing.assert_frame_equal(old, scores.reset_index(drop=True))
+
+
+def test_a_row_without_an_adapter_is_left_out_of_what_adapters_know() -> None:
+    gain = ("likelihood_author_voice_gain", "")
+    three = {str(chance): chance for chance in CHANCES[1:]}
+    found = measure_agreement.score(with_scores({gain: three}), {"draws": 50})
+    assert cell(found, "agreement_over_methods", "", gain[0]) == pytest.approx(1.0)
+    found = measure_agreement.score(with_scores({gain: {"0.3": 0.3}}), {"draws": 50})
+    note = found[(found["encoder"] == "") & (found["metric"] == "agreement_over_methods")]["note"]
+    assert set(note) == {"needs three methods and three authors"}
+
+
+def test_the_table_and_the_figure_name_them(tmp_path) -> None:
+    truth = {str(chance): chance for chance in CHANCES}
+    found = measure_agreement.score(with_scores({("likelihood_author_voice_gain", ""): truth}), {"draws": 50})
+    context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
+    cells = build_table(printed_spec("measure-agreement"), found, context)
+    last = cells[cells["row"] == cells["row"].iloc[-1]]
+    assert "Adapters" in last["row"].iloc[0]
+    assert last["text"].iloc[0].startswith("1.00 [")
+    assert last.set_index("column")["reason"]["Own text"].startswith("the authors' own texts")
+    draw_measure_agreement(found, tmp_path / "agreement.csv")
+    assert "Adapters: Voice gain" in (tmp_path / "agreement.csv").read_text()

@@ -157,3 +157,37 @@ def test_another_language_has_a_note_and_no_value() -> None:
 def test_it_needs_the_clients_texts() -> None:
     with pytest.raises(UserError, match="clients' texts"):
         score(replace(voices(), client_texts=None, _cache={}), {})
+
+
+def test_rows_are_compared_over_the_same_draws_of_authors() -> None:
+    """A voice kept always against one never kept is told apart by every verifier; half-way stands between."""
+    for verifier in ("lambdag", "e"):
+        area = of(scored(), "profile_auc", verifier)
+        delta = of(scored(), "profile_auc", verifier, "minus:1.0")
+        assert delta["0.0"] == pytest.approx(area["0.0"] - area["1.0"])
+        assert delta["0.5"] == pytest.approx(area["0.5"] - area["1.0"])
+        assert "1.0" not in delta  # every pair once
+        low, high, p = (
+            of(scored(), "profile_auc", verifier, f"minus:1.0_{end}")["0.0"] for end in ("low", "high", "p")
+        )
+        assert low < delta["0.0"] < high < 0
+        assert p < 0.05
+    assert not set(of(scored(), "profile_auc", "lambdag", "minus:gold"))
+
+
+def test_equal_rows_differ_by_nothing() -> None:
+    inputs = voices()
+    again, vectors = (
+        table[table["method"] == "0.5"].assign(method="z")
+        for table in (inputs.generations, inputs.generation_embeddings["e"])
+    )
+    twice = replace(
+        inputs,
+        generations=pd.concat([inputs.generations, again], ignore_index=True),
+        generation_embeddings={"e": pd.concat([inputs.generation_embeddings["e"], vectors], ignore_index=True)},
+        _cache={},
+    )
+    found = score(twice, SETTINGS)
+    for metric in ("profile_accuracy", "profile_auc", "profile_ratio"):
+        for end, value in (("", 0.0), ("_low", 0.0), ("_high", 0.0), ("_p", 1.0)):
+            assert of(found, metric, "lambdag", f"minus:z{end}")["0.5"] == value

@@ -13,6 +13,7 @@ rule score:
         common_embeddings=evaluation.family_common_embeddings,
         texts=project.texts,
         assistant=evaluation.assistant_scores,
+        scores=evaluation.family_scores,
     output:
         scores=report(
             paths.scores,

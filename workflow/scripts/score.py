@@ -21,6 +21,7 @@ with job(snakemake) as cfg:
         cfg["words"],
         [Path(path) for path in snakemake.input.common_generations],
         dict(zip(cfg["encoders"], map(Path, snakemake.input.common_embeddings), strict=False)),
+        [Path(path) for path in snakemake.input.scores],
     )
     family = METRIC_FAMILIES.load(cfg["family"])
     write_parquet(family.score(inputs, cfg["settings"]), snakemake.output.scores, SCORES)

@@ -133,6 +133,12 @@ class Evaluation:
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
         return self._in_spaces(self.paths.common_embeddings, key, spaces)
 
+    def family_scores(self, key: OfFamily) -> list[str]:
+        """Return the scores of other families that a metric family reads (its ``READS``), which can be computed."""
+        named = METRIC_FAMILIES.constant(key.family, "READS").split()
+        computed = self.tables.computable(key.experiment) if named else []
+        return [self.paths.scores.of(key, family=family) for family in named if family in computed]
+
     def prompts(self, key: InExperiment) -> list[str]:
         """Return the prompts of every seed of an experiment."""
         return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]

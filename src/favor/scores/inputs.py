@@ -20,7 +20,7 @@ from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import output_words
 from favor.scores.metric import CONTROLS
-from favor.scores.tables import ASSISTANT, UTILITY
+from favor.scores.tables import ASSISTANT, SCORES, UTILITY
 from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
 
 QUALITY_LIMITS = (MINIMUM_WORDS, MINIMUM_DISTINCT_BIGRAM_RATIO)
@@ -65,7 +65,8 @@ class ScoreInputs:
     utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
     smallest distinct-bigram ratio, which the human controls pass through too; words: what counts as one.
     common_generations: table ``generations`` for the prompts that every client continues; empty without them;
-    common_embeddings: their table ``generation_embeddings`` by encoder.
+    common_embeddings: their table ``generation_embeddings`` by encoder. scores: of the families that the family to be
+    scored names under ``READS``.
     Rows may come in any order. Missing rows raise ``UserError``.
     """
 
@@ -80,6 +81,7 @@ class ScoreInputs:
     words: str = "paper"
     common_generations: pd.DataFrame = field(default_factory=GENERATIONS.empty)
     common_embeddings: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    scores: pd.DataFrame = field(default_factory=SCORES.empty)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -125,6 +127,7 @@ class ScoreInputs:
         words: str = "paper",
         common_generations: Sequence[Path] = (),
         common_embeddings: Mapping[str, Path] | None = None,
+        scores: Sequence[Path] = (),
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -146,6 +149,7 @@ class ScoreInputs:
             words,
             pd.concat([GENERATIONS.empty(), *(read_parquet(path, GENERATIONS) for path in common_generations)]),
             {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in (common_embeddings or {}).items()},
+            pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
         )
 
     @property

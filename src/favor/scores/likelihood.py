@@ -70,6 +70,14 @@ METRICS = (
         _NATS, per_client=True,
     ),
     Metric(
+        "likelihood_author_voice_gain", "Voice gain by author", -_INFINITE, _INFINITE, "higher",
+        "own gain minus others' gain of one author's texts; the variant is the client", _NATS, per_client=True,
+    ),
+    Metric(
+        "likelihood_author_top1", "Attribution top-1 by author", 0.0, 1.0, "higher",
+        "share of one author's texts that go to the own adapter; the variant is the client", per_client=True,
+    ),
+    Metric(
         "likelihood_topic", "Topic", 0.0, _INFINITE, "none",
         "number of the topic of an author among the clients' topics; the variant is the client", per_client=True,
     ),
@@ -297,6 +305,9 @@ def _method_scores(
             )
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
+            for name in ("voice_gain", "top1"):
+                of_each = zip(clients, of_authors[f"likelihood_{name}"], strict=True)
+                scores += [_score(method, f"likelihood_author_{name}", *one, n, why) for one in of_each]
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
     scores += _neutral(method, runs, clients, counts)
     scores += _map(method, plain)

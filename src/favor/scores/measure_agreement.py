@@ -1,12 +1,13 @@
 """Measure agreement: do the style measures rank methods and authors alike, and what difference could each have seen?
 
-A measure is one of ``MEASURES`` in one encoder's space. All seeds stand together (seed ``ALL_SEEDS``), and rows belong
-to no method (``SOURCE``): the encoder and the variant name the measure.
+A measure is one of ``MEASURES``, the paper's, in one encoder's space, or one of ``BESIDE``: what adapters know, and
+author profiles. All seeds stand together (seed ``ALL_SEEDS``), and rows belong to no method (``SOURCE``): the encoder
+and the variant name the measure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resam
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
 
 _INFINITE = float("inf")
-_RANKS = "Spearman's rank correlation with the mean rank by the measures of all other encoders, over"
+READS = "likelihood profiles"  # families whose scores this one reads, where the experiment has them
+_RANKS = "Spearman's rank correlation with the mean rank by the paper's measures of all other encoders, over"
 METRICS = (
     Metric("agreement_over_methods", "Agreement over methods", -1.0, 1.0, "none", f"{_RANKS} methods"),
     Metric("agreement_over_authors", "Agreement over authors", -1.0, 1.0, "none", f"{_RANKS} authors, within methods"),
@@ -37,8 +39,18 @@ METRICS = (
         "detectable difference over that of own and shuffled text",
     ),
 )  # fmt: skip
+_Means = dict[str, dict[str, np.ndarray]]  # measure -> method -> [clients], NaN for authors without a value
 _Outputs = tuple[np.ndarray, np.ndarray, np.ndarray]  # author, value and post of each output of a run
 MEASURES = ("author_accuracy", "output_auc", "target_similarity")
+# Measures of each author in other families' scores, and the metric there that says the same of human texts.
+BESIDE = {
+    "likelihood_author_voice_gain": "",
+    "likelihood_author_top1": "",
+    "profile_author_accuracy": "profile_accuracy",
+    "profile_author_ratio": "profile_ratio",
+}
+_NOT_SPLIT = "taken of single texts, which profiles and adapters do not score alone"
+_NO_ADAPTER = "the authors' own texts were written under no adapter"
 DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 1000, "seed": 2026, "splits": 50}
 
 
@@ -75,6 +87,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
 
     Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
+    Measures of ``BESIDE`` are ranked over the methods and authors that they have, and stand in no other's reference.
     ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. A human text that
     several seeds drew counts once in the halves, the same text in both of them being no news. Settings:
     ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
@@ -91,42 +104,91 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
                 known = np.isfinite(values)
                 found = outputs.setdefault(f"{encoder}.{measure}", {}).setdefault(run.method, [])
                 found.append((authors[known], values[known], posts[known]))
-    scores = [*_agreement(inputs, outputs, checked), *_power(outputs, len(inputs.clients), checked)]
-    return scores_frame(scores)
+    means = _author_means(outputs, len(inputs.clients))
+    beside = _beside(inputs)
+    scores = [*_agreement(means, beside, checked), *_power(outputs, len(inputs.clients), checked)]
+    return scores_frame([*scores, *_human(inputs.scores, beside)])
 
 
-def _agreement(
-    inputs: ScoreInputs, outputs: Mapping[str, Mapping[str, list[_Outputs]]], checked: Mapping
-) -> Iterator[Score]:
-    means = {}
+def _author_means(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int) -> _Means:
+    """Return of every measure and method, but for the controls, the means over each author's outputs, [clients]."""
+    means: _Means = {}
     for measure, by_method in outputs.items():
-        rows = []
         for method, parts in by_method.items():
             if method not in CONTROLS:
                 authors, values, _ = (np.concatenate(side) for side in zip(*parts, strict=True))
                 frame = pd.Series(values).groupby(authors).mean()
-                rows.append(frame.reindex(range(len(inputs.clients))).to_numpy())
-        means[measure] = np.array(rows)
-    whole = np.all([np.isfinite(rows).all(axis=0) for rows in means.values()], axis=0)
-    means = {measure: rows[:, whole] for measure, rows in means.items()}
-    methods, number = len(next(iter(means.values()))), int(whole.sum())
-    groups = {measure: measure.split(".")[0] for measure in means}
+                means.setdefault(measure, {})[method] = frame.reindex(range(clients)).to_numpy()
+    return means
+
+
+def _beside(inputs: ScoreInputs) -> _Means:
+    """Return the same of the measures of other families: of the methods in which some author has a value."""
+    means: _Means = {}
+    own = inputs.scores[inputs.scores["metric"].isin(list(BESIDE))].dropna(subset="value")
+    for (metric, encoder, method), rows in own.groupby(["metric", "encoder", "method"]):
+        if method not in CONTROLS:
+            values = rows.set_index("variant")["value"].reindex(inputs.clients).to_numpy(dtype=np.float64)
+            means.setdefault(f"{encoder}.{metric}", {})[str(method)] = values
+    return means
+
+
+def _agreement(paper: _Means, beside: _Means, checked: Mapping) -> Iterator[Score]:
+    yield from _ranked(paper, list(paper), checked)
+    for measure, by_method in beside.items():
+        encoder = measure.split(".")[0]
+        others = {name: rows for name, rows in paper.items() if name.split(".")[0] != encoder}
+        # A row that is no adapter's, as text made elsewhere, has no likelihood.
+        methods = [method for method in next(iter(paper.values())) if method in by_method]
+        kept = {
+            name: {method: rows[method] for method in methods} for name, rows in (*others.items(), (measure, by_method))
+        }
+        yield from _ranked(kept, [measure], checked)
+
+
+def _ranked(by_measure: _Means, asked: Sequence[str], checked: Mapping) -> Iterator[Score]:
+    """Yield the agreement of the measures ``asked`` with those of other encoders, and its pairs with all others."""
+    methods, number = len(next(iter(by_measure.values()))), 0
+    if methods:
+        means = {measure: np.array(list(rows.values())) for measure, rows in by_measure.items()}
+        whole = np.all([np.isfinite(rows).all(axis=0) for rows in means.values()], axis=0)
+        means, number = {measure: rows[:, whole] for measure, rows in means.items()}, int(whole.sum())
     if methods < 3 or number < 3:
-        rest = dict.fromkeys(means, np.full(2, np.nan))
+        nothing = np.full(2, np.nan)
         for name in ("agreement_over_methods", "agreement_over_authors"):
-            for measure, draws in rest.items():
-                yield from _interval(name, measure, "", draws, number, number, "needs three methods and three authors")
+            for measure in asked:
+                yield from _interval(
+                    name, measure, "", nothing, number, number, "needs three methods and three authors"
+                )
         return
+    groups = {measure: measure.split(".")[0] for measure in means}
     places = drawn_authors(observed_and_resampled(number, checked["seed"], checked["draws"]))
     for over in ("methods", "authors"):
         rest, pairs = rank_correlations(means, groups, places, over)
-        for measure, draws in rest.items():
+        for measure in asked:
             note = "no measure of another encoder, or ranks that do not differ"
-            yield from _interval(f"agreement_over_{over}", measure, "", draws, number, number, note)
+            yield from _interval(f"agreement_over_{over}", measure, "", rest[measure], number, number, note)
         if over == "methods":
             for (first, second), draws in pairs.items():
-                why = "ranks that do not differ"
-                yield from _interval("rank_correlation", first, f"~{second}", draws, number, number, why)
+                if {first, second} & set(asked):
+                    why = "ranks that do not differ"
+                    yield from _interval("rank_correlation", first, f"~{second}", draws, number, number, why)
+
+
+def _human(scores: pd.DataFrame, beside: _Means) -> Iterator[Score]:
+    """Yield what the measures of ``beside`` say of human texts, as the other families scored them."""
+    for measure in beside:
+        encoder, _, name = measure.partition(".")
+        metric = BESIDE[name]
+        variant = "failures_wrong" if metric == "profile_accuracy" else ""
+        same = (scores["encoder"] == encoder) & (scores["metric"] == metric) & (scores["variant"] == variant)
+        for shown, control in (("human_own", "gold"), ("human_shuffled", "shuffled")):
+            found = scores[same & (scores["method"] == control)].dropna(subset="value")
+            value = float(found["value"].mean()) if len(found) else np.nan
+            note = "" if len(found) else "too few human continuations" if metric else _NO_ADAPTER
+            yield Score(ALL_SEEDS, SOURCE, encoder, shown, name, value, int(found["n"].sum()), note)
+        for shown in ("detectable_difference", "detectable_share"):
+            yield Score(ALL_SEEDS, SOURCE, encoder, shown, name, np.nan, 0, _NOT_SPLIT)
 
 
 def _power(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, checked: Mapping) -> Iterator[Score]:

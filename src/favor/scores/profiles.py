@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
-from favor.statistics.bootstrap import RATE, auc_draws, interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
 from favor.statistics.calibration import Calibration, ratio_cost
 
 USES = "prompts.common"  # key of an experiment with which there is more to score
@@ -44,6 +45,15 @@ METRICS = (
         "profile_cost", "Cllr", 0.0, _INFINITE, "lower",
         "cost of the ratios of all pairs (Brümmer and du Preez 2006); 1 where they say nothing", "bits",
     ),
+    Metric(
+        "profile_author_accuracy", "Profile acc. by author", 0.0, 1.0, "higher",
+        "of one author's outputs, those that fit the own profile best, failures wrong; the variant is the client",
+        per_client=True,
+    ),
+    Metric(
+        "profile_author_ratio", "Profile ratio by author", -_INFINITE, _INFINITE, "higher",
+        "mean ratio of one author's outputs; the variant is the client", "log10", per_client=True,
+    ),
     Metric("profile_words", "Profile words", 0.0, _INFINITE, "none", "mean words of a profile", "words"),
     Metric(
         "profile_trained", "Profile trained on", 0.0, 1.0, "none",
@@ -52,7 +62,10 @@ METRICS = (
 )  # fmt: skip
 FAILURES_WRONG, COMMON = "failures_wrong", "common"
 _MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_ratio", "profile_cost")
+# Compared between every two rows. Accuracy counts every output, so that both rows are asked about the same prompts.
+TESTED = (("profile_accuracy", FAILURES_WRONG), ("profile_auc", ""), ("profile_ratio", ""))
 _FOLDS = 10  # of authors, to calibrate
+_Drawn = dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]]  # (method, verifier, metric, variant): by seed
 # words: of a profile at most; minimum_words: what text trained on fills up to; order, references: LambdaG's n-grams and
 # draws of reference sentences; copied_share: of an output's words, above which encoders do not read it.
 DEFAULTS: dict[str, Any] = {
@@ -120,7 +133,9 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
     The variant ``failures_wrong`` counts outputs that failed the filter as wrong, and those that a verifier cannot read
     because they are copied; elsewhere they are left out. ``low`` and ``high`` (``failures_wrong_low``, ``common_low``
-    and so on) are the 95 % interval of a bootstrap over authors, of the mean over seeds. ``gold`` is the ceiling and
+    and so on) are the 95 % interval over authors, of the mean over seeds. ``minus:{method}`` (after
+    ``common_`` where the prompts are) is the difference of two rows in what ``TESTED`` names, with ``_low``, ``_high``
+    and ``_p``, over the same draws of authors: a table corrects those that it prints. ``gold`` is the ceiling and
     ``shuffled`` the floor. LambdaG has no value where under a quarter of the words are on its English list.
 
     Settings: ``encoders`` (None: all), ``words`` and ``minimum_words`` of a profile, ``order`` and ``references`` of
@@ -134,11 +149,16 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         Score(ALL_SEEDS, SOURCE, "", "profile_words", "", float(words.mean()), authors),
         Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
     ]
-    drawn: dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]] = {}
+    drawn: _Drawn = {}
+    readers: dict[tuple[str, str, bool], set[int]] = {}
+    outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for fit in fits(inputs, profiles, checked):
         own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
+        readers.setdefault((fit.run.method, fit.verifier, fit.common), set()).update(fit.own.tolist())
+        if not fit.common and not fit.reason:
+            outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
         if fit.run.method in CONTROLS and inputs.common_runs:
             silent = Score(fit.run.seed, fit.run.method, fit.verifier, "", COMMON, float("nan"), 0, _NOBODY)
@@ -152,7 +172,45 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
             note = "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)
             scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
-    return scores_frame(scores)
+    return scores_frame([*scores, *_comparisons(drawn, readers), *_by_author(outputs)])
+
+
+def _of_outputs(fit: Fit) -> pd.DataFrame:
+    """Return client, accuracy and ratio of every output; an output that is not read has no ratio."""
+    ratios = np.full(len(fit.run.items), np.nan)
+    ratios[np.flatnonzero(fit.run.items["passed"])[fit.kept]] = fit.own_ratios
+    return pd.DataFrame({"client": fit.run.items["client"], "accuracy": fit.right_of_all, "ratio": ratios})
+
+
+def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterator[Score]:
+    """Yield the mean over every author's outputs of all seeds."""
+    for (method, verifier), frames in outputs.items():
+        found = pd.concat(frames).astype({"accuracy": float}).groupby("client")
+        sizes = found.size()
+        for name, means in found[["accuracy", "ratio"]].mean().items():
+            for client, value in means.items():
+                note = "" if value == value else "no output of the author was read"
+                metric, size = f"profile_author_{name}", int(sizes[str(client)])
+                yield Score(ALL_SEEDS, method, verifier, metric, str(client), float(value), size, note)
+
+
+def _comparisons(drawn: _Drawn, readers: Mapping[tuple[str, str, bool], set[int]]) -> Iterator[Score]:
+    """Yield the difference of every two rows; ``readers``: authors of whom a verifier read outputs, by common."""
+    means = {key: np.mean([draws for draws, _ in seeds], axis=0) for key, seeds in drawn.items()}
+    methods = sorted({key[0] for key in drawn} - set(CONTROLS))
+    for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
+        name = f"{COMMON}_{variant}".strip("_") if common else variant
+        for left, right in combinations(methods, 2):
+            sides = means.get((left, verifier, metric, name)), means.get((right, verifier, metric, name))
+            if sides[0] is None or sides[1] is None:
+                continue
+            authors = len(readers[left, verifier, common] & readers[right, verifier, common])
+            result = compare(sides[0], sides[1], authors)
+            shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
+            numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
+            for end, value in numbers.items():
+                note = "" if value == value else "no author has outputs in both rows"
+                yield Score(ALL_SEEDS, left, verifier, metric, f"{shown}{end}", value, authors, note)
 
 
 def fits(inputs: ScoreInputs, profiles: Profiles, checked: Mapping[str, Any]) -> Iterator[Fit]:

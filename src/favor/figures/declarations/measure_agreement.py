@@ -10,9 +10,8 @@ import pandas as pd
 
 from favor.figures.drawing import DIVERGING, drawing, save, say
 from favor.figures.specs import FigureSpec
-from favor.paper.names import encoder_name
 from favor.tables.cells import printed
-from favor.tables.declarations.measure_agreement import MEASURES
+from favor.tables.declarations.measure_agreement import MEASURES, space_name
 from favor.tables.escape import minus
 
 
@@ -30,7 +29,7 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
     for left, right, value in pairs:
         row, column = names.index(left), names.index(right)
         grid[row, column] = grid[column, row] = value
-    labels = [f"{encoder_name(name.partition('.')[0])}: {MEASURES[name.partition('.')[2]]}" for name in names]
+    labels = [f"{space_name(name.partition('.')[0])}: {MEASURES[name.partition('.')[2]]}" for name in names]
     side = max(3.0, 0.42 * len(names))
     with drawing(side + 2.6, side + 1.6) as (figure, (axis,)):
         if not names:

@@ -2,9 +2,11 @@
 
 from favor.paper.names import METHODS, encoder_name
 from favor.scores.metric import SOURCE
+from favor.tables.differences import minus
 from favor.tables.specs import Column, Panel, TableSpec, method_rows
 
 VERIFIERS = ("lambdag", "style", "stylometry", "minilm")
+RIVAL = "favor"  # the row that the others are compared with
 
 
 def _columns(verifier: str) -> tuple[Column, ...]:
@@ -15,6 +17,11 @@ def _columns(verifier: str) -> tuple[Column, ...]:
         Column("Accuracy,\ncommon prompts", "profile_accuracy", verifier, variant="common", interval=True),
         Column("Cllr", "profile_cost", verifier, decimals=2),
     )
+
+
+def _minus(variant: str, title: str) -> Panel:
+    columns = [Column(encoder_name(name), derive=minus("profile_auc", RIVAL, name, variant)) for name in VERIFIERS]
+    return Panel(tuple(columns), title)
 
 
 TABLE = TableSpec(
@@ -28,10 +35,13 @@ TABLE = TableSpec(
     "of it. Accuracy: the own profile fits best. AUC: own profiles against others'. Ratio: mean log10 likelihood ratio "
     "of own against other author, calibrated on human text of other authors; Cllr above 1 means that the ratios "
     "mislead. LambdaG reads outputs cut to the words of the human continuation. The row of own continuations is the "
-    "ceiling, that of shuffled ones the floor. Brackets are 95 % intervals over authors.",
+    "ceiling, that of shuffled ones the floor. Brackets are 95 % intervals over authors. Minus FAVoR: paired "
+    "differences over authors, Holm's p over the column.",
     rows=method_rows(*METHODS),
     panels=(
         *(Panel(_columns(verifier), encoder_name(verifier)) for verifier in VERIFIERS),
+        _minus("", "AUC minus FAVoR"),
+        _minus("common", "AUC minus FAVoR, common prompts"),
         Panel(
             (
                 Column("Words of\na profile", "profile_words", method=SOURCE, decimals=0),

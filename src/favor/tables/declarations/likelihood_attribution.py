@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from favor.paper.names import METHODS
-from favor.tables.cells import printed
 from favor.tables.derived import missing
+from favor.tables.differences import minus, signed
 from favor.tables.specs import Column, Derived, Panel, Row, TableSpec, method_rows
 
 if TYPE_CHECKING:  # read while the workflow is parsed
@@ -17,61 +17,30 @@ RIVAL = "favor"  # the row that the others are compared with
 BY_CONSTRUCTION = "one model for all"  # what the note of an interval begins with where a row has one model
 
 
-def _number(value: float, decimals: int) -> str:
-    return printed(value, decimals).replace("-", "−")
-
-
-def _adjusted(found: Mapping[tuple[str, str], tuple[float, str]], rival: str) -> dict[str, float]:
-    """Return Holm's p of every row against ``rival``: over the tests that the column prints."""
-    from favor.statistics.paired import holm  # numpy, which is not loaded while the workflow is parsed
-
-    tests = {}
-    for (method, variant), (value, _) in found.items():
-        if variant.startswith("minus:") and variant.endswith("_p"):
-            other = variant.removeprefix("minus:").removesuffix("_p")
-            if rival in (method, other):
-                tests[other if method == rival else method] = value
-    return dict(zip(tests, map(float, holm(list(tests.values()))), strict=True))
-
-
 def _cell(
-    metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, minus: str = "", chance: bool = False
+    metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, chance: bool = False
 ) -> Callable[..., Derived]:
     """Return what computes a column: the score with its interval.
 
-    forgetting: a negative value is marked. minus: the row's value minus that of this method, with Holm's p. chance:
-    what chance gives stands beside it.
+    forgetting: a negative value is marked. chance: what chance gives stands beside it.
     """
 
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
-        own = scores[scores["metric"] == metric]
-        keys = zip(own["method"].astype(str), own["variant"].astype(str), strict=True)
-        found = dict(zip(keys, zip(own["value"].astype(float), own["note"].astype(str), strict=True), strict=True))
-        name, sign, method = variant, 1.0, row.method
-        if minus:
-            name, reverse = f"minus:{minus}", f"minus:{row.method}"
-            if row.method == minus:
-                return missing("the row that the others are compared with")
-            if (method, name) not in found:
-                method, name, sign = minus, reverse, -1.0
-        value, note = found.get((method, name), (float("nan"), f"{metric} was not compared or scored"))
+        own = scores[(scores["metric"] == metric) & (scores["method"] == row.method)]
+        columns = zip(own["value"].astype(float), own["note"].astype(str), strict=True)
+        found = dict(zip(own["variant"].astype(str), columns, strict=True))
+        value, note = found.get(variant, (float("nan"), f"{metric} was not scored"))
         if note:
-            return missing(str(note))
-        prefix = f"{name}_" if name else ""
-        ends = [found[method, f"{prefix}{end}"] for end in ("low", "high")]
-        text = _number(sign * value, decimals)
-        fixed = str(ends[0][1])
+            return missing(note)
+        (low, fixed), (high, _) = (found[f"{variant}_{end}".lstrip("_")] for end in ("low", "high"))
+        text = signed(value, decimals)
         if not fixed:
-            low, high = sorted(sign * end for end, _ in ends)
-            text += f" [{_number(low, decimals)}, {_number(high, decimals)}]"
+            text += f" [{signed(low, decimals)}, {signed(high, decimals)}]"
         elif chance and fixed.startswith(BY_CONSTRUCTION):
             text += " (chance)"
-        if minus:
-            p = _adjusted(found, minus)[row.method]
-            text += f", p {'< .001' if p < 0.001 else f'= {p:.3f}'.replace('0.', '.', 1)}"
         if forgetting and value < 0:
             text += " ▼"
-        return Derived(text, sign * value, fixed)
+        return Derived(text, value, fixed)
 
     return derive
 
@@ -83,7 +52,7 @@ def _chance(metric: str, variant: str = "chance") -> Callable[..., Derived]:
         ].dropna(subset="value")
         if own.empty:
             return missing(f"{metric} was not scored")
-        return Derived(_number(float(own["value"].iloc[0]), 3), float(own["value"].iloc[0]))
+        return Derived(signed(float(own["value"].iloc[0]), 3), float(own["value"].iloc[0]))
 
     return derive
 
@@ -132,9 +101,9 @@ TABLE = TableSpec(
         ),
         Panel(
             (
-                Column("Voice gain", derive=_cell("likelihood_voice_gain", minus=RIVAL)),
-                Column("Own gain", derive=_cell("likelihood_own_gain", minus=RIVAL)),
-                Column("Top-1", derive=_cell("likelihood_top1", minus=RIVAL)),
+                Column("Voice gain", derive=minus("likelihood_voice_gain", RIVAL)),
+                Column("Own gain", derive=minus("likelihood_own_gain", RIVAL)),
+                Column("Top-1", derive=minus("likelihood_top1", RIVAL)),
             ),
             "Minus FAVoR",
         ),

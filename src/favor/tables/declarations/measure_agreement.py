@@ -18,15 +18,26 @@ MEASURES = {
     "author_accuracy": "Author accuracy",
     "output_auc": "Gen→Src AUC per output",
     "target_similarity": "Target similarity",
+    "profile_author_accuracy": "Profile accuracy",
+    "profile_author_ratio": "Profile ratio",
+    "likelihood_author_voice_gain": "Voice gain",
+    "likelihood_author_top1": "Attribution top-1",
 }
+
+
+def space_name(encoder: str) -> str:
+    """Return what a measure is taken in: an encoder's name, or the adapters that read without one."""
+    return encoder_name(encoder) if encoder else "Adapters"
 
 
 def measure_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
     """Return a row for every measure in every encoder's space, the measures of a space together."""
+    known = set(zip(scores["encoder"], scores["variant"], strict=True))
     return tuple(
-        Row((encoder_name(key), name), SOURCE, key, ranked=False, group=key, metric=measure, encoder_place=0)
-        for key in sorted(set(scores["encoder"]))
+        Row((space_name(key), name), SOURCE, key, ranked=False, group=key, metric=measure, encoder_place=0)
+        for key in sorted(set(scores["encoder"]), key=lambda key: (not key, key))
         for measure, name in MEASURES.items()
+        if (key, measure) in known
     )
 
 
@@ -50,13 +61,14 @@ def _statistic(metric: str, decimals: int, interval: bool = False) -> Callable[.
 TABLE = TableSpec(
     label="measure-agreement",
     title="Which measure to trust",
-    caption="Agreement: Spearman's rank correlation of a measure with the mean rank by the measures of all other "
-    "encoders, over methods and, within methods, over authors, with 95 % intervals over authors. Own "
-    "and others' text: what the measure says of human continuations. Detectable: the smallest true difference of two "
-    "methods that this many authors and prompts show with power .8 at level .05, in the measure's units and as a share "
-    "of what lies between others' text and own text. Its error comes from split halves of human text on different "
-    "prompts; methods are compared on the same prompts, so the truth is rather smaller. A measure whose detectable "
-    "share is near 1 sees no less than the loss of the whole voice.",
+    caption="Agreement: Spearman's rank correlation of a measure with the mean rank by the paper's measures (author "
+    "accuracy, AUC, target similarity) of all other encoders, over methods and, within methods, over authors, with "
+    "95 % intervals over authors. Profiles and what adapters know are in no mean rank. Own and others' "
+    "text: what the measure says of human continuations. Detectable: the smallest true difference of two methods that "
+    "this many authors and prompts show with power .8 at level .05, in the measure's units and as a share of what lies "
+    "between others' text and own text. Its error comes from split halves of human text on different prompts; methods "
+    "are compared on the same prompts, so the truth is rather smaller. A measure whose detectable share is near 1 sees "
+    "no less than the loss of the whole voice.",
     stub_headers=("Encoder", "Measure"),
     rows=(),
     panels=(

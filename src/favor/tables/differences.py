@@ -1,0 +1,65 @@
+"""Cells of paired differences that a metric family has tested: the row minus one rival, with Holm's p.
+
+The family writes a difference of every two rows once, as the left row's variant "minus:{right}" with "_low", "_high"
+and "_p"; a further variant stands before it, as in "common_minus:{right}".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from favor.tables.cells import printed
+from favor.tables.derived import missing
+from favor.tables.specs import Derived, Row
+
+if TYPE_CHECKING:  # read while the workflow is parsed
+    import pandas as pd
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a number with a minus sign instead of a hyphen."""
+    return printed(value, decimals).replace("-", "−")
+
+
+def minus(
+    metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3
+) -> Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived]:
+    """Return what computes a column: the row's value minus that of the row ``rival``, p over what the column prints.
+
+    encoder: role or key, "" for a metric of none.
+    """
+
+    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+        if row.method == rival:
+            return missing("the row that the others are compared with")
+        own = scores[(scores["metric"] == metric) & (scores["encoder"] == roles.get(encoder, encoder))]
+        keys = zip(own["method"].astype(str), own["variant"].astype(str), strict=True)
+        found = dict(zip(keys, zip(own["value"].astype(float), own["note"].astype(str), strict=True), strict=True))
+        prefix = f"{variant}_minus:".lstrip("_")
+        key, sign = (row.method, f"{prefix}{rival}"), 1.0
+        if key not in found:
+            key, sign = (rival, f"{prefix}{row.method}"), -1.0
+        value, note = found.get(key, (float("nan"), f"{metric} was not compared"))
+        if note:
+            return missing(note)
+        low, high = sorted(sign * found[key[0], f"{key[1]}_{end}"][0] for end in ("low", "high"))
+        p = _adjusted(found, rival, prefix)[row.method]
+        told = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
+        text = f"{signed(sign * value, decimals)} [{signed(low, decimals)}, {signed(high, decimals)}], p {told}"
+        return Derived(text, sign * value)
+
+    return derive
+
+
+def _adjusted(found: Mapping[tuple[str, str], tuple[float, str]], rival: str, prefix: str) -> dict[str, float]:
+    """Return Holm's p of every row against ``rival``: over the tests that the column prints."""
+    from favor.statistics.paired import holm  # numpy, which is not loaded while the workflow is parsed
+
+    tests = {}
+    for (method, name), (value, _) in found.items():
+        if name.startswith(prefix) and name.endswith("_p"):
+            other = name.removeprefix(prefix).removesuffix("_p")
+            if rival in (method, other):
+                tests[other if method == rival else method] = value
+    return dict(zip(tests, map(float, holm(list(tests.values()))), strict=True))

@@ -1,0 +1,56 @@
+"""Cells of paired differences, on numbers by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from favor.tables.declarations.author_profiles import TABLE
+from favor.tables.differences import minus
+from favor.tables.specs import Row
+
+
+def frame(encoder="asce_a", prefix="common_") -> pd.DataFrame:
+    """FAVoR is .2 above Ditto (p .03) and .1 below FedAvg (p .02); both were written once, by name order."""
+    found = [
+        ("ditto", "minus:favor", (-0.2, -0.3, -0.1, 0.03)),
+        ("favor", "minus:fedavg", (-0.1, -0.15, -0.05, 0.02)),
+        ("ditto", "minus:fedavg", (-0.3, -0.4, -0.2, 0.0001)),
+    ]
+    rows = [
+        (0, method, encoder, "profile_auc", f"{prefix}{name}{end}", value, 12, "")
+        for method, name, values in found
+        for end, value in zip(("", "_low", "_high", "_p"), values, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def cell(method, scores, variant="common") -> str:
+    column = minus("profile_auc", "favor", "style", variant)
+    return column(Row((method,), method), scores, {"style": "asce_a"}).text
+
+
+def test_the_sign_is_the_rows_and_p_is_holms_over_the_two_tests_against_the_rival() -> None:
+    # Holm: .02 x 2 = .04, then max(.04, .03) = .04; the test of Ditto against FedAvg is not of the column.
+    assert cell("ditto", frame()) == "−0.200 [−0.300, −0.100], p = .040"
+    assert cell("fedavg", frame()) == "0.100 [0.050, 0.150], p = .040"
+
+
+def test_what_was_not_compared_is_a_dash_with_its_reason() -> None:
+    for method, scores, variant in (
+        ("favor", frame(), "common"),
+        ("base_only", frame(), "common"),
+        ("ditto", frame(), ""),
+    ):
+        assert cell(method, scores, variant) == "–"
+    assert cell("ditto", frame(encoder="minilm")) == "–"
+    empty = frame().assign(note="no author has outputs in both rows")
+    derived = minus("profile_auc", "favor", "style", "common")(Row(("ditto",), "ditto"), empty, {"style": "asce_a"})
+    assert derived.reason == "no author has outputs in both rows"
+
+
+@pytest.mark.parametrize(("panel", "prefix"), [("AUC minus FAVoR", ""), ("AUC minus FAVoR, common prompts", "common_")])
+def test_the_table_of_author_profiles_prints_them(panel, prefix) -> None:
+    columns = next(each.columns for each in TABLE.panels if each.title == panel)
+    found = columns[1].derive(Row(("ditto",), "ditto"), frame(prefix=prefix), {"style": "asce_a"})
+    assert found.value == pytest.approx(-0.2)
