@@ -69,10 +69,11 @@ def test_the_private_mean_by_hand() -> None:
 
 
 def run(repository, script, folder, stage, wildcards, **files) -> None:
+    rate = {"server_learning_rate": 0.5} if script == "aggregate" else {}
     job = SimpleNamespace(
         input=Files(adapter=str(folder / "start.safetensors"), **files.pop("input")),
         output=Files(**{name: str(folder / file) for name, file in files.items()}),
-        params={"cfg": {"server_learning_rate": 0.5, "stage": plan_values(stage), "results": str(folder)}},
+        params={"cfg": {**rate, "stage": plan_values(stage), "results": str(folder)}},
         wildcards=SimpleNamespace(seed="1", **wildcards),
         resources={},
         log=[],

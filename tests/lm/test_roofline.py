@@ -41,7 +41,7 @@ def base(roofline) -> BaseModel:
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize(("aligned", "together"), [(False, 1), (False, 12), (True, 1), (True, 50)])
 def test_padding(roofline, device, aligned, together) -> None:
-    settings = replace(roofline.SETTINGS, group_by_length=not aligned)
+    settings = roofline.SETTINGS.model_copy(update={"group_by_length": not aligned})
     ratio, _ = roofline.padding(roofline.plans(roofline.corpus(), settings), together, torch.device(device))
     assert 1 <= ratio <= 1.05
 

@@ -157,7 +157,8 @@ def test_clients_whose_uploads_share_a_direction_are_linked_and_others_are_not(r
     ]
     found = scored(uploads=planted)
     assert found["link_top1", "upload"] == found["link_auc", "upload"] == 1.0
-    assert found["link_auc", "upload_low"] > 0.9
+    # Wilson's limit where all of six clients are found: 1 / (1 + t^2 / 6), with t = 2.5706 of five degrees of freedom.
+    assert found["link_auc", "upload_low"] == pytest.approx(1 / (1 + 2.5706**2 / 6), abs=1e-4)
     assert found["link_top1", "upload_shuffled"] == pytest.approx(1 / len(CLIENTS))
     assert found["link_auc", "upload_shuffled"] == pytest.approx(0.5, abs=0.03)
     # Nothing was planted: what other names of the uploads give as well.
