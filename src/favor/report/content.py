@@ -195,4 +195,9 @@ def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
         span = "one seed" if count == 1 else f"{count} seeds"
         return f"{who}, matched outputs of {span} ({seeds}){origin}."
     spread = " ± sample standard deviation" if table.cells["deviation"].notna().any() else ""
-    return f"{who}, {'one seed' if count == 1 else f'mean{spread} over {count} seeds'} ({seeds}){origin}."
+    shared = (
+        " Seeds share authors and splits, so their spread holds no variation of authors."
+        if spread and count > 1
+        else ""
+    )
+    return f"{who}, {'one seed' if count == 1 else f'mean{spread} over {count} seeds'} ({seeds}){origin}.{shared}"
