@@ -6,6 +6,7 @@ from importlib import util
 
 import pytest
 
+from favor.foundation import extras as packages
 from favor.foundation.errors import UserError
 from favor.plan import extras
 
@@ -31,7 +32,7 @@ def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
 
 
 def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
+    monkeypatch.setattr(packages, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
     with pytest.raises(UserError, match=r"prints MAUVE, which needs .* \(mauve\); pip install '\.\[mauve\]'"):
         extras.check_extras(plan("config/config.yaml"))
 
@@ -42,5 +43,5 @@ def test_every_extra_names_its_modules(repository) -> None:
 
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     others = {"slurm", "gpu", "dev", "docs"}
-    assert set(project["optional-dependencies"]) - others == set(extras.MODULES)
+    assert set(project["optional-dependencies"]) - others == set(packages.MODULES)
     assert len(project["dependencies"]) <= 32

@@ -100,7 +100,8 @@ def test_code_that_changes_while_a_run_is_on_ends_the_job_and_keeps_nothing_of_i
         "    code.write_text(code.read_text().replace('prefix=f\".{', 'prefix=f\"..{'))\n"
     )
     script = "workflow/scripts/make_demo_corpus.py"
-    project.edit(script, "with job(snakemake) as cfg:\n", f"with job(snakemake) as cfg:\n{edit}")
+    start = "with job(snakemake, DemoCorpus) as settings:\n"
+    project.edit(script, start, f"{start}{edit}")
     target = "results/corpora/micro/raw.csv"
     output = refused(project, "--cores", "1", "--", target)
     assert "error in make_demo_corpus: its code changed after the run had started" in output

@@ -63,7 +63,9 @@ def dry(command) -> str:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
     if command.startswith("favor "):
         rest = command.removeprefix("favor ")
-        option = "--help" if rest.isalpha() else "" if rest.startswith("plan") else "-n"
+        # There is no finished run to be like.
+        helped = rest.isalpha() or "--like" in rest
+        option = "--help" if helped else "" if rest.startswith("plan") else "-n"
         return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):
         return command.replace("make", "make -n", 1)

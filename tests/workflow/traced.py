@@ -164,11 +164,15 @@ def unforeseen(folder) -> set[tuple[str, str]]:
 
 
 def imported_by_exempt(folder) -> set[str]:
-    """Return the modules that exempt ones import: that they are loaded is no part of a result either."""
-    paths = [folder / "src" / Path(*module.split(".")).with_suffix(".py") for module in EXEMPT]
-    trees = [ast.parse(path.read_text()) for path in paths if path.is_file()]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    return {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    """Return the modules that exempt ones import, and these in turn: that they are loaded is no part of a result."""
+    found, left = set[str](), list(EXEMPT)
+    while left:
+        path = folder / "src" / Path(*left.pop().split(".")).with_suffix(".py")
+        nodes = ast.walk(ast.parse(path.read_text())) if path.is_file() else ()
+        new = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)} - found
+        found |= new
+        left += new
+    return found
 
 
 def untraced(folder, run) -> set[str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
 from favor.federation.tables import GENERATIONS
+from favor.foundation.extras import require
 from favor.foundation.parquet import read_parquet
-from favor.plan.extras import require
 from favor.publish.bundle import collect, last_day, pack
 from favor.publish.scan import Private, unsearchable
 from favor.running.jobs.job import job

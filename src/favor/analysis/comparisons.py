@@ -2,7 +2,7 @@
 
 One resample matrix serves every metric of a comparison. Clusters are authors, who hold their outputs of all seeds
 together, and beside them seed-author pairs, as the paper prints them. Those treat an author's seeds as independent,
-and where they are not they find differences that are none, so that Holm's correction rests on authors.
+and where they are not they find differences where there is none, so that Holm's correction rests on authors.
 """
 
 from __future__ import annotations

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from favor.foundation.errors import UserError
+from favor.foundation.extras import require
 
 if TYPE_CHECKING:
     from favor.plan import Planner
-
-# The modules of each extra that something a configuration asks for imports.
-MODULES = {
-    "judges": ("httpx2", "openai"),
-    "mauve": ("faiss", "mauve"),
-    "release": ("mlcroissant", "rocrate"),
-    "retrieval": ("bm25s",),
-    "words": ("icu4py",),
-}
 
 
 def wanted(planner: Planner) -> Iterator[tuple[str, str]]:
@@ -41,10 +31,3 @@ def check_extras(planner: Planner) -> None:
     """Raise ``UserError`` where the configuration asks for what needs packages that are not installed."""
     for extra, what in wanted(planner):
         require(extra, what)
-
-
-def require(extra: str, what: str) -> None:
-    """Raise ``UserError`` where ``what`` needs an extra whose packages are not installed."""
-    absent = [module for module in MODULES[extra] if find_spec(module) is None]
-    if absent:
-        raise UserError(f"{what} needs packages that are not installed ({', '.join(absent)}); pip install '.[{extra}]'")
