@@ -22,7 +22,7 @@ def _cell(
 ) -> Callable[..., Derived]:
     """Return what computes a column: the score with its interval.
 
-    forgetting: a negative value is marked. chance: what chance gives stands beside it.
+    forgetting: a negative value is marked. chance: the column is followed by what chance gives.
     """
 
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
