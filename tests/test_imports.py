@@ -9,8 +9,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the ground floor up.
 ROOMS = (
-    *("foundation", "settings", "running", "corpora", "encoders", "lm", "federation", "config", "statistics"),
-    *("scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish", "plan", "cli"),
+    *("foundation", "settings", "running", "corpora", "encoders", "lm", "federation", "statistics", "scores"),
+    *("analysis", "studies", "paper", "tables", "figures", "report", "publish", "config", "plan", "cli"),
 )
 
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from favor.config.cluster import Cluster, Threads
 from favor.config.experiments import Experiment
-from favor.config.sweeps import Sweep
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, Encoder
 from favor.lm.settings import LanguageModel
+from favor.running.settings import Cluster, Threads
 from favor.settings.section import Day, Filled, Licence, Name, Section, key, required, section
+from favor.tables.settings import Sweep
 
 
 def _as_list(value: object) -> object:

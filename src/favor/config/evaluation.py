@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from favor.corpora.settings import Transfer
 from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Section, Seed, key, section
+from favor.statistics.settings import Bootstrap
 
 
 class BertScore(Section):
@@ -14,13 +15,6 @@ class BertScore(Section):
     model: Filled = key("roberta-large", "Hugging Face id, local folder or `embedded-minilm`.")
     layer: int = key(17, "Layer whose states are compared.", ge=0)
     maximum_tokens: int = key(512, "Longest text in tokens.", ge=8)
-
-
-class Bootstrap(Section):
-    """Cluster bootstrap of the paired tests."""
-
-    draws: int = key(10000, "Number of resamples of the clusters.", ge=100)
-    seed: Seed = key(2026, "Random seed of the resamples.")
 
 
 class Likelihood(Section):

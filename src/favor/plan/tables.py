@@ -9,7 +9,6 @@ from typing import Any
 
 from favor.config.availability import absent_encoders
 from favor.config.experiments import Experiment
-from favor.config.sweeps import Sweep
 from favor.federation.factors import change_output
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
@@ -24,6 +23,7 @@ from favor.plan.records import Records
 from favor.plan.studies import Studies
 from favor.settings.section import refuse
 from favor.tables.cautions import prints_style
+from favor.tables.settings import Sweep
 from favor.tables.specs import TableSpec, load_spec, spec_module
 
 TABLE_KINDS = ("parquet", "tex", "html")
