@@ -85,6 +85,29 @@ def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
     assert found.tolist() == [0.5, 1.0, 1.0, 0.5]
 
 
+def test_the_margin_of_an_output_by_hand(inputs_maker) -> None:
+    human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
+    inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 40.0], "b": [90.0, 40.0]})
+    run = next(run for run in inputs.runs if run.method == "m")
+    # Prototypes at 20 and 60 degrees. At 0: cos 20 - cos 60; at 40, between both: 0; at 90: cos 30 - cos 70.
+    found = measure_agreement.output_measures(inputs, "e", run)
+    assert found["author_margin"] == pytest.approx([0.439693, 0.0, 0.524005, 0.0], abs=1e-6)
+    assert found["target_similarity"][1] == pytest.approx(0.939693, abs=1e-6)  # of a voice that is both authors'
+
+
+def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> None:
+    own = measure_agreement.margins
+    monkeypatch.setattr(measure_agreement, "margins", lambda similarity, place: -own(similarity, place))
+    turned = measure_agreement.score(two_spaces(0.02), {"draws": 200})
+    for found, agreement in ((scores, 1.0), (turned, -1.0)):
+        assert cell(found, "agreement_over_methods", "e", "author_margin") == pytest.approx(agreement)
+    paper = [
+        table[~table["variant"].str.contains("author_margin")].reset_index(drop=True) for table in (scores, turned)
+    ]
+    assert len(paper[0]) < len(scores)
+    pd.testing.assert_frame_equal(*paper)
+
+
 def test_one_space_and_two_methods_agree_with_nobody() -> None:
     alone = measure_agreement.score(copied_voices(CHANCES), {"draws": 100})
     rows = alone[alone["metric"] == "agreement_over_methods"]

@@ -1,8 +1,9 @@
 """Measure agreement: do the style measures rank methods and authors alike, and what difference could each have seen?
 
-A measure is one of ``MEASURES``, the paper's, in one encoder's space, or one of ``BESIDE``: what adapters know, and
-author profiles. All seeds stand together (seed ``ALL_SEEDS``), and rows belong to no method (``SOURCE``): the encoder
-and the variant name the measure.
+A measure is one of ``MEASURES``, the paper's, in one encoder's space; the ``MARGIN`` there, which is 0 for the average
+voice of all, where target similarity is high; or one of ``BESIDE``: what adapters know, and author profiles. All seeds
+stand together (seed ``ALL_SEEDS``), and rows belong to no method (``SOURCE``): the encoder and the variant name the
+measure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pandas as pd
 from favor.foundation.seeds import numpy_generator
 from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
-from favor.scores.prototypes import correct, predict, prototypes
+from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
@@ -42,6 +43,7 @@ METRICS = (
 _Means = dict[str, dict[str, np.ndarray]]  # measure -> method -> [clients], NaN for authors without a value
 _Outputs = tuple[np.ndarray, np.ndarray, np.ndarray]  # author, value and post of each output of a run
 MEASURES = ("author_accuracy", "output_auc", "target_similarity")
+MARGIN = "author_margin"
 # Measures of each author in other families' scores, and the metric there that says the same of human texts.
 BESIDE = {
     "likelihood_author_voice_gain": "",
@@ -72,14 +74,15 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
         if len(own) and len(other):
             beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
             own_auc[place] = beaten.mean() / 2 / len(other)
+    similarity = vectors @ prototype.T if len(vectors) else np.zeros((0, len(prototype)))
+    own_place = _places(inputs, authors)
     return {
         "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64)
         if len(authors)
         else np.zeros(0),
         "output_auc": own_auc,
-        "target_similarity": (vectors * prototype[_places(inputs, authors)]).sum(axis=1)
-        if len(authors)
-        else np.zeros(0),
+        "target_similarity": similarity[np.arange(len(authors)), own_place],
+        MARGIN: margins(similarity, own_place),
     }
 
 
@@ -87,7 +90,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
 
     Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
-    Measures of ``BESIDE`` are ranked over the methods and authors that they have, and stand in no other's reference.
+    The margin and the measures of ``BESIDE`` are ranked over the methods and authors that they have, and stand in no
+    other's reference.
     ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. A human text that
     several seeds drew counts once in the halves, the same text in both of them being no news. Settings:
     ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
@@ -105,8 +109,10 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
                 found = outputs.setdefault(f"{encoder}.{measure}", {}).setdefault(run.method, [])
                 found.append((authors[known], values[known], posts[known]))
     means = _author_means(outputs, len(inputs.clients))
+    paper = {measure: rows for measure, rows in means.items() if not measure.endswith(MARGIN)}
+    margin = {measure: rows for measure, rows in means.items() if measure.endswith(MARGIN)}
     beside = _beside(inputs)
-    scores = [*_agreement(means, beside, checked), *_power(outputs, len(inputs.clients), checked)]
+    scores = [*_agreement(paper, margin | beside, checked), *_power(outputs, len(inputs.clients), checked)]
     return scores_frame([*scores, *_human(inputs.scores, beside)])
 
 
@@ -136,12 +142,10 @@ def _beside(inputs: ScoreInputs) -> _Means:
 def _agreement(paper: _Means, beside: _Means, checked: Mapping) -> Iterator[Score]:
     yield from _ranked(paper, list(paper), checked)
     for measure, by_method in beside.items():
-        encoder = measure.split(".")[0]
-        others = {name: rows for name, rows in paper.items() if name.split(".")[0] != encoder}
         # A row that is no adapter's, as text made elsewhere, has no likelihood.
         methods = [method for method in next(iter(paper.values())) if method in by_method]
         kept = {
-            name: {method: rows[method] for method in methods} for name, rows in (*others.items(), (measure, by_method))
+            name: {method: rows[method] for method in methods} for name, rows in (*paper.items(), (measure, by_method))
         }
         yield from _ranked(kept, [measure], checked)
 

@@ -18,6 +18,7 @@ MEASURES = {
     "author_accuracy": "Author accuracy",
     "output_auc": "Gen→Src AUC per output",
     "target_similarity": "Target similarity",
+    "author_margin": "Margin",
     "profile_author_accuracy": "Profile accuracy",
     "profile_author_ratio": "Profile ratio",
     "likelihood_author_voice_gain": "Voice gain",
@@ -63,12 +64,13 @@ TABLE = TableSpec(
     title="Which measure to trust",
     caption="Agreement: Spearman's rank correlation of a measure with the mean rank by the paper's measures (author "
     "accuracy, AUC, target similarity) of all other encoders, over methods and, within methods, over authors, with "
-    "95 % intervals over authors. Profiles and what adapters know are in no mean rank. Own and others' "
-    "text: what the measure says of human continuations. Detectable: the smallest true difference of two methods that "
-    "this many authors and prompts show with power .8 at level .05, in the measure's units and as a share of what lies "
-    "between others' text and own text. Its error comes from split halves of human text on different prompts; methods "
-    "are compared on the same prompts, so the truth is rather smaller. A measure whose detectable share is near 1 sees "
-    "no less than the loss of the whole voice.",
+    "95 % intervals over authors. The margin (similarity to the own author minus the mean similarity to the others), "
+    "profiles and what adapters know are in no mean rank. Target similarity is high for the average voice of all too; "
+    "the margin is 0 for it. Own and others' text: what the measure says of human continuations. Detectable: the "
+    "smallest true difference of two methods that this many authors and prompts show with power .8 at level .05, in "
+    "the measure's units and as a share of what lies between others' text and own text. Its error comes from split "
+    "halves of human text on different prompts; methods are compared on the same prompts, so the truth is rather "
+    "smaller. A measure whose detectable share is near 1 sees no less than the loss of the whole voice.",
     stub_headers=("Encoder", "Measure"),
     rows=(),
     panels=(
