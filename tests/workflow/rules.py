@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 
-def read_rules(repository) -> list[dict[str, Any]]:
+def read_rules(repository, snakefile="Snakefile") -> list[dict[str, Any]]:
     """Return the name, directives and captions of every rule, read in a process of its own, which Snakemake changes."""
-    command = [sys.executable, "-m", "tests.workflow.rules"]
+    command = [sys.executable, "-m", "tests.workflow.rules", str(snakefile)]
     done = subprocess.run(command, cwd=repository, check=True, stdout=subprocess.PIPE, text=True)
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
@@ -19,18 +19,21 @@ def read_rules(repository) -> list[dict[str, Any]]:
 
 def _print() -> None:
     from snakemake.api import SnakemakeApi
+    from snakemake.io import strip_wildcard_constraints
     from snakemake.settings.types import ResourceSettings
 
     with SnakemakeApi() as api:
-        workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))._workflow
+        given = ResourceSettings(cores=1, overwrite_resources={"score": {"mem_mb": 77}})
+        workflow = api.workflow(given, snakefile=Path(sys.argv[1]))._workflow
         rules = [
             {
                 "name": rule.name,
                 "conda": str(rule.conda_env or ""),
                 "script": str(rule.script or ""),
                 "shell": str(rule.shellcmd or ""),
-                "log": len(rule.log),
-                "benchmark": str(rule.benchmark or ""),
+                "log": [strip_wildcard_constraints(log) for log in rule.log],
+                "benchmark": strip_wildcard_constraints(rule.benchmark or ""),
+                "resources": {name: str(value.raw) for name, value in rule.resources.items()},
                 "params": [name for name, _ in rule.params._get_names()],
                 "captions": [str(output.flags["report"].caption) for output in rule.output if "report" in output.flags],
             }

@@ -26,7 +26,59 @@ def test_every_rule_names_an_environment_a_log_a_benchmark_and_what_it_depends_o
         assert rule["conda"].startswith("../../envs/"), rule["name"]
         assert rule["log"], rule["name"]
         assert rule["benchmark"], rule["name"]
-        assert "code" in rule["params"], rule["name"]
+        assert rule["params"][-1] == "code", rule["name"]
+        assert {"mem_mb", "runtime", "gpu", "compute_threads"} <= set(rule["resources"]), rule["name"]
+
+
+def test_what_a_rule_does_not_say_follows_from_its_script_and_what_it_says_stays(rules) -> None:
+    named = {rule["name"]: rule for rule in rules}
+    assert named["check"]["log"] == ["results/logs/check.log"]
+    assert named["train_personal"]["benchmark"] == (
+        "results/benchmarks/train_personal/{experiment}-seed{seed}-{method}-{phase}-batch{batch}.tsv"
+    )
+    assert named["train_personal_and_let_go"]["benchmark"] == named["train_personal"]["benchmark"]
+    assert named["generate_part"]["log"] == [
+        "results/logs/generate_part/{experiment}-seed{seed}-{method}-part{part}.log"
+    ]
+    assert named["pretrain_base"]["log"] == [
+        f"results/logs/pretrain_base/{{model}}.{end}" for end in ("log", "parquet")
+    ]
+    assert named["score"]["resources"]["mem_mb"] == "77"  # --set-resources
+
+
+MODULE = """
+import yaml
+
+rule mine:
+    output: "mine.txt"
+    script: "mine.py"
+
+module favor:
+    snakefile: "{repository}/workflow/Snakefile"
+    config: yaml.safe_load(open("{repository}/config/config.yaml"))
+    prefix: "before"
+
+use rule * from favor exclude all as *
+
+use rule score from favor as score with:
+    log: "own/{{experiment}}-{{family}}.log"
+
+use rule judge as judge_again with:
+    output: judgements="again/{{experiment}}.parquet"
+"""
+
+
+def test_a_workflow_around_this_one_moves_and_replaces_what_is_filled_in(repository, tmp_path) -> None:
+    outer = tmp_path / "Snakefile"
+    outer.write_text(MODULE.format(repository=repository))
+    named = {rule["name"]: rule for rule in read_rules(repository, outer)}
+    assert named["check"]["log"] == ["before/results/logs/check.log"]
+    assert named["check"]["benchmark"] == "before/results/benchmarks/check.tsv"
+    assert named["score"]["log"] == ["own/{experiment}-{family}.log"]
+    assert named["score"]["benchmark"] == "before/results/benchmarks/score/{experiment}-{family}.tsv"
+    assert named["judge_again"]["log"] == named["judge"]["log"] == ["before/results/logs/judge/{experiment}.log"]
+    assert named["judge_again"]["params"] == ["cfg", "code"]
+    assert not named["mine"]["log"]  # a rule that is not ours stays as it is
 
 
 def test_every_script_is_run_by_a_rule_of_its_name(repository, rules) -> None:
@@ -39,7 +91,7 @@ def test_a_rule_takes_the_fingerprint_of_the_script_that_it_runs(repository) -> 
     text = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
     blocks = re.split(r"^(?=rule |use rule )", text, flags=re.MULTILINE)[1:]
     scripts = {}
-    for block in blocks:
+    for block in blocks:  # what is filled in is by the script itself
         used = re.match(r"use rule (\w+) as (\w+)|rule (\w+):", block)
         name, script = used[2] or used[3], re.search(r'"\.\./scripts/(\w+)\.py"', block)
         scripts[name] = script[1] if script else scripts.get(used[1], "")

@@ -1,4 +1,5 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 from favor.corpora.settings import (
     AuthorMeasuring,
@@ -12,17 +13,10 @@ from favor.corpora.settings import (
 rule make_demo_corpus:
     output:
         paths.raw_corpus,
-    log:
-        paths.log("make_demo_corpus"),
-    benchmark:
-        paths.benchmark("make_demo_corpus")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("make_demo_corpus"),
     params:
         cfg=preparation.demo_corpus_settings,
-        code=code("make_demo_corpus"),
     script:
         "../scripts/make_demo_corpus.py"
 
@@ -34,10 +28,6 @@ rule build_documents:
         documents=paths.documents,
         dropped=paths.dropped,
         scripts=paths.scripts,
-    log:
-        paths.log("build_documents"),
-    benchmark:
-        paths.benchmark("build_documents")
     conda:
         "../../envs/data.yaml"
     resources:
@@ -54,17 +44,10 @@ rule split_documents:
         documents=paths.documents,
     output:
         splits=paths.splits,
-    log:
-        paths.log("split_documents"),
-    benchmark:
-        paths.benchmark("split_documents")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("split_documents"),
     params:
         cfg=preparation.split_settings,
-        code=code("split_documents"),
     script:
         "../scripts/split_documents.py"
 
@@ -75,17 +58,10 @@ rule find_near_duplicates:
         splits=paths.splits,
     output:
         near_duplicates=paths.near_duplicates,
-    log:
-        paths.log("find_near_duplicates"),
-    benchmark:
-        paths.benchmark("find_near_duplicates")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("find_near_duplicates"),
     params:
         cfg=project.of_corpus(NearDuplicates),
-        code=code("find_near_duplicates"),
     script:
         "../scripts/find_near_duplicates.py"
 
@@ -95,17 +71,10 @@ rule select_background:
         documents=paths.documents,
     output:
         background=paths.background,
-    log:
-        paths.log("select_background"),
-    benchmark:
-        paths.benchmark("select_background")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("select_background"),
     params:
         cfg=preparation.background_settings,
-        code=code("select_background"),
     script:
         "../scripts/select_background.py"
 
@@ -116,17 +85,10 @@ rule count_tokens:
         tokenizer=preparation.corpus_tokenizer,
     output:
         authors=paths.authors,
-    log:
-        paths.log("count_tokens"),
-    benchmark:
-        paths.benchmark("count_tokens")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("count_tokens"),
     params:
         cfg=preparation.token_settings,
-        code=code("count_tokens"),
     script:
         "../scripts/count_tokens.py"
 
@@ -139,17 +101,10 @@ rule measure_authors:
         near_duplicates=preparation.near_duplicates,
     output:
         measures=paths.author_measures,
-    log:
-        paths.log("measure_authors"),
-    benchmark:
-        paths.benchmark("measure_authors")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("measure_authors"),
     params:
         cfg=project.of_corpus(AuthorMeasuring),
-        code=code("measure_authors"),
     script:
         "../scripts/measure_authors.py"
 
@@ -163,18 +118,11 @@ rule measure_suitability:
         near_duplicates=preparation.copies,
     output:
         suitability=paths.suitability,
-    log:
-        paths.log("measure_suitability"),
-    benchmark:
-        paths.benchmark("measure_suitability")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("measure_suitability"),
     params:
         cfg=preparation.suitability_settings,
         studies=preparation.study_needs,
-        code=code("measure_suitability"),
     script:
         "../scripts/measure_suitability.py"
 
@@ -191,17 +139,10 @@ rule assign_roles:
     output:
         roster=paths.roster,
         overlap=paths.overlap,
-    log:
-        paths.log("assign_roles"),
-    benchmark:
-        paths.benchmark("assign_roles")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("assign_roles"),
     params:
         cfg=project.of_corpus(RoleAssignment),
-        code=code("assign_roles"),
     script:
         "../scripts/assign_roles.py"
 
@@ -214,17 +155,10 @@ rule allocate_texts:
     output:
         texts=paths.texts,
         allocation=paths.allocation,
-    log:
-        paths.log("allocate_texts"),
-    benchmark:
-        paths.benchmark("allocate_texts")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("allocate_texts"),
     params:
         cfg=preparation.allocation_settings,
-        code=code("allocate_texts"),
     script:
         "../scripts/allocate_texts.py"
 
@@ -235,19 +169,12 @@ rule leave_out_withdrawn:
         table=paths.client_table,
     output:
         table=paths.remaining_table,
-    log:
-        paths.log("leave_out_withdrawn"),
-    benchmark:
-        paths.benchmark("leave_out_withdrawn")
     wildcard_constraints:
         table="texts|allocation|embeddings/[^/]+",
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("leave_out_withdrawn"),
     params:
         cfg=project.of_experiment(Withdrawals),
-        code=code("leave_out_withdrawn"),
     script:
         "../scripts/leave_out_withdrawn.py"
 
@@ -260,17 +187,10 @@ rule select_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.prompts,
-    log:
-        paths.log("select_prompts"),
-    benchmark:
-        paths.benchmark("select_prompts")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("select_prompts"),
     params:
         cfg=preparation.prompt_settings,
-        code=code("select_prompts"),
     script:
         "../scripts/select_prompts.py"
 
@@ -285,17 +205,12 @@ rule select_common_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.common_prompts,
-    log:
-        paths.log("select_common_prompts"),
-    benchmark:
-        paths.benchmark("select_common_prompts")
     conda:
         "../../envs/data.yaml"
     resources:
         **asks("select_common_prompts", streamed=True),
     params:
         cfg=preparation.common_prompt_settings,
-        code=code("select_common_prompts"),
     script:
         "../scripts/select_common_prompts.py"
 
@@ -313,10 +228,6 @@ rule check_corpus:
         author_measures=paths.author_measures,
     output:
         page=paths.corpus_check,
-    log:
-        paths.log("check_corpus"),
-    benchmark:
-        paths.benchmark("check_corpus")
     conda:
         "../../envs/data.yaml"
     resources:
@@ -333,15 +244,7 @@ rule check:
         preparation.checks,
     output:
         page=paths.check,
-    log:
-        paths.log("check"),
-    benchmark:
-        paths.benchmark("check")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("check"),
-    params:
-        code=code("check"),
     script:
         "../scripts/check.py"

@@ -1,4 +1,5 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule train_tokenizer:
@@ -8,17 +9,10 @@ rule train_tokenizer:
     output:
         tokenizer=paths.tokenizer,
         settings=paths.tokenizer_settings,
-    log:
-        paths.log("train_tokenizer"),
-    benchmark:
-        paths.benchmark("train_tokenizer")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("train_tokenizer"),
     params:
         cfg=preparation.tokenizer_settings,
-        code=code("train_tokenizer"),
     script:
         "../scripts/train_tokenizer.py"
 
@@ -31,10 +25,8 @@ rule pretrain_base:
     output:
         **paths.weights(paths.base_folder),
     log:
-        paths.log("pretrain_base"),
+        paths.log("pretrain_base", paths.tokenizer),
         losses=paths.pretraining_losses,
-    benchmark:
-        paths.benchmark("pretrain_base")
     wildcard_constraints:
         model=project.models_with("pretrain"),
     conda:
@@ -44,7 +36,6 @@ rule pretrain_base:
         **asks("pretrain_base", work=costs.pretraining_work),
     params:
         cfg=preparation.pretraining_settings,
-        code=code("pretrain_base"),
     script:
         "../scripts/pretrain_base.py"
 
@@ -55,10 +46,6 @@ rule dequantise_base:
     output:
         **paths.weights(paths.base_folder),
         record=paths.gguf_record,
-    log:
-        paths.log("dequantise_base"),
-    benchmark:
-        paths.benchmark("dequantise_base")
     wildcard_constraints:
         model=project.models_with("gguf"),
     conda:
@@ -67,7 +54,6 @@ rule dequantise_base:
         **asks("dequantise_base", model=costs.model),
     params:
         cfg={},
-        code=code("dequantise_base"),
     script:
         "../scripts/dequantise_base.py"
 
@@ -77,10 +63,6 @@ rule quantise_base:
         preparation.plain_model,
     output:
         **paths.weights(paths.quantised_folder),
-    log:
-        paths.log("quantise_base"),
-    benchmark:
-        paths.benchmark("quantise_base")
     conda:
         "../../envs/models.yaml"
     threads: threads.pretraining
@@ -88,7 +70,6 @@ rule quantise_base:
         **asks("quantise_base", costs.model_gpus, model=costs.model),
     params:
         cfg=preparation.quantisation_settings,
-        code=code("quantise_base"),
     script:
         "../scripts/quantise_base.py"
 
@@ -101,10 +82,6 @@ rule train_asce:
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
-    log:
-        paths.log("train_asce"),
-    benchmark:
-        paths.benchmark("train_asce")
     wildcard_constraints:
         encoder=project.encoders_with("training"),
     conda:
@@ -114,7 +91,6 @@ rule train_asce:
         **asks("train_asce", costs.encoder_gpus, costs.encoder_work),
     params:
         cfg=preparation.asce_settings,
-        code=code("train_asce"),
     script:
         "../scripts/train_asce.py"
 
@@ -127,19 +103,12 @@ rule fit_stylometry:
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
-    log:
-        paths.log("fit_stylometry"),
-    benchmark:
-        paths.benchmark("fit_stylometry")
     wildcard_constraints:
         encoder=project.encoders_with("fitting"),
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("fit_stylometry"),
     params:
         cfg=preparation.stylometry_settings,
-        code=code("fit_stylometry"),
     script:
         "../scripts/fit_stylometry.py"
 
@@ -147,17 +116,10 @@ rule fit_stylometry:
 rule make_demo_assistant:
     output:
         paths.assistant_texts,
-    log:
-        paths.log("make_demo_assistant"),
-    benchmark:
-        paths.benchmark("make_demo_assistant")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("make_demo_assistant"),
     params:
         cfg=preparation.demo_assistant_settings,
-        code=code("make_demo_assistant"),
     script:
         "../scripts/make_demo_assistant.py"
 
@@ -172,10 +134,6 @@ rule train_assistant:
         settings=paths.assistant_manifest,
         prototypes=paths.assistant_prototypes,
         calibration=paths.assistant_calibration,
-    log:
-        paths.log("train_assistant"),
-    benchmark:
-        paths.benchmark("train_assistant")
     conda:
         "../../envs/models.yaml"
     threads: threads.encoder
@@ -183,7 +141,6 @@ rule train_assistant:
         **asks("train_assistant", costs.any_gpus, costs.classifier_work),
     params:
         cfg=preparation.assistant_settings,
-        code=code("train_assistant"),
     script:
         "../scripts/train_assistant.py"
 
@@ -194,10 +151,6 @@ rule embed_sources:
         encoder=project.encoder_files,
     output:
         embeddings=paths.source_embeddings,
-    log:
-        paths.log("embed_sources"),
-    benchmark:
-        paths.benchmark("embed_sources")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -216,10 +169,6 @@ rule certify_encoder:
         encoder=project.encoder_files,
     output:
         certificate=paths.certificate,
-    log:
-        paths.log("certify_encoder"),
-    benchmark:
-        paths.benchmark("certify_encoder")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring

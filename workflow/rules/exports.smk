@@ -1,4 +1,5 @@
 # Exports for other people's tools, made when asked for. They hold anonymous names only, but the released layout quotes outputs.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule export_pan:
@@ -12,17 +13,10 @@ rule export_pan:
         truth=paths.pan_export.where(file="truth.jsonl"),
         answers=paths.pan_export.where(file="answers.jsonl"),
         measures=paths.pan_export.where(file="measures.json"),
-    log:
-        paths.log("export_pan"),
-    benchmark:
-        paths.benchmark("export_pan")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("export_pan"),
     params:
         cfg=exports.pan_settings,
-        code=code("export_pan"),
     script:
         "../scripts/export_pan.py"
 
@@ -45,16 +39,9 @@ rule export_release:
         config=paths.release_export.where(file="method_config_resolved.yaml"),
         seeds=paths.release_export.where(file="seed_manifest.json"),
         definitions=paths.release_export.where(file="README.md"),
-    log:
-        paths.log("export_release"),
-    benchmark:
-        paths.benchmark("export_release")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("export_release"),
     params:
         cfg=exports.release_settings,
-        code=code("export_release"),
     script:
         "../scripts/export_release.py"

@@ -1,23 +1,17 @@
 # Rounds of federated training. The data-locality boundary can be read off the paths: what is under clients/ stays with
 # the clients, and no server rule (initialise_server, aggregate) takes it as input.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule make_schedule:
     output:
         schedule=paths.schedule,
-    log:
-        paths.log("make_schedule"),
-    benchmark:
-        paths.benchmark("make_schedule")
     wildcard_constraints:
         sampling="coverage_first|uniform",
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("make_schedule"),
     params:
         cfg=training.schedule_settings,
-        code=code("make_schedule"),
     script:
         "../scripts/make_schedule.py"
 
@@ -27,19 +21,12 @@ rule initialise_server:
         project.base_files,
     output:
         adapter=paths.initial_adapter,
-    log:
-        paths.log("initialise_server"),
-    benchmark:
-        paths.benchmark("initialise_server")
     wildcard_constraints:
         origin=r"[a-z0-9_-]+",
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("initialise_server"),
     params:
         cfg=training.initial_settings,
-        code=code("initialise_server"),
     script:
         "../scripts/initialise_server.py"
 
@@ -50,16 +37,8 @@ rule draw_random_adapter:
         adapter=training.frozen_adapter,
     output:
         adapter=paths.random_adapter,
-    log:
-        paths.log("draw_random_adapter"),
-    benchmark:
-        paths.benchmark("draw_random_adapter")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("draw_random_adapter"),
-    params:
-        code=code("draw_random_adapter"),
     script:
         "../scripts/draw_random_adapter.py"
 
@@ -78,10 +57,6 @@ rule train_shared:
         upload=kept_or_temporary(paths.upload),
         endpoints=paths.endpoints,
         training_log=paths.shared_log,
-    log:
-        paths.log("train_shared"),
-    benchmark:
-        paths.benchmark("train_shared")
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     conda:
@@ -96,7 +71,6 @@ rule train_shared:
         ),
     params:
         cfg=training.shared_settings,
-        code=code("train_shared"),
     script:
         "../scripts/train_shared.py"
 
@@ -118,17 +92,12 @@ rule sum_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.upload_sum),
-    log:
-        paths.log("sum_uploads"),
-    benchmark:
-        paths.benchmark("sum_uploads")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("sum_uploads", work=costs.adapter_work),
     params:
         cfg=training.summation_settings,
-        code=code("sum_uploads"),
     script:
         "../scripts/sum_uploads.py"
 
@@ -140,10 +109,6 @@ rule aggregate:
     output:
         adapter=paths.server_adapter,
         traffic=paths.traffic,
-    log:
-        paths.log("aggregate"),
-    benchmark:
-        paths.benchmark("aggregate")
     wildcard_constraints:
         next_round=r"[1-9]\d*",
         track="(?!(momentum|adam|yogi)-).*",
@@ -153,7 +118,6 @@ rule aggregate:
         **asks("aggregate", work=costs.adapter_work),
     params:
         cfg=training.aggregation_settings,
-        code=code("aggregate"),
     script:
         "../scripts/aggregate.py"
 
@@ -185,10 +149,6 @@ rule train_personal:
         pack=paths.personal_pack,
         passing=temp(paths.personal_passing),
         training_log=paths.personal_log,
-    log:
-        paths.log("train_personal"),
-    benchmark:
-        paths.benchmark("train_personal")
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     conda:
@@ -203,7 +163,6 @@ rule train_personal:
         ),
     params:
         cfg=training.personal_settings,
-        code=code("train_personal"),
     script:
         "../scripts/train_personal.py"
 
@@ -226,17 +185,10 @@ rule record_boundary:
         texts=project.texts,
     output:
         boundary=paths.boundary,
-    log:
-        paths.log("record_boundary"),
-    benchmark:
-        paths.benchmark("record_boundary")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("record_boundary"),
     params:
         cfg=records.boundary_settings,
-        code=code("record_boundary"),
     script:
         "../scripts/record_boundary.py"
 
@@ -244,17 +196,10 @@ rule record_boundary:
 rule record_settings:
     output:
         settings=paths.settings,
-    log:
-        paths.log("record_settings"),
-    benchmark:
-        paths.benchmark("record_settings")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("record_settings"),
     params:
         cfg=records.resolved_settings,
-        code=code("record_settings"),
     script:
         "../scripts/record_settings.py"
 
@@ -266,16 +211,11 @@ rule export_adapters:
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),
-    log:
-        paths.log("export_adapters"),
-    benchmark:
-        paths.benchmark("export_adapters")
     conda:
         "../../envs/models.yaml"
     resources:
         **asks("export_adapters", work=costs.adapter_work),
     params:
         cfg=training.export_settings,
-        code=code("export_adapters"),
     script:
         "../scripts/export_adapters.py"

@@ -1,4 +1,5 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule generate:
@@ -12,10 +13,6 @@ rule generate:
         generations=paths.generations,
         common_generations=paths.common_generations,
         gates=paths.gates,
-    log:
-        paths.log("generate"),
-    benchmark:
-        paths.benchmark("generate")
     wildcard_constraints:
         experiment=training.generating(parted=False),
         method=studies.trained_rows,
@@ -31,7 +28,6 @@ rule generate:
         ),
     params:
         cfg=training.generation_settings,
-        code=code("generate"),
     script:
         "../scripts/generate.py"
 
@@ -43,9 +39,9 @@ use rule generate as generate_part with:
         common_generations=paths.part_common_generations,
         gates=paths.part_gates,
     log:
-        paths.log("generate_part"),
+        paths.log("generate_part", paths.part_generations),
     benchmark:
-        paths.benchmark("generate_part")
+        paths.benchmark("generate_part", paths.part_generations)
     wildcard_constraints:
         experiment=training.generating(parted=True),
         method=studies.trained_rows,
@@ -71,19 +67,11 @@ rule join_generations:
         generations=paths.generations,
         common_generations=paths.common_generations,
         gates=paths.gates,
-    log:
-        paths.log("join_generations"),
-    benchmark:
-        paths.benchmark("join_generations")
     wildcard_constraints:
         experiment=training.generating(parted=True),
         method=studies.trained_rows,
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("join_generations"),
-    params:
-        code=code("join_generations"),
     script:
         "../scripts/join_generations.py"
 
@@ -99,19 +87,12 @@ rule read_outputs:
         generations=paths.generations,
         common_generations=paths.common_generations,
         gates=paths.gates,
-    log:
-        paths.log("read_outputs"),
-    benchmark:
-        paths.benchmark("read_outputs")
     wildcard_constraints:
         method=studies.given_rows,
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("read_outputs"),
     params:
         cfg=studies.given_settings,
-        code=code("read_outputs"),
     script:
         "../scripts/read_outputs.py"
 
@@ -121,17 +102,10 @@ rule prompts:
         evaluation.prompts_to_answer,
     output:
         evaluation.prompt_lists(),
-    log:
-        paths.log("prompts"),
-    benchmark:
-        paths.benchmark("prompts")
     conda:
         "../../envs/data.yaml"
-    resources:
-        **asks("prompts"),
     params:
         cfg=evaluation.prompt_list_settings,
-        code=code("prompts"),
     script:
         "../scripts/prompts.py"
 
@@ -146,10 +120,6 @@ rule embed_generations:
         embeddings=paths.generation_embeddings,
         golds=paths.gold_embeddings,
         common=paths.common_embeddings,
-    log:
-        paths.log("embed_generations"),
-    benchmark:
-        paths.benchmark("embed_generations")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -170,10 +140,6 @@ rule measure_assistant:
         weights=evaluation.classifier_weights,
     output:
         assistant=paths.assistant_scores,
-    log:
-        paths.log("measure_assistant"),
-    benchmark:
-        paths.benchmark("measure_assistant")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -181,7 +147,6 @@ rule measure_assistant:
         **asks("measure_assistant", costs.any_gpus, costs.continuation_work),
     params:
         cfg=evaluation.assistant_settings,
-        code=code("measure_assistant"),
     script:
         "../scripts/measure_assistant.py"
 
@@ -193,10 +158,6 @@ rule measure_bertscore:
         prompts=evaluation.prompts,
     output:
         bertscore=paths.bertscore,
-    log:
-        paths.log("measure_bertscore"),
-    benchmark:
-        paths.benchmark("measure_bertscore")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -204,7 +165,6 @@ rule measure_bertscore:
         **asks("measure_bertscore", costs.any_gpus, costs.continuation_work),
     params:
         cfg=evaluation.bertscore_settings,
-        code=code("measure_bertscore"),
     script:
         "../scripts/measure_bertscore.py"
 
@@ -218,16 +178,9 @@ rule measure_utility:
         golds=evaluation.semantic_golds,
     output:
         utility=paths.utility,
-    log:
-        paths.log("measure_utility"),
-    benchmark:
-        paths.benchmark("measure_utility")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("measure_utility"),
     params:
         cfg=evaluation.utility_settings,
-        code=code("measure_utility"),
     script:
         "../scripts/measure_utility.py"

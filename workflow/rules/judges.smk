@@ -1,5 +1,6 @@
 # A language model as judge: made where an experiment configures one. What is asked names no method; the key that does is read by
 # the scores alone.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule prepare_judgements:
@@ -10,17 +11,10 @@ rule prepare_judgements:
     output:
         requests=paths.judge_requests,
         key=paths.judge_key,
-    log:
-        paths.log("prepare_judgements"),
-    benchmark:
-        paths.benchmark("prepare_judgements")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("prepare_judgements"),
     params:
         cfg=studies.judgement_settings,
-        code=code("prepare_judgements"),
     script:
         "../scripts/prepare_judgements.py"
 
@@ -32,10 +26,6 @@ rule judge:
         model=studies.judge_files,
     output:
         judgements=paths.judgements,
-    log:
-        paths.log("judge"),
-    benchmark:
-        paths.benchmark("judge")
     conda:
         "../../envs/models.yaml"
     threads: threads.generation
@@ -53,16 +43,9 @@ rule score_judges:
         judged=studies.judgements,
     output:
         scores=paths.scores.where(family="judges"),
-    log:
-        paths.log("score_judges"),
-    benchmark:
-        paths.benchmark("score_judges")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_judges"),
     params:
         cfg=studies.judge_score_settings,
-        code=code("score_judges"),
     script:
         "../scripts/score_judges.py"

@@ -1,4 +1,5 @@
 # Likelihood attribution: every client's model reads every client's held-out texts. The base reads them once.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule read_base_likelihoods:
@@ -11,10 +12,6 @@ rule read_base_likelihoods:
         model=project.base_files,
     output:
         texts=paths.read_texts,
-    log:
-        paths.log("read_base_likelihoods"),
-    benchmark:
-        paths.benchmark("read_base_likelihoods")
     conda:
         "../../envs/models.yaml"
     threads: threads.generation
@@ -27,7 +24,6 @@ rule read_base_likelihoods:
         ),
     params:
         cfg=likelihood.text_settings,
-        code=code("read_base_likelihoods"),
     script:
         "../scripts/read_base_likelihoods.py"
 
@@ -40,10 +36,6 @@ rule read_likelihoods:
         model=project.base_files,
     output:
         likelihood=paths.likelihood,
-    log:
-        paths.log("read_likelihoods"),
-    benchmark:
-        paths.benchmark("read_likelihoods")
     wildcard_constraints:
         method=likelihood.rows(),
     conda:
@@ -58,7 +50,6 @@ rule read_likelihoods:
         ),
     params:
         cfg=likelihood.reading_settings,
-        code=code("read_likelihoods"),
     script:
         "../scripts/read_likelihoods.py"
 
@@ -68,16 +59,9 @@ rule score_likelihood:
         readings=likelihood.readings,
     output:
         scores=paths.scores.where(family="likelihood"),
-    log:
-        paths.log("score_likelihood"),
-    benchmark:
-        paths.benchmark("score_likelihood")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_likelihood"),
     params:
         cfg=likelihood.score_settings,
-        code=code("score_likelihood"),
     script:
         "../scripts/score_likelihood.py"

@@ -1,5 +1,6 @@
 # The privacy audit: an evaluator reads uploads and adapters, after and outside every server rule. The track in which secrets are
 # planted is trained and aggregated by the rules of federation.smk.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 # Uploads go once they are aggregated; the audit's copies stay, so that a changed audit trains nothing again.
@@ -8,16 +9,8 @@ rule keep_upload:
         upload=paths.upload,
     output:
         kept=paths.audited_upload,
-    log:
-        paths.log("keep_upload"),
-    benchmark:
-        paths.benchmark("keep_upload")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("keep_upload"),
-    params:
-        code=code("keep_upload"),
     script:
         "../scripts/keep_upload.py"
 
@@ -45,10 +38,6 @@ rule measure_privacy:
         canaries=paths.privacy.where(reading="canaries"),
         canary_clients=paths.privacy.where(reading="canary_clients"),
         norms=paths.privacy.where(reading="norms"),
-    log:
-        paths.log("measure_privacy"),
-    benchmark:
-        paths.benchmark("measure_privacy")
     conda:
         "../../envs/models.yaml"
     threads: threads.generation
@@ -61,7 +50,6 @@ rule measure_privacy:
         ),
     params:
         cfg=privacy.settings,
-        code=code("measure_privacy"),
     script:
         "../scripts/measure_privacy.py"
 
@@ -72,16 +60,9 @@ rule score_privacy:
         style=evaluation.style_sources,
     output:
         scores=paths.scores.where(family="privacy"),
-    log:
-        paths.log("score_privacy"),
-    benchmark:
-        paths.benchmark("score_privacy")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_privacy"),
     params:
         cfg=privacy.score_settings,
-        code=code("score_privacy"),
     script:
         "../scripts/score_privacy.py"

@@ -1,5 +1,6 @@
 # Continuations without training: the base model with a longer prompt. Sheets, personas and requests quote clients' texts, so
 # they stand under clients/.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule distil_sheets:
@@ -8,10 +9,6 @@ rule distil_sheets:
         model=studies.sheet_model_files,
     output:
         sheets=paths.sheets,
-    log:
-        paths.log("distil_sheets"),
-    benchmark:
-        paths.benchmark("distil_sheets")
     conda:
         "../../envs/models.yaml"
     threads: threads.generation
@@ -19,7 +16,6 @@ rule distil_sheets:
         **asks("distil_sheets", costs.sheet_gpus, costs.sheet_work, costs.sheet_model),
     params:
         cfg=studies.sheet_settings,
-        code=code("distil_sheets"),
     script:
         "../scripts/distil_sheets.py"
 
@@ -36,10 +32,6 @@ rule generate_prompted:
         common_generations=paths.common_generations,
         gates=paths.gates,
         requests=paths.prompted_requests,
-    log:
-        paths.log("generate_prompted"),
-    benchmark:
-        paths.benchmark("generate_prompted")
     wildcard_constraints:
         method=studies.prompted_rows,
     conda:
@@ -54,6 +46,5 @@ rule generate_prompted:
         ),
     params:
         cfg=studies.prompted_settings,
-        code=code("generate_prompted"),
     script:
         "../scripts/generate_prompted.py"

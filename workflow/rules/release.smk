@@ -1,4 +1,5 @@
 # The publication bundle, made when asked for: snakemake release.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule release:
@@ -11,14 +12,8 @@ rule release:
         project=publication.project_files(),
     output:
         archive=paths.release,
-    log:
-        paths.log("release"),
-    benchmark:
-        paths.benchmark("release")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("release"),
     params:
         cfg=publication.release_settings,
         code=code("release", *publication.release_code()),

@@ -1,4 +1,5 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file per metric family.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule score:
@@ -22,17 +23,11 @@ rule score:
             subcategory="{experiment}",
             labels={"family": "{family}"},
         ),
-    log:
-        paths.log("score"),
-    benchmark:
-        paths.benchmark("score")
     wildcard_constraints:
         family=r"(?!(?:efficiency|human_2afc|judges|likelihood|privacy|stel|transfer)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("score"),
     params:
         cfg=evaluation.score_settings,
         code=lambda w: code("score", evaluation.family_code(w)),
@@ -48,17 +43,10 @@ rule score_efficiency:
         adapters=training.initial_adapters,
     output:
         scores=paths.scores.where(family="efficiency"),
-    log:
-        paths.log("score_efficiency"),
-    benchmark:
-        paths.benchmark("score_efficiency")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_efficiency"),
     params:
         cfg=evaluation.efficiency_settings,
-        code=code("score_efficiency"),
     script:
         "../scripts/score_efficiency.py"
 
@@ -69,16 +57,9 @@ rule score_stel:
         certificates=evaluation.certificates,
     output:
         scores=paths.scores.where(family="stel"),
-    log:
-        paths.log("score_stel"),
-    benchmark:
-        paths.benchmark("score_stel")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_stel"),
     params:
         cfg=evaluation.certificate_settings,
-        code=code("score_stel"),
     script:
         "../scripts/score_stel.py"

@@ -1,4 +1,5 @@
 # Statistics: paired comparisons of methods, one file per table that prints them; diagnostics that figures show.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule compare_methods:
@@ -12,18 +13,11 @@ rule compare_methods:
         assistant=evaluation.assistant_scores,
     output:
         comparisons=paths.comparisons,
-    log:
-        paths.log("compare_methods"),
-    benchmark:
-        paths.benchmark("compare_methods")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("compare_methods"),
     params:
         cfg=evaluation.comparison_settings,
-        code=code("compare_methods"),
     script:
         "../scripts/compare_methods.py"
 
@@ -39,18 +33,11 @@ rule compare_all:
         assistant=evaluation.assistant_scores,
     output:
         evidence=paths.evidence,
-    log:
-        paths.log("compare_all"),
-    benchmark:
-        paths.benchmark("compare_all")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("compare_all"),
     params:
         cfg=evaluation.evidence_settings,
-        code=code("compare_all"),
     script:
         "../scripts/compare_all.py"
 
@@ -61,17 +48,9 @@ rule measure_allocation:
         behind=evaluation.energy_behind,
     output:
         energy=paths.adapter_energy,
-    log:
-        paths.log("measure_allocation"),
-    benchmark:
-        paths.benchmark("measure_allocation")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("measure_allocation"),
-    params:
-        code=code("measure_allocation"),
     script:
         "../scripts/measure_allocation.py"
 
@@ -82,17 +61,9 @@ rule measure_coordinates:
         texts=project.texts,
     output:
         effects=paths.coordinate_effects,
-    log:
-        paths.log("measure_coordinates"),
-    benchmark:
-        paths.benchmark("measure_coordinates")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("measure_coordinates"),
-    params:
-        code=code("measure_coordinates"),
     script:
         "../scripts/measure_coordinates.py"
 
@@ -106,17 +77,10 @@ rule measure_participation:
         embeddings=evaluation.style_generations,
     output:
         participation=paths.participation,
-    log:
-        paths.log("measure_participation"),
-    benchmark:
-        paths.benchmark("measure_participation")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
-    resources:
-        **asks("measure_participation"),
     params:
         cfg=evaluation.participation_settings,
-        code=code("measure_participation"),
     script:
         "../scripts/measure_participation.py"

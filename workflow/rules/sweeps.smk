@@ -1,4 +1,5 @@
 # Sweeps: the scores of several experiments side by side, and the tables and figures over them.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule collect_sweep:
@@ -6,17 +7,10 @@ rule collect_sweep:
         scores=sweeps.scores,
     output:
         scores=paths.sweep_scores,
-    log:
-        paths.log("collect_sweep"),
-    benchmark:
-        paths.benchmark("collect_sweep")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("collect_sweep"),
     params:
         cfg=sweeps.score_settings,
-        code=code("collect_sweep"),
     script:
         "../scripts/collect_sweep.py"
 
@@ -39,14 +33,8 @@ rule make_sweep_table:
             subcategory="{sweep}",
             labels=tables.labels,
         ),
-    log:
-        paths.log("make_sweep_table"),
-    benchmark:
-        paths.benchmark("make_sweep_table")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("make_sweep_table"),
     params:
         cfg=sweeps.table_settings,
         code=lambda w: code("make_sweep_table", *tables.code(w.label)),
@@ -59,14 +47,8 @@ rule draw_sweep:
         scores=paths.sweep_scores,
     output:
         expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
-    log:
-        paths.log("draw_sweep"),
-    benchmark:
-        paths.benchmark("draw_sweep")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("draw_sweep"),
     params:
         cfg=sweeps.figure_settings,
         code=lambda w: code("draw_sweep", *sweeps.family_code(w)),

@@ -1,4 +1,5 @@
 # Tables, figures and the report.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 from favor.plan.figures import OVERVIEWS
 
@@ -21,16 +22,10 @@ rule make_table:
             subcategory="{experiment}",
             labels=tables.labels,
         ),
-    log:
-        paths.log("make_table"),
-    benchmark:
-        paths.benchmark("make_table")
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("make_table"),
     params:
         cfg=tables.table_settings,
         code=lambda w: code("make_table", *tables.code(w.label)),
@@ -46,14 +41,8 @@ rule make_excerpts:
         cells=paths.table.where(kind="parquet", label="qualitative-appendix"),
         tex=paths.table.where(kind="tex", label="qualitative-appendix"),
         html=paths.table.where(kind="html", label="qualitative-appendix"),
-    log:
-        paths.log("make_excerpts"),
-    benchmark:
-        paths.benchmark("make_excerpts")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("make_excerpts"),
     params:
         cfg=tables.excerpt_settings,
         code=code("make_excerpts", *tables.code("qualitative-appendix")),
@@ -70,17 +59,10 @@ rule make_gallery:
         embeddings=evaluation.style_generations,
     output:
         gallery=paths.gallery,
-    log:
-        paths.log("make_gallery"),
-    benchmark:
-        paths.benchmark("make_gallery")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("make_gallery"),
     params:
         cfg=evaluation.gallery_settings,
-        code=code("make_gallery"),
     script:
         "../scripts/make_gallery.py"
 
@@ -98,16 +80,10 @@ rule draw_figure:
         ),
         pdf=paths.figure.where(kind="pdf"),
         drawn=paths.figure.where(kind="csv"),
-    log:
-        paths.log("draw_figure"),
-    benchmark:
-        paths.benchmark("draw_figure")
     wildcard_constraints:
         figure=figures.names,
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("draw_figure"),
     params:
         cfg=figures.settings,
         code=lambda w: code("draw_figure", figures.code(w)),
@@ -118,16 +94,8 @@ rule draw_figure:
 rule draw_overview:
     output:
         expand(paths.overview, figure=OVERVIEWS, kind=("svg", "pdf")),
-    log:
-        paths.log("draw_overview"),
-    benchmark:
-        paths.benchmark("draw_overview")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("draw_overview"),
-    params:
-        code=code("draw_overview"),
     script:
         "../scripts/draw_overview.py"
 
@@ -138,17 +106,10 @@ rule write_numbers:
     output:
         numbers=paths.numbers,
         macros=paths.number_macros,
-    log:
-        paths.log("write_numbers"),
-    benchmark:
-        paths.benchmark("write_numbers")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("write_numbers"),
     params:
         cfg=publication.number_settings,
-        code=code("write_numbers"),
     script:
         "../scripts/write_numbers.py"
 
@@ -179,14 +140,8 @@ rule report:
             )
             for kind, path in publication.report_files().items()
         },
-    log:
-        paths.log("report"),
-    benchmark:
-        paths.benchmark("report")
     conda:
         "../../envs/report.yaml"
-    resources:
-        **asks("report"),
     params:
         cfg=lambda w: publication.report_settings(w) | {"accepted": changes.accepted},
         code=code("report", *publication.report_code()),

@@ -1,4 +1,5 @@
 # Frozen style encoders on human texts of another corpus's clients: nothing is trained on them.
+# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
 
 rule embed_transfer:
@@ -9,10 +10,6 @@ rule embed_transfer:
         encoder=project.encoder_files,
     output:
         embeddings=paths.transfer_embeddings,
-    log:
-        paths.log("embed_transfer"),
-    benchmark:
-        paths.benchmark("embed_transfer")
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -31,16 +28,9 @@ rule score_transfer:
         manifests=studies.transfer_manifests,
     output:
         scores=paths.scores.where(family="transfer"),
-    log:
-        paths.log("score_transfer"),
-    benchmark:
-        paths.benchmark("score_transfer")
     conda:
         "../../envs/models.yaml"
-    resources:
-        **asks("score_transfer"),
     params:
         cfg=studies.transfer_settings,
-        code=code("score_transfer"),
     script:
         "../scripts/score_transfer.py"

@@ -29,68 +29,6 @@ class Template(str):
         return Template(f"{self.rsplit('/', 1)[0]}/{file}")
 
 
-# What tells the jobs of a rule apart, as their logs and benchmarks are named.
-_SEED = "{experiment}-seed{seed}"
-_RUN = f"{_SEED}-{{method}}"
-JOBS = {
-    **dict.fromkeys(
-        (
-            *("make_demo_corpus", "build_documents", "split_documents", "find_near_duplicates", "select_background"),
-            *("count_tokens", "measure_authors", "measure_suitability", "assign_roles", "check_corpus"),
-        ),
-        "{corpus}",
-    ),
-    **dict.fromkeys(("train_tokenizer", "pretrain_base", "dequantise_base", "quantise_base"), "{model}"),
-    **dict.fromkeys(("train_asce", "fit_stylometry", "certify_encoder"), "{encoder}"),
-    **dict.fromkeys(("make_demo_assistant", "train_assistant"), "{assistant}"),
-    **dict.fromkeys(("embed_sources", "embed_generations", "embed_transfer"), "{experiment}-{encoder}"),
-    **dict.fromkeys(
-        (
-            *(
-                "allocate_texts",
-                "select_common_prompts",
-                "record_boundary",
-                "record_settings",
-                "measure_assistant",
-                "measure_bertscore",
-                "measure_utility",
-                "read_base_likelihoods",
-                "score_likelihood",
-            ),
-            *("measure_allocation", "measure_coordinates", "measure_participation", "score_efficiency"),
-            "score_stel",
-            "compare_all",
-            *("distil_sheets", "score_transfer", "score_privacy", "prepare_2afc", "score_2afc"),
-            *("prepare_judgements", "judge", "score_judges", "make_excerpts", "make_gallery"),
-        ),
-        "{experiment}",
-    ),
-    "leave_out_withdrawn": "{experiment}-{table}",
-    "select_prompts": _SEED,
-    "make_schedule": f"{_SEED}-{{sampling}}",
-    "initialise_server": f"{_SEED}-{{origin}}",
-    "draw_random_adapter": _SEED,
-    "train_shared": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
-    "keep_upload": f"{_SEED}-{{track}}-round{{round}}-batch{{batch}}",
-    "sum_uploads": f"{_SEED}-{{track}}-round{{round}}",
-    "aggregate": f"{_SEED}-{{track}}-round{{next_round}}",
-    "train_personal": f"{_RUN}-{{phase}}-batch{{batch}}",
-    **dict.fromkeys(("generate", "generate_prompted", "read_outputs", "export_adapters", "measure_privacy"), _RUN),
-    "read_likelihoods": _RUN,
-    "generate_part": f"{_RUN}-part{{part}}",
-    "join_generations": _RUN,
-    "export_pan": "{experiment}-{encoder}-{method}-seed{seed}",
-    "export_release": "{experiment}-{method}-seed{seed}",
-    "score": "{experiment}-{family}",
-    "draw_figure": "{experiment}-{figure}",
-    **dict.fromkeys(("compare_methods", "make_table"), "{experiment}-{label}"),
-    "make_2afc_page": "{experiment}-{annotator}",
-    **dict.fromkeys(("collect_sweep", "draw_sweep"), "{sweep}"),
-    "make_sweep_table": "{sweep}-{label}",
-    **dict.fromkeys(("draw_overview", "write_numbers", "report", "release", "check", "prompts"), ""),
-}
-
-
 class Paths:
     """The files under one results folder."""
 
@@ -215,14 +153,15 @@ class Paths:
         files = {"weights": "model.safetensors", "settings": "config.json", "tokenizer": "tokenizer.json"}
         return {name: Template(f"{folder}/{file}") for name, file in files.items()}
 
-    def log(self, rule: str) -> Template:
-        """Return where a rule's jobs write their logs."""
-        return self._of_job("logs", rule, "log")
+    def log(self, stage: str, output: str) -> Template:
+        """Return where the jobs of a stage write their logs; ``output``: template of a file that they make."""
+        return self._of_job("logs", stage, output, "log")
 
-    def benchmark(self, rule: str) -> Template:
-        """Return where Snakemake keeps the time and memory of a rule's jobs."""
-        return self._of_job("benchmarks", rule, "tsv")
+    def benchmark(self, stage: str, output: str) -> Template:
+        """Return where Snakemake keeps the time and memory of a stage's jobs; ``output`` as in :meth:`log`."""
+        return self._of_job("benchmarks", stage, output, "tsv")
 
-    def _of_job(self, folder: str, rule: str, suffix: str) -> Template:
-        jobs = JOBS[rule]
-        return self._at(f"{folder}/{rule}/{jobs}.{suffix}" if jobs else f"{folder}/{rule}.{suffix}")
+    def _of_job(self, folder: str, stage: str, output: str, suffix: str) -> Template:
+        # Parts of the path with a wildcard tell jobs apart: {experiment}-seed{seed} of {experiment}/seed{seed}/x.csv.
+        job = "-".join(part.split(".")[0] for part in output.split("/") if "{" in part)
+        return self._at(f"{folder}/{stage}/{job}.{suffix}" if job else f"{folder}/{stage}.{suffix}")

@@ -279,9 +279,10 @@ class Training(SharedTraining):
         if plan.shared is not None:
             rounds = self.rounds(run.experiment, run.seed, plan.shared.sampling)
             jobs = [job for number in range(len(rounds)) for job in self.round_jobs(run, plan.shared, number)]
-            found += _logged(jobs, self.paths.shared_log, self.paths.benchmark("train_shared"))
+            found += _logged(jobs, self.paths.shared_log, self.paths.benchmark("train_shared", self.paths.upload))
         if personal:
-            found += _logged(self.personal_jobs(run), self.paths.personal_log, self.paths.benchmark("train_personal"))
+            benchmark = self.paths.benchmark("train_personal", self.paths.personal_pack)
+            found += _logged(self.personal_jobs(run), self.paths.personal_log, benchmark)
         return found
 
     def logs(self, key: InExperiment) -> list[str]:
