@@ -61,8 +61,8 @@ def test_what_is_not_known_before_its_inputs_are_there_is_said_so(jobs) -> None:
 
 def test_a_rule_asks_under_its_own_name(repository) -> None:
     texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
-    blocks = [block for text in texts for block in re.split(r"(?m)^rule ", text)[1:]]
+    blocks = [block for text in texts for block in re.split(r"(?m)^(?:use rule \w+ as|rule) ", text)[1:]]
     assert len(blocks) > 40
     for block in blocks:
-        name = block.split(":")[0]
+        name = re.match(r"\w+", block)[0]
         assert set(re.findall(r'\basks\(\s*"(\w+)"', block)) <= {name}
