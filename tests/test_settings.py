@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from favor.foundation.registry import JUDGES
 from favor.running.invalidation.fingerprint import source_code
 from favor.settings.section import Section
 
@@ -98,10 +99,16 @@ def attributes(path) -> set[str]:
 
 def names_read(script) -> set[str]:
     """Attributes that a script reads, and the modules that it can reach."""
-    path = SCRIPTS / f"{script}.py"
-    modules = {module for module, _ in source_code(SOURCE).reachable(path) if module.startswith("favor.")}
-    files = [SOURCE.joinpath(*module.split(".")).with_suffix(".py") for module in modules]
-    return attributes(path).union(*(attributes(file) for file in files if file.is_file()))
+    # Of a registry a script loads what its settings name.
+    by_name = {"judge": [file_of(JUDGES.module(name)) for name in JUDGES.names()]}
+    paths = [SCRIPTS / f"{script}.py", *by_name.get(script, [])]
+    reached = {module for path in paths for module, _ in source_code(SOURCE).reachable(path)}
+    files = [file_of(module) for module in reached if module.startswith("favor.")]
+    return set().union(*(attributes(file) for file in [*paths, *files] if file.is_file()))
+
+
+def file_of(module) -> Path:
+    return SOURCE.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def leaves(kind) -> Iterator[str]:

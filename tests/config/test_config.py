@@ -1,7 +1,6 @@
 """A configuration is completed, or refused in one line that names the key and the nearest valid one."""
 
 import copy
-import dataclasses
 import datetime
 import json
 import os
@@ -18,12 +17,10 @@ from favor.config.checks import EMBEDDED_MINILM, MINILM_LAYERS
 from favor.config.configuration import Configuration
 from favor.config.experiments import ColdStart, Experiment
 from favor.config.resolve import resolve
-from favor.config.studies import HumanAudit
 from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 from favor.settings.section import Section
-from favor.studies.human_audit.items import AuditSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 UNRESOLVED = Experiment(corpus="c", base_model="m", style_encoder="e")
@@ -392,15 +389,6 @@ def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditt
 def test_impossible_judges_are_named(judges, message) -> None:
     with pytest.raises(UserError, match=message):
         resolved(changed("experiments.demo.studies.judges", judges))
-
-
-def test_the_audits_defaults_are_the_packages_own() -> None:
-    keys = HumanAudit().model_dump()
-    own = dataclasses.asdict(AuditSettings(methods=["ditto", "favor"]))
-    assert {key: value for key, value in keys.items() if key in own} == {
-        key: value for key, value in own.items() if key in keys
-    }
-    assert keys.keys() - own.keys() == {"annotators", "responses", "times"}  # no draw reads them
 
 
 def cold(**changes) -> dict[str, Any]:

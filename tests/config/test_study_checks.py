@@ -113,9 +113,9 @@ def test_lengths_fit_the_context_of_a_model_in_a_folder(tmp_path) -> None:
 
 
 def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> None:
-    from favor.config.studies import COLLABORATIVE
     from favor.federation.method import declared_method
     from favor.paper.names import released_methods
+    from favor.studies.settings import COLLABORATIVE
 
     federating = [name for name in released_methods() if declared_method(name).federates]
     assert list(COLLABORATIVE) == federating  # the configuration is read before any method, so it holds their names

@@ -20,7 +20,8 @@ from favor.report.content import Preparation
 from favor.report.preparation import blocks
 from favor.scores.text_quality import quality_columns
 from favor.studies.human_audit.items import excerpt
-from favor.studies.judges.design import Design, author_profile
+from favor.studies.judges.design import author_profile
+from favor.studies.settings import JudgementDesign
 from favor.tables.excerpts import shortened
 
 RUSSIAN = "Сегодня я ходил на рынок"
@@ -101,7 +102,8 @@ def test_excerpts_and_profiles_of_texts_without_spaces_end() -> None:
     assert excerpt(CHINESE, 10, words) == CHINESE[:10] + " …"
     assert shortened(CHINESE, 10, "characters") == CHINESE[:10] + " …"
     texts = pd.DataFrame([("c", "c-1", "train", CHINESE)], columns=["client", "document_id", "split", "text"])
-    assert author_profile(texts, "c", Design((), profile_words=10, words="characters")) == [CHINESE[:10]]
+    design = JudgementDesign(methods=[], profile_words=10, words="characters")
+    assert author_profile(texts, "c", design) == [CHINESE[:10]]
 
 
 def test_assistant_texts_without_spaces_serve() -> None:

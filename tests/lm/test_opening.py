@@ -25,6 +25,7 @@ from favor.lm.chat import ChatTokens
 from favor.lm.generation import generate
 from favor.lm.settings import ALL_LINEAR, Training
 from favor.studies.privacy.losses import first_pieces, secret_pieces
+from favor.studies.settings import TextCutting
 
 PAD, END = 0, 1
 PIECES = {"max_length": 12, "pieces": "windows", "supervised": "response"}
@@ -89,7 +90,7 @@ def test_the_words_of_a_writing_prompt_are_not_learnt(opened, texts) -> None:
     (piece,) = client_pieces(opened, one, "anna", training(max_length=60))
     assert opened.tokenizer.decode(piece.tokens[1:].tolist()) == f"{prompt}\n\n{story}"
     assert opened.tokenizer.decode(piece.tokens[piece.response_start :].tolist()) == story
-    audit = {"prefix_tokens": 4, "max_length": 60, "pieces": "windows"}
+    audit = TextCutting(prefix_tokens=4, max_length=60, pieces="windows")
     (again,) = first_pieces(opened, one, "text", audit)["anna"]
     assert (again.tokens.tolist(), again.response_start) == (piece.tokens.tolist(), piece.response_start)
 
@@ -105,10 +106,10 @@ def test_a_writing_prompt_that_fills_a_piece(opened, texts) -> None:
     first, *_ = pieces = cut()
     learnt = np.concatenate([piece.tokens[piece.response_start :] for piece in pieces]).tolist()
     assert opened.tokenizer.decode(learnt) == "once there was"
-    audit = {"prefix_tokens": 4, "max_length": length}
-    (read,) = first_pieces(opened, one, "training_text", {**audit, "pieces": "windows"})["anna"]
+    audit = TextCutting(prefix_tokens=4, max_length=length, pieces="windows")
+    (read,) = first_pieces(opened, one, "training_text", audit)["anna"]
     assert read.tokens.tolist() == first.tokens.tolist()
-    assert first_pieces(opened, one, "training_text", {**audit, "pieces": "truncate"}) == {"anna": []}
+    assert first_pieces(opened, one, "training_text", audit.model_copy(update={"pieces": "truncate"})) == {"anna": []}
     assert len(cut(pieces="truncate", supervised="all")) == 1
     with pytest.raises(
         UserError, match=r"no text to train on; raise .* training.max_length where writing prompts fill"
@@ -140,10 +141,10 @@ def test_prompts_are_continued_as_transformers_continues_their_text(opened) -> N
 def test_requests_in_words_secrets_and_losses_begin_with_it(base, opened, texts) -> None:
     plain, begun = (ChatTokens(model).encode("Be brief.", "Hello", [7, 8]) for model in (base, opened))
     assert begun == [PAD, *plain]
-    cfg = {"prefix_tokens": 4, "max_length": 12, "pieces": "windows"}
-    assert all(piece.tokens[0] == PAD for piece in first_pieces(opened, texts, "text", cfg)["anna"])
+    audit = TextCutting(prefix_tokens=4, max_length=12, pieces="windows")
+    assert all(piece.tokens[0] == PAD for piece in first_pieces(opened, texts, "text", audit)["anna"])
     one, other = (
-        secret_pieces(model, ["1234", "5678"], {**cfg, "max_length": length})[0][-1]
+        secret_pieces(model, ["1234", "5678"], audit.model_copy(update={"max_length": length}))[0][-1]
         for model, length in ((base, 120), (opened, 121))
     )
     assert other.tokens.tolist() == [PAD, *one.tokens.tolist()]

@@ -7,7 +7,9 @@ from pydantic import ValidationError
 
 from favor.federation import settings
 from favor.plan.handing import canonical, handed
+from favor.plan.keys import Run
 from favor.settings.section import Section, key, section
+from favor.studies import settings as studied
 
 
 class Seeded(Section):
@@ -79,3 +81,41 @@ def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None
         for job in training.personal_jobs(run)[:1]:
             check(settings.PersonalTraining, training.personal_settings(job))
     assert len(seen) == 6
+
+
+@pytest.mark.parametrize("judge", ["endpoint", "local"])
+def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge) -> None:
+    def change(config) -> None:
+        config["experiments"]["demo"]["studies"] = {
+            "human_2afc": {"items": 10, "human_items": 2},
+            "judges": {"model": judge},
+            "privacy": {},
+        }
+
+    planner = plan("tests/data/planned.yaml", change)
+    studies, run = planner.studies, Run("demo", "2026", "favor")
+    given = {
+        studied.ItemsJob: studies.drawn_settings(run),
+        studied.AuditPage: studies.page_settings(run),
+        studied.AuditVotes: studies.vote_settings(run),
+        studied.JudgementsJob: studies.judgement_settings(run),
+        studied.JudgeJob: studies.judge_settings(run),
+        studied.JudgeScoring: studies.judge_score_settings(run),
+        studied.PrivacyReading: planner.privacy.settings(run),
+        studied.PrivacyScoring: planner.privacy.score_settings(run),
+        studied.TransferScoring: studies.transfer_settings(run),
+    }
+    for kind, values in given.items():
+        assert canonical(kind.model_validate(values)) == values
+    # No other study is in it, so a key of one makes nothing of another again.
+    assert "items" not in given[studied.JudgementsJob]
+    assert {kind: values for kind, values in given.items() if "endpoint" in values}.keys() == {studied.JudgeJob}
+    assert sum(values is None for values in (given[studied.JudgeJob][name] for name in ("endpoint", "local"))) == 1
+
+
+def test_a_job_without_its_study_is_handed_what_says_so(plan) -> None:
+    planner, run = plan("tests/data/planned.yaml"), Run("demo", "2026", "favor")
+    votes = studied.AuditVotes.model_validate(planner.studies.vote_settings(run))
+    scoring = studied.JudgeScoring.model_validate(planner.studies.judge_score_settings(run))
+    assert votes.methods == ["ditto", "favor"]
+    assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)

@@ -79,7 +79,7 @@ def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
     run = Run("micro", "1", "favor")
     assert planner.privacy.canary_server(run) == planner.privacy.canary_uploads(run) == []
-    assert planner.privacy.settings(run)["canaries"] == {}
+    assert planner.privacy.settings(run)["planted"] is None
     track = planner.project.plan(run).shared.track
     with pytest.raises(UserError, match=r"studies\.privacy\.canaries': no secrets are planted"):
         planner.training.shared_settings(Batch("micro", "1", f"{track}-canary", "0", "0"))

@@ -93,7 +93,7 @@ def test_a_local_judge_waits_for_its_model(plan) -> None:
 
     planner = plan(PLANNED, change)
     assert planner.studies.judge_files(DEMO) == planner.project.model_files("tiny")
-    assert planner.studies.judge_settings(DEMO)["base"]["source"] == "results/models/tiny/base"
+    assert planner.studies.judge_settings(DEMO)["local"]["base"]["source"] == "results/models/tiny/base"
 
 
 def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
@@ -118,7 +118,7 @@ def test_without_an_audit_the_scores_say_so(plan) -> None:
     studies = plan(PLANNED).studies
     assert studies.audit_items(DEMO) == []
     assert studies.responses(DEMO) == []
-    assert studies.audit_score_settings(DEMO) == {"configured": False, "methods": ["ditto", "favor"]}
+    assert studies.vote_settings(DEMO)["methods"] == ["ditto", "favor"]
 
 
 def test_encoders_that_are_compared_are_trained_here(plan) -> None:

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.studies.human_audit.items import AuditSettings, draw_items
+from favor.studies.human_audit.items import draw_items
+from favor.studies.settings import ItemDrawing
 from tests.studies.judges.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges
 
 CLIENTS = [f"client_{number:03d}" for number in range(1, 9)]
@@ -78,9 +79,9 @@ def generations(prompts) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def settings() -> AuditSettings:
+def settings() -> ItemDrawing:
     """Four items of each method and two human ones."""
-    return AuditSettings(("ditto", "favor"), items=10, human_items=2, excerpts=3, excerpt_words=20, seed=7)
+    return ItemDrawing(methods=["ditto", "favor"], items=10, human_items=2, excerpts=3, excerpt_words=20, seed=7)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ rule prepare_2afc:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=studies.audit_settings,
+        cfg=studies.drawn_settings,
     script:
         "../scripts/prepare_2afc.py"
 
@@ -42,6 +42,6 @@ rule score_2afc:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=studies.audit_score_settings,
+        cfg=studies.vote_settings,
     script:
         "../scripts/score_2afc.py"

@@ -11,12 +11,12 @@ from favor.foundation.registry import JUDGES
 from favor.running.jobs.job import job
 from favor.studies.judges.asking import AnswerCache, judge_all
 from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.settings import JudgeJob
 
-with job(snakemake) as cfg:
-    judge = JUDGES.load(cfg["model"]).open_judge(cfg)
+with job(snakemake, JudgeJob) as settings:
+    judge = JUDGES.load(settings.model).open_judge(settings)
     requests = read_parquet(snakemake.input.requests, JUDGE_REQUESTS)
     cache = AnswerCache(Path(snakemake.output.judgements).parent / "answers")
-    judgements = judge_all(
-        judge, requests, cache, cfg["maximum_requests"], cfg["answer_tokens"], cfg.get("parallel", 1)
-    )
+    parallel = 1 if settings.endpoint is None else settings.endpoint.parallel
+    judgements = judge_all(judge, requests, cache, settings.maximum_requests, settings.answer_tokens, parallel)
     write_parquet(judgements, snakemake.output.judgements, JUDGEMENTS)

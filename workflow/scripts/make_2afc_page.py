@@ -6,8 +6,9 @@ from favor.running.jobs.job import job
 from favor.studies.human_audit.page import annotator_page
 from favor.studies.human_audit.responses import annotator_name
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.settings import AuditPage
 
-with job(snakemake) as cfg:
+with job(snakemake, AuditPage) as settings:
     items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
-    page = annotator_page(items, annotator_name(cfg["annotator"]), cfg["seed"], cfg["times"])
-    write_text(page, snakemake.output.page)
+    annotator = annotator_name(int(snakemake.wildcards.annotator))
+    write_text(annotator_page(items, annotator, settings.seed, settings.times), snakemake.output.page)

@@ -7,12 +7,12 @@ from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
-from favor.studies.human_audit.items import AuditSettings, draw_items
+from favor.studies.human_audit.items import draw_items
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.settings import ItemsJob
 
-with job(snakemake) as cfg:
+with job(snakemake, ItemsJob) as settings:
     generations = first_samples(snakemake.input.generations)
-    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
-    items = draw_items(generations, prompts, texts, AuditSettings(**cfg["settings"]))
-    write_parquet(items, snakemake.output.audit, HUMAN_2AFC_ITEMS)
+    write_parquet(draw_items(generations, prompts, texts, settings), snakemake.output.audit, HUMAN_2AFC_ITEMS)

@@ -9,18 +9,16 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.judges.asking import estimate, question
-from favor.studies.judges.design import Design, design_requests
+from favor.studies.judges.design import design_requests
 from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
+from favor.studies.settings import JudgementsJob
 
-with job(snakemake) as cfg:
-    seeds, answer_tokens = cfg.pop("seeds"), cfg.pop("answer_tokens")
-    methods, voice = tuple(cfg.pop("methods")), cfg.pop("voice")
-    design = Design(methods, tuple(voice) if voice else None, **cfg)
+with job(snakemake, JudgementsJob) as settings:
     generations = first_samples(snakemake.input.generations)
-    prompts = load_prompts(dict(zip(seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
-    requests, key = design_requests(design, generations, prompts, texts)
+    requests, key = design_requests(settings, generations, prompts, texts)
     questions = [question(row, {}, 0) for row in requests.itertuples()]
-    print(estimate(len(questions), questions, answer_tokens).line("(any)"), file=sys.stderr)
+    print(estimate(len(questions), questions, settings.answer_tokens).line("(any)"), file=sys.stderr)
     write_parquet(requests, snakemake.output.requests, JUDGE_REQUESTS)
     write_parquet(key, snakemake.output.key, JUDGE_KEY)

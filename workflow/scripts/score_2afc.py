@@ -9,14 +9,15 @@ from favor.studies.human_audit.human_2afc import audit_scores, missing_scores
 from favor.studies.human_audit.items import HUMAN
 from favor.studies.human_audit.responses import read_votes
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
+from favor.studies.settings import AuditVotes
 
-with job(snakemake) as cfg:
-    sources = [*cfg["methods"], HUMAN]
-    if cfg["configured"]:
+with job(snakemake, AuditVotes) as settings:
+    sources = [*settings.methods, HUMAN]
+    if snakemake.input.audit:
         items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
         sources = [source for source in sources if source in set(items["source"])]
-        votes = read_votes(list(map(Path, snakemake.input.responses)), items, cfg["annotators"], cfg["seed"])
-        scores = audit_scores(votes, sources, cfg["annotators"])
+        votes = read_votes(list(map(Path, snakemake.input.responses)), items, settings.annotators, settings.seed)
+        scores = audit_scores(votes, sources, settings.annotators)
     else:
         votes = HUMAN_2AFC_VOTES.empty()
         scores = missing_scores(sources, "the experiment has no human audit (studies.human_2afc)")

@@ -5,16 +5,16 @@ from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.judges.judges import judge_scores, no_judge_scores
 from favor.studies.judges.tables import JUDGE_KEY, JUDGEMENTS
+from favor.studies.settings import JudgeScoring
 
-with job(snakemake) as cfg:
+with job(snakemake, JudgeScoring) as settings:
     if snakemake.input.judged:
         judgements, key = (
             read_parquet(path, table)
             for path, table in zip(snakemake.input.judged, (JUDGEMENTS, JUDGE_KEY), strict=True)
         )
-        scores = judge_scores(
-            judgements, key, cfg["methods"], "favor", cfg["voice"], cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"]
-        )
+        resampling = (settings.bootstrap.seed, settings.bootstrap.draws)
+        scores = judge_scores(judgements, key, settings.methods, "favor", settings.voice, *resampling)
     else:
-        scores = no_judge_scores(cfg["seeds"], cfg["methods"])
+        scores = no_judge_scores(settings.seeds, settings.methods)
     write_parquet(scores, snakemake.output.scores, SCORES)

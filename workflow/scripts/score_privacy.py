@@ -14,10 +14,11 @@ from favor.studies.privacy.tables import (
     PRIVACY_LOSSES,
     PRIVACY_NORMS,
 )
+from favor.studies.settings import PrivacyScoring
 
 CLIENTS, LEAVERS = ("canary_cosine", "empirical_epsilon"), ("leaver_auc", "leaver_fall")
 
-with job(snakemake) as cfg:
+with job(snakemake, PrivacyScoring) as settings:
     tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_NORMS)
     readings = list(snakemake.input.readings)
     found = [
@@ -26,17 +27,17 @@ with job(snakemake) as cfg:
     ]
     distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))
     of_rows = {}
-    for method in cfg["methods"]:
+    for method in settings.methods:
         losses, links, canaries, clients, norms = (frame[frame["method"] == method] for frame in found)
         without = {
             "canary_exposure": "no secrets are planted (studies.privacy.canaries)",
             **dict.fromkeys(LEAVERS, "no run without clients who left (studies.privacy.leaving)"),
             **dict.fromkeys(CLIENTS, "no canary clients (studies.privacy.canary_clients), or the server takes no mean"),
         }
-        if method not in cfg["personal"]:
+        if method not in settings.personal:
             without["personal"] = "the clients of this row keep no adapter"
         of_rows[method] = Readings(
-            losses, links, canaries, clients, norms, distinct, cfg["delta"], without, method in cfg["silent"]
+            losses, links, canaries, clients, norms, distinct, settings.delta, without, method in settings.silent
         )
-    scores = privacy_scores(of_rows, cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
+    scores = privacy_scores(of_rows, settings.bootstrap.seed, settings.bootstrap.draws)
     write_parquet(scores, snakemake.output.scores, SCORES)

@@ -5,15 +5,17 @@ from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
+from favor.studies.settings import TransferScoring
 from favor.studies.transfer.transfer import transfer_scores
 
-with job(snakemake) as cfg:
-    encoders, tables = cfg["encoders"], snakemake.input.embeddings or [None] * len(cfg["encoders"])
-    embeddings = {
-        encoder: path and read_parquet(path, SOURCE_EMBEDDINGS) for encoder, path in zip(encoders, tables, strict=True)
-    }
-    manifests = {
-        encoder: read_json(path)["manifest"] for encoder, path in zip(encoders, snakemake.input.manifests, strict=True)
-    }
-    scores = transfer_scores(embeddings, manifests, cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
+with job(snakemake, TransferScoring) as settings:
+    encoders = settings.encoders
+    tables = [read_parquet(path, SOURCE_EMBEDDINGS) for path in snakemake.input.embeddings]
+    manifests = [read_json(path)["manifest"] for path in snakemake.input.manifests]
+    scores = transfer_scores(
+        dict(zip(encoders, tables, strict=True)) if tables else dict.fromkeys(encoders),
+        dict(zip(encoders, manifests, strict=True)),
+        settings.bootstrap.seed,
+        settings.bootstrap.draws,
+    )
     write_parquet(scores, snakemake.output.scores, SCORES)

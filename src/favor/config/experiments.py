@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, ValidationError
 from favor.config.evaluation import Evaluation
 from favor.config.messages import message
 from favor.config.models import PROJECTIONS, check_generation
-from favor.config.studies import Studies
 from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
 from favor.federation.settings import Federation, Prompting
 from favor.foundation.errors import UserError
@@ -32,6 +31,7 @@ from favor.settings.section import (
     required,
     section,
 )
+from favor.studies.settings import Studies
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
 RESERVED_ROWS = {

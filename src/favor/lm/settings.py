@@ -167,7 +167,13 @@ class Validation(Section):
     )
 
 
-class Optimisation(Section):
+class PieceLength(Section):
+    """How long a piece of a text may be."""
+
+    max_length: int = key(1024, "Longest piece in tokens.", ge=4)
+
+
+class Optimisation(PieceLength):
     """How one stage is optimised: AdamW, linear decay after a warm-up, clipping per client.
 
     ``warmup_counts_from`` 1 makes the first step's rate 1 / warm-up steps of the peak, 0 makes it zero (the rule of
@@ -184,7 +190,6 @@ class Optimisation(Section):
     clip_norm: Positive = key(1.0, "Largest gradient norm of a client; larger ones are scaled down to it.")
     micro_batch: int = key(4, "Pieces per minibatch.", ge=1)
     accumulation: int = key(8, "Minibatches per optimiser step.", ge=1)
-    max_length: int = key(1024, "Longest piece in tokens.", ge=4)
     supervised: Annotated[Literal["response", "all"], OR_NULL] = key(
         None, "Tokens that are learned from. By protocol: paper response, released all."
     )
@@ -202,14 +207,19 @@ class Optimisation(Section):
     )
 
 
-class Training(Optimisation):
-    """The local optimiser, in shared and personal stages alike."""
+class PieceCutting(PieceLength):
+    """How texts are cut."""
 
     pieces: Annotated[Literal["windows", "truncate"], OR_NULL] = key(
         None,
         "What happens to a longer text: it is cut into overlapping windows, or only its start is kept. By protocol: "
         "paper windows, released truncate.",
     )
+
+
+class Training(PieceCutting, Optimisation):
+    """The local optimiser, in shared and personal stages alike."""
+
     rows_per_forward: Count | None = key(
         None,
         "Most rows of one forward pass; null lets the workflow choose. Fewer than `micro_batch` cut a minibatch "

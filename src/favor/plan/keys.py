@@ -129,13 +129,6 @@ class OfEncoderInRun(Run, Encoder):
 
 
 @dataclass(frozen=True)
-class OfAnnotator(InExperiment):
-    """Something of one annotator of an experiment's human audit, by a number from 1."""
-
-    annotator: str
-
-
-@dataclass(frozen=True)
 class OfFigure(InExperiment):
     """One figure of an experiment."""
 

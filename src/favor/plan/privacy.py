@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from favor.config.studies import Privacy
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
-from favor.plan.handing import parameter, pick
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
+from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
 
 FAMILY = "privacy"
 
@@ -149,24 +149,40 @@ class PrivacyAudit:
     def settings(self, key: Run) -> dict[str, Any]:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
-        stage, plants = self._stage(home), self._plants(key)
+        plan, stage = self.project.plan(home), self._stage(home)
         roster = self.project.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
-        return parameter(
-            model=self.project.model_settings(experiment.base_model),
-            **pick(experiment, "lora"),
-            prefix_tokens=experiment.prompts.prefix_tokens,
-            **pick(experiment.training, "max_length", "pieces"),
-            stage=plan_values(stage),
-            **plan_values(self.project.plan(home).generates),
-            **pick(experiment.federation, "server_learning_rate"),
-            **pick(section, "texts", "least_share", "canary_clients", "seed"),
-            clients=self.training.clients(key.experiment),
-            absent=client_names(roster, 0)[after : after + section.absent],
-            left=self._leavers(key) if self.remade(key) else [],
-            jobs=list(map(len, self._uploads(home, stage))),
-            canaries=self.training.canary_repeats(key) if plants else {},
-            candidates=section.canaries.candidates if section.canaries is not None and plants else 0,
+        planted = None
+        if section.canaries is not None and self._plants(key):
+            planted = handed(Planted, section.canaries, carriers=self.training.canary_repeats(key))
+        return canonical(
+            handed(
+                PrivacyReading,
+                section,
+                experiment.training,
+                experiment.prompts,
+                model=self.project.loaded_model(experiment.base_model),
+                lora=experiment.lora,
+                generates=plan_values(plan.generates),
+                clients=self.training.clients(key.experiment),
+                absent=client_names(roster, 0)[after : after + section.absent],
+                left=self._leavers(key) if self.remade(key) else [],
+                jobs=list(map(len, self._uploads(home, stage))),
+                planted=planted,
+                canary_clients=self._canary_clients(key, stage),
+            )
+        )
+
+    def _canary_clients(self, key: Run, stage: SharedStage) -> CanaryClients | None:
+        """Return how canary clients take part, where the server takes the mean of what they upload."""
+        count, privacy = self._section(key).canary_clients, stage.privacy
+        if not count or stage.server.kind != "mean":
+            return None
+        return CanaryClients(
+            count=count,
+            rate=self.project.experiment(key).federation.server_learning_rate * stage.server.rate,
+            clip=None if privacy is None else privacy.clip,
+            cohort=None if privacy is None else privacy.cohort,
         )
 
     def _silent(self, experiment: str, row: str) -> bool:
@@ -194,15 +210,16 @@ class PrivacyAudit:
         """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
-        return parameter(
-            methods=rows,
-            delta=failure_probability(experiment),
-            silent=[row for row in rows if self._silent(key.experiment, row)],
-            bootstrap=experiment.evaluation.bootstrap,
-            style_encoder=experiment.style_encoder,
-            personal=[
-                row
-                for row in rows
-                if self.training.bundles(self._home(Run(key.experiment, str(experiment.seeds[0]), row)))
-            ],
+        return canonical(
+            PrivacyScoring(
+                methods=rows,
+                delta=failure_probability(experiment),
+                silent=[row for row in rows if self._silent(key.experiment, row)],
+                bootstrap=experiment.evaluation.bootstrap,
+                personal=[
+                    row
+                    for row in rows
+                    if self.training.bundles(self._home(Run(key.experiment, str(experiment.seeds[0]), row)))
+                ],
+            )
         )

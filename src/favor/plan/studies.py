@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from favor.config.studies import HumanAudit, Judges
 from favor.config.study_checks import check_prompted_outputs
 from favor.corpora.settings import TransferTexts
 from favor.encoders.settings import TransferEncoding
@@ -14,10 +13,24 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import canonical, handed, parameter, pick
-from favor.plan.keys import InExperiment, OfAnnotator, OfEncoderIn, Run
+from favor.plan.handing import canonical, handed
+from favor.plan.keys import InExperiment, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
+from favor.studies.settings import (
+    AuditPage,
+    AuditVotes,
+    EndpointLimits,
+    HumanAudit,
+    ItemsJob,
+    JudgedRows,
+    JudgeJob,
+    JudgementsJob,
+    Judges,
+    JudgeScoring,
+    LocalModel,
+    TransferScoring,
+)
 
 TRANSFER_TABLE = "asce-scale-transfer"
 
@@ -147,20 +160,15 @@ class Studies:
         runs = [Run(key.experiment, str(seed), method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.home(run)) for run in runs]
 
-    def audit_settings(self, key: InExperiment) -> dict[str, Any]:
+    def drawn_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the items of the audit depend on."""
-        experiment, audit = self.project.experiment(key), self._audit(key)
-        own = ("methods", "items", "human_items", "excerpts", "excerpt_words", "distractor", "candidate_words", "seed")
-        checks = ("attention_checks",) if audit.attention_checks else ()
-        limits = ("minimum_words", "minimum_distinct_bigram_ratio")
-        settings = (
-            pick(audit, *own, *checks) | pick(experiment.generation, *limits) | {"words": self.project.words(key)}
-        )
-        return parameter(seeds=experiment.seeds, settings=settings)
+        experiment, words = self.project.experiment(key), self.project.words(key)
+        given = handed(ItemsJob, self._audit(key), experiment.generation, seeds=experiment.seeds, words=words)
+        return canonical(given)
 
-    def page_settings(self, key: OfAnnotator) -> dict[str, Any]:
+    def page_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what an annotator's page depends on."""
-        return parameter(annotator=int(key.annotator), **pick(self._audit(key), "seed", "times"))
+        return canonical(handed(AuditPage, self._audit(key)))
 
     def audit_items(self, key: InExperiment) -> str | list[str]:
         """Return the items of the audit; none without an audit."""
@@ -171,12 +179,9 @@ class Studies:
         """Return the response files that have come back."""
         return self._responses(self.project.experiment(key).studies.human_2afc)
 
-    def audit_score_settings(self, key: InExperiment) -> dict[str, Any]:
+    def vote_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
-        audit = self.project.experiment(key).studies.human_2afc
-        if audit is None:
-            return parameter(methods=["ditto", "favor"], configured=False)
-        return parameter(configured=True, **pick(audit, "methods", "annotators", "seed"))
+        return canonical(handed(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit()))
 
     def pages(self) -> list[str]:
         """Return the pages of every audit."""
@@ -196,9 +201,8 @@ class Studies:
 
     def judgement_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the requests to a judge depend on."""
-        keys = ("methods", "voice", "judgements", "profile_texts", "profile_words", "answer_tokens", "seed")
-        own = pick(self._judges(key), *keys)
-        return parameter(seeds=self.project.experiment(key).seeds, words=self.project.words(key), **own)
+        seeds, words = self.project.experiment(key).seeds, self.project.words(key)
+        return canonical(handed(JudgementsJob, self._judges(key), seeds=seeds, words=words))
 
     def judge_code(self, key: InExperiment) -> str:
         """Return what asks the judge."""
@@ -206,13 +210,13 @@ class Studies:
 
     def judge_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return how the judge is asked, and for a local one which model it is."""
-        judges = self._judges(key)
-        asked = pick(judges, "model", "answer_tokens", "maximum_requests")
+        judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
-            keys = ("temperature", "requests_per_minute", "parallel", "timeout", "tries")
-            return parameter(**asked, **pick(judges, *keys))
-        title, base = self.project.model_title(judges.base_model), self.project.asked_model(judges.base_model)
-        return parameter(**asked, title=title, base=base)
+            endpoint = handed(EndpointLimits, judges)
+        else:
+            base = self.project.asked_model(judges.base_model)
+            local = LocalModel(title=self.project.model_title(judges.base_model), base=base)
+        return canonical(handed(JudgeJob, judges, endpoint=endpoint, local=local))
 
     def judge_files(self, key: InExperiment) -> list[str]:
         """Return the files of a local judge that is made here."""
@@ -228,13 +232,9 @@ class Studies:
     def judge_score_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the scores of judgements are about."""
         experiment = self.project.experiment(key)
-        judges = experiment.studies.judges
-        return parameter(
-            methods=list(experiment.methods) if judges is None else judges.methods,
-            voice=None if judges is None else judges.voice,
-            seeds=experiment.seeds,
-            bootstrap=experiment.evaluation.bootstrap,
-        )
+        seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
+        judges = experiment.studies.judges or JudgedRows(methods=list(experiment.methods), voice=None)
+        return canonical(handed(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap))
 
     def judge_scores(self) -> list[str]:
         """Return the scores of judgements of every experiment that has judges."""
@@ -301,4 +301,4 @@ class Studies:
     def transfer_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the scores of the transfer depend on."""
         bootstrap = self.project.experiment(key).evaluation.bootstrap
-        return parameter(encoders=self._transferred(key.experiment), bootstrap=bootstrap)
+        return canonical(TransferScoring(encoders=self._transferred(key.experiment), bootstrap=bootstrap))

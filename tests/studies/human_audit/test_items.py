@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.words import output_words
-from favor.studies.human_audit.items import CHECK, AuditSettings, draw_items, excerpt, whole_sentences
+from favor.studies.human_audit.items import CHECK, draw_items, excerpt, shares, whole_sentences
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.settings import AuditItems
 
 WORDS = output_words("paper")
 
 
 def test_shares_are_the_papers() -> None:
-    assert AuditSettings(("ditto", "favor")).shares == {"ditto": 20, "favor": 20, "gold": 10}
-    assert AuditSettings(("favor",), items=6, human_items=0).shares == {"favor": 6}
+    assert shares(AuditItems()) == {"ditto": 20, "favor": 20, "gold": 10}
+    assert shares(AuditItems(methods=["favor"], items=6, human_items=0)) == {"favor": 6}
 
 
 def test_sources_sides_and_authors_are_balanced(items) -> None:
@@ -63,7 +62,7 @@ def test_profiles_are_training_texts_of_both_authors(items, texts) -> None:
 
 
 def test_attention_checks_repeat_an_excerpt_of_the_right_author(items, generations, prompts, texts, settings) -> None:
-    drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=4))
+    drawn = draw_items(generations, prompts, texts, settings.model_copy(update={"attention_checks": 4}))
     checks, others = drawn[drawn["source"] == CHECK], drawn[drawn["source"] != CHECK]
     assert len(checks) == 4
     assert checks["right"].value_counts().to_dict() == {"A": 2, "B": 2}
@@ -81,10 +80,10 @@ def test_attention_checks_repeat_an_excerpt_of_the_right_author(items, generatio
 
 
 def test_a_short_text_is_taken_where_long_ones_run_out(generations, prompts, texts, settings) -> None:
-    whole = draw_items(generations, prompts, texts, replace(settings, excerpts=5))
+    whole = draw_items(generations, prompts, texts, settings.model_copy(update={"excerpts": 5}))
     assert all(any("…" not in text for text in profile) for profile in whole["profile_a"])
     with pytest.raises(UserError, match=r"client_00\d has 5 training texts, a profile takes 6; lower"):
-        draw_items(generations, prompts, texts, replace(settings, excerpts=6))
+        draw_items(generations, prompts, texts, settings.model_copy(update={"excerpts": 6}))
 
 
 @pytest.mark.parametrize(
@@ -110,11 +109,11 @@ def test_an_excerpt_keeps_line_breaks() -> None:
 
 def test_a_distractor_of_the_same_topic(generations, prompts, texts, settings) -> None:
     topics = texts.groupby("client")["topic"].first()
-    drawn = draw_items(generations, prompts, texts, replace(settings, distractor="same_topic"))
+    drawn = draw_items(generations, prompts, texts, settings.model_copy(update={"distractor": "same_topic"}))
     assert (topics[drawn["client"]].to_numpy() == topics[drawn["distractor"]].to_numpy()).all()
     # Where a topic has one author, any other author serves.
     alone = texts.assign(topic=texts["client"])
-    assert len(draw_items(generations, prompts, alone, replace(settings, distractor="same_topic"))) == 10
+    assert len(draw_items(generations, prompts, alone, settings.model_copy(update={"distractor": "same_topic"}))) == 10
 
 
 def test_draws_depend_on_the_seed_alone(
@@ -132,13 +131,13 @@ def test_draws_depend_on_the_seed_alone(
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
     read = read_parquet(tmp_path / "one.parquet", HUMAN_2AFC_ITEMS).set_index("item")
     assert list(read.loc["item_001", "profile_a"]) == items.set_index("item").loc["item_001", "profile_a"]
-    other = draw_items(generations, prompts, texts, replace(settings, seed=8))
+    other = draw_items(generations, prompts, texts, settings.model_copy(update={"seed": 8}))
     assert other["candidate"].tolist() != items["candidate"].tolist()
 
 
 def test_too_few_candidates_name_the_key(generations, prompts, texts, settings) -> None:
     # Seven clients have outputs that pass, each on two documents: 14 candidates of a method, fewer once some are taken.
     with pytest.raises(UserError, match=r"source 'ditto' has 14 texts .* 20 are wanted; lower 'studies"):
-        draw_items(generations, prompts, texts, replace(settings, items=40, human_items=0))
+        draw_items(generations, prompts, texts, settings.model_copy(update={"items": 40, "human_items": 0}))
     with pytest.raises(UserError, match=r"source 'favor' has 6 texts .* 8 are wanted"):
-        draw_items(generations, prompts, texts, replace(settings, items=16, human_items=0))
+        draw_items(generations, prompts, texts, settings.model_copy(update={"items": 16, "human_items": 0}))

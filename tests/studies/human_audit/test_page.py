@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ def test_nothing_in_the_source_tells_method_author_or_key(items, texts, annotato
 
 
 def test_attention_checks_are_announced_and_look_like_any_item(generations, prompts, texts, settings) -> None:
-    drawn = draw_items(generations, prompts, texts, replace(settings, attention_checks=2))
+    drawn = draw_items(generations, prompts, texts, settings.model_copy(update={"attention_checks": 2}))
     page = annotator_page(drawn, "annotator_1", SEED)
     assert "2 of the items check whether you are still with us" in page
     assert "still with us" not in annotator_page(drawn[drawn["source"] != CHECK], "annotator_1", SEED)

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from openai import _base_client
 
-from favor.studies.judges.endpoint import Endpoint, Limits
+from favor.studies.judges.endpoint import Endpoint
+from favor.studies.settings import EndpointLimits
 
 KEY = "sk-test-0123456789-never-to-be-written"
 QUALITY_ANSWER = '{"coherence": 3, "fluency": 4, "specificity": 2, "non_repetition": 5, "overall": 3}'
@@ -104,14 +105,14 @@ def connect(server, monkeypatch) -> Callable[..., Endpoint]:
     """Makes an endpoint of the server, with limits that suit a test; between tries lies little time."""
     monkeypatch.setattr(_base_client, "INITIAL_RETRY_DELAY", 0.01)
 
-    def make(**limits) -> Endpoint:
-        chosen = Limits(**{"timeout": 60.0, "tries": 4, "per_minute": 1e6, **limits})
+    def make(answer_tokens=200, **limits) -> Endpoint:
+        chosen = EndpointLimits(**{"timeout": 60.0, "tries": 4, "requests_per_minute": 1e6, **limits})
         environment = {
             "FAVOR_JUDGE_BASE_URL": server.url,
             "FAVOR_JUDGE_MODEL": "judge-1",
             "FAVOR_JUDGE_API_KEY": KEY,
         }
-        return Endpoint.from_environment(chosen, environment)
+        return Endpoint.from_environment(chosen, answer_tokens, environment)
 
     return make
 

@@ -17,16 +17,18 @@ from tests.studies.judges.judge_server import KEY, QUALITY_ANSWER, completion, o
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.studies.judges.asking import REPEATS, AnswerCache, estimate, judge_all, question
-from favor.studies.judges.design import Design, design_requests
+from favor.studies.judges.design import design_requests
 from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.settings import JudgementDesign
 
 METHODS = ("fedavg", "favor")
+DESIGN = JudgementDesign(methods=list(METHODS), voice=None)
 
 
 @pytest.fixture
 def requests() -> Any:
     """Twelve requests for ratings: 3 authors, 1 seed, 2 methods, 2 judgements."""
-    return design_requests(Design(METHODS), *outputs(METHODS, seeds=(1,)))[0]
+    return design_requests(DESIGN, *outputs(METHODS, seeds=(1,)))[0]
 
 
 def run(endpoint, requests, folder, maximum=1000, parallel=1) -> Any:
@@ -104,7 +106,7 @@ def test_two_judgements_of_one_text_are_two_requests(server, connect, requests, 
 
 def test_equal_texts_of_two_methods_are_asked_about_once(server, connect, tmp_path) -> None:
     generations, prompts, texts = outputs(METHODS, seeds=(1,))
-    requests = design_requests(Design(METHODS), generations.assign(text="the same"), prompts, texts)[0]
+    requests = design_requests(DESIGN, generations.assign(text="the same"), prompts, texts)[0]
     table = run(connect(), requests, tmp_path, parallel=4)
     assert len(table) == 12
     assert len(server.requests) == 6
@@ -208,10 +210,11 @@ def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, t
         from favor.foundation.parquet import read_parquet
         from favor.studies.judges.tables import JUDGE_REQUESTS
         from favor.studies.judges.asking import AnswerCache, judge_all
-        from favor.studies.judges.endpoint import Endpoint, Limits
+        from favor.studies.judges.endpoint import Endpoint
+        from favor.studies.settings import EndpointLimits
 
         folder = Path(sys.argv[1])
-        judge = Endpoint.from_environment(Limits(per_minute=1e6))
+        judge = Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200)
         judge_all(judge, read_parquet(folder / "requests.parquet", JUDGE_REQUESTS),
                   AnswerCache(folder / "answers"), 100, 200)
         """
@@ -238,7 +241,7 @@ def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, t
 
 
 def test_parts_of_the_cache_are_bounded_and_all_are_read(server, connect, tmp_path) -> None:
-    requests = design_requests(Design(METHODS), *outputs(METHODS, seeds=(1, 2, 3), clients=6))[0]
+    requests = design_requests(DESIGN, *outputs(METHODS, seeds=(1, 2, 3), clients=6))[0]
     assert len(requests) == 72
     run(connect(), requests, tmp_path)
     assert len(list(tmp_path.glob("part*.parquet"))) == 2

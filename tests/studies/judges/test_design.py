@@ -6,11 +6,12 @@ import pytest
 from tests.studies.judges.judge_server import outputs
 
 from favor.foundation.errors import UserError
-from favor.studies.judges.design import Design, choose_prompts, design_requests
+from favor.studies.judges.design import choose_prompts, design_requests
 from favor.studies.judges.prompts import QUALITY, VOICE
+from favor.studies.settings import JudgementDesign
 
 METHODS = ("fedavg", "ditto", "favor")
-DESIGN = Design(METHODS, voice=("favor", "ditto"))
+DESIGN = JudgementDesign(methods=list(METHODS), voice=["favor", "ditto"])
 
 
 def test_counts_follow_the_design() -> None:
@@ -63,11 +64,11 @@ def test_blind_names_and_order_do_not_follow_the_methods() -> None:
 
 def test_a_profile_holds_training_texts_cut_to_length() -> None:
     generations, prompts, texts = outputs(METHODS)
-    design = Design(METHODS, voice=("favor", "ditto"), profile_texts=2, profile_words=7)
+    design = JudgementDesign(methods=list(METHODS), voice=["favor", "ditto"], profile_texts=2, profile_words=11)
     requests, _ = design_requests(design, generations, prompts, texts)
     for user in requests.loc[requests["kind"] == VOICE, "user"]:
         own = [word for word in user.split() if word.startswith("own")]
-        assert len(own) == 14
+        assert len(own) == 22
         assert not any(word.endswith("x4") for word in own)  # the test text
 
 
@@ -89,7 +90,7 @@ def test_the_design_follows_from_its_seed_not_from_row_order() -> None:
     again = design_requests(DESIGN, generations.sample(frac=1, random_state=1), prompts, texts[::-1])
     for left, right in zip(once, again, strict=True):
         assert left.equals(right)
-    other = design_requests(Design(METHODS, ("favor", "ditto"), seed=7), generations, prompts, texts)
+    other = design_requests(JudgementDesign(methods=list(METHODS), seed=7), generations, prompts, texts)
     assert not other[0].equals(once[0])
 
 

@@ -14,7 +14,8 @@ from tests.studies.judges.judge_server import KEY, QUALITY_ANSWER, completion
 from favor.foundation.errors import UserError
 from favor.studies.judges import endpoint as judges_endpoint
 from favor.studies.judges.asking import Question
-from favor.studies.judges.endpoint import Endpoint, Limits
+from favor.studies.judges.endpoint import Endpoint
+from favor.studies.settings import EndpointLimits
 
 ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
 GOOD = (200, {}, completion(QUALITY_ANSWER))
@@ -108,7 +109,7 @@ def test_the_pace_is_kept(monkeypatch) -> None:
 
 def test_a_judge_is_asked_at_that_pace_and_so_is_every_try(server, connect) -> None:
     server.behave = first_then_good((500, {}, b""))
-    endpoint, waits = connect(per_minute=0.01), []
+    endpoint, waits = connect(requests_per_minute=0.01), []
     endpoint._pace.sleep = waits.append
     for _ in range(2):
         endpoint.ask(ASKED)
@@ -215,7 +216,7 @@ def test_messages_hold_neither_key_nor_address(server, connect) -> None:
 
 def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": "http://127.0.0.1:9/v1", "FAVOR_JUDGE_MODEL": "judge-1"}
-    endpoint = Endpoint.from_environment(Limits(tries=2), environment)
+    endpoint = Endpoint.from_environment(EndpointLimits(tries=2), 200, environment)
     with pytest.raises(UserError, match="2 tries failed") as raised:
         endpoint.ask(ASKED)
     assert "127.0.0.1" not in str(raised.value)
@@ -236,13 +237,13 @@ def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:
 def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named) -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": "https://host/v1", "FAVOR_JUDGE_MODEL": "judge-1", **changed}
     with pytest.raises(UserError, match=named) as raised:
-        Endpoint.from_environment(Limits(), environment)
+        Endpoint.from_environment(EndpointLimits(), 200, environment)
     assert "secret" not in str(raised.value)
 
 
 def test_no_key_sends_no_authorisation(server) -> None:
     environment = {"FAVOR_JUDGE_BASE_URL": f"{server.url}/", "FAVOR_JUDGE_MODEL": "judge-1"}
-    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200, environment).ask(ASKED)
     assert server.keys == [None]
     assert judges_endpoint.KEY == "FAVOR_JUDGE_API_KEY"
 
@@ -253,7 +254,7 @@ def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key) -> No
         monkeypatch.setenv(name, "elsewhere")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Other: yes\nAuthorization: Bearer other")
     environment = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": key}
-    Endpoint.from_environment(Limits(per_minute=1e6), environment).ask(ASKED)
+    Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200, environment).ask(ASKED)
     assert server.keys == [f"Bearer {key}" if key else None]
     known = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
     assert server.headers[0] - known <= {"authorization", "x-stainless-raw-response"}

@@ -13,10 +13,12 @@ import torch
 from tests.studies.judges.judge_server import outputs
 
 from favor.foundation.errors import UserError
+from favor.lm.settings import AskedModel
 from favor.lm.tokenizer import train_tokenizer
 from favor.studies.judges.asking import AnswerCache, Question, judge_all
-from favor.studies.judges.design import Design, design_requests
-from favor.studies.judges.local import open_judge
+from favor.studies.judges.design import design_requests
+from favor.studies.judges.local import LocalJudge
+from favor.studies.settings import JudgementDesign, LocalModel
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}>{% endif %}"
@@ -50,8 +52,8 @@ def folder(tmp_path_factory) -> Path:
 
 
 def judge(folder, answer_tokens=12) -> Any:
-    base = {"source": str(folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
-    return open_judge({"title": "Tiny", "base": base, "answer_tokens": answer_tokens})
+    base = AskedModel(source=str(folder), device="cpu", dtype="float32")
+    return LocalJudge(LocalModel(title="Tiny", base=base), answer_tokens)
 
 
 @pytest.fixture(params=[None, TEMPLATE])
@@ -85,8 +87,9 @@ def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder) -> None:
 
 
 def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_path) -> None:
-    methods = ("favor", "ditto")
-    requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
+    methods = ["favor", "ditto"]
+    design = JudgementDesign(methods=methods, voice=None, judgements=1)
+    requests, _ = design_requests(design, *outputs(methods, seeds=(1,), clients=1))
     short = requests.assign(system="rate", user=["one", "two"])
     table = judge_all(judge(folder), short, AnswerCache(tmp_path), 10, 12)
     assert table["reason"].str.contains("cut at its longest length").all()
@@ -96,8 +99,9 @@ def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_pa
 def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path) -> None:
     from safetensors.torch import load_file, save_file
 
-    methods = ("favor", "ditto")
-    requests, _ = design_requests(Design(methods, judgements=1), *outputs(methods, seeds=(1,), clients=1))
+    methods = ["favor", "ditto"]
+    design = JudgementDesign(methods=methods, voice=None, judgements=1)
+    requests, _ = design_requests(design, *outputs(methods, seeds=(1,), clients=1))
     requests = requests.assign(system="rate", user=["one", "two"])
 
     def answers(place) -> int:

@@ -32,9 +32,11 @@ from favor.studies.privacy.losses import (
     secret_pieces,
     trained_texts,
 )
+from favor.studies.settings import Planted, TextCutting
 
 LORA = Lora(rank=4, alpha=16, dropout=0.0, target_modules=PROJECTIONS)
-CFG = {"prefix_tokens": 4, "max_length": 64, "pieces": "windows"}
+CUTTING = TextCutting(prefix_tokens=4, max_length=64, pieces="windows")
+LONGER = CUTTING.model_copy(update={"max_length": 128})
 HABITS = {
     "client_001": "so i went to the store today and guess what !!",
     "client_002": "It was, I suppose, inevitable; one had hoped for better.",
@@ -76,7 +78,7 @@ def first(base) -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def fresh(base) -> Any:
-    return first_pieces(base, texts_of({**HABITS, **ABSENT}), "text", CFG)
+    return first_pieces(base, texts_of({**HABITS, **ABSENT}), "text", CUTTING)
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +253,7 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
 
 
 def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first) -> None:
-    pieces = secret_pieces(base, [secret(1, client) for client in HABITS], {**CFG, "max_length": 128})
+    pieces = secret_pieces(base, [secret(1, client) for client in HABITS], LONGER)
     start = {key: torch.from_numpy(value) for key, value in first.items()}
     settings = Optimisation(
         supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128
@@ -264,7 +266,8 @@ def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base,
     }
     mean = {key: first[key] + uploads["client_001"][key] / 2 for key in first}
     run = Trajectory([first, mean], [uploads], {}, LORA)
-    table = read_canaries(base, LORA, run, {"client_001": 4, "client_002": 1}, 60, {**CFG, "max_length": 128}, seed=1)
+    planted = Planted(carriers={"client_001": 4, "client_002": 1}, candidates=60)
+    table = read_canaries(base, LORA, run, planted, LONGER, seed=1)
     rank = table.set_index(["adapter", "round", "client"])["rank"]
     assert rank["upload", 0, "client_001"] == 1
     assert rank["upload", 0, "client_002"] == rank["server", 0, "client_002"]  # nothing was learned
@@ -285,11 +288,11 @@ def test_texts_that_were_trained_on_are_drawn_by_client(first) -> None:
 def test_a_secret_is_read_in_the_pieces_that_training_reads(base, length) -> None:
     """Of training's own windows, with its supervision from the first digit on: every token of the secret once."""
     numbers = [secret(1, client) for client in HABITS]
-    whole = secret_pieces(base, numbers, {**CFG, "max_length": 128})
-    cfg = {**CFG, "max_length": length}
+    whole = secret_pieces(base, numbers, LONGER)
+    cutting = CUTTING.model_copy(update={"max_length": length})
     assert len(whole[0]) == 1
-    for (alone,), pieces, number in zip(whole, secret_pieces(base, numbers, cfg), numbers, strict=True):
-        trained = cut_pieces(base.tokenizer.encode(carrying(number)), "", CFG["prefix_tokens"], length)
+    for (alone,), pieces, number in zip(whole, secret_pieces(base, numbers, cutting), numbers, strict=True):
+        trained = cut_pieces(base.tokenizer.encode(carrying(number)), "", CUTTING.prefix_tokens, length)
         assert [piece.tokens.tolist() for piece in pieces] == [
             piece.tokens.tolist() for piece in trained[len(trained) - len(pieces) :]
         ]
@@ -300,10 +303,10 @@ def test_a_secret_is_read_in_the_pieces_that_training_reads(base, length) -> Non
 
 def test_a_secret_beyond_what_training_reads_is_refused(base) -> None:
     with pytest.raises(UserError, match="the 40 tokens that training reads of a text do not hold a planted secret"):
-        secret_pieces(base, ["1234", "5678"], {**CFG, "max_length": 40, "pieces": "truncate"})
+        secret_pieces(base, ["1234", "5678"], CUTTING.model_copy(update={"max_length": 40, "pieces": "truncate"}))
 
 
 def test_a_tokenizer_that_drops_numbers_is_refused(base, monkeypatch) -> None:
     monkeypatch.setattr("favor.studies.privacy.losses.language_model_tokens", lambda *given: ([5, 6, 7], 0))
     with pytest.raises(UserError, match="does not tell numbers apart"):
-        secret_pieces(base, ["1234", "5678"], CFG)
+        secret_pieces(base, ["1234", "5678"], CUTTING)

@@ -14,7 +14,6 @@ from sklearn.metrics import roc_auc_score
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.config.models import PROJECTIONS
-from favor.federation.privacy import Privacy
 from favor.federation.server import aggregate
 from favor.foundation.seeds import numpy_generator
 from favor.lm.lora import initial_state
@@ -24,6 +23,7 @@ from favor.lm.training import train
 from favor.studies.privacy.privacy import Readings, privacy_scores
 from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
+from favor.studies.settings import CanaryClients
 
 CLIENTS = [f"client_{number:03d}" for number in range(1, 7)]
 LORA = Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
@@ -104,12 +104,15 @@ def direction(shared, canary) -> dict[str, np.ndarray]:
     return {key: (value.reshape(shared[key].shape) / length).astype(np.float64) for key, value in drawn.items()}
 
 
+def canaries(length, count) -> CanaryClients:
+    return CanaryClients(count=count, rate=1.0, clip=float(length), cohort=len(CLIENTS))
+
+
 def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_none_was_planted(rounds) -> None:
     server, uploads = rounds
     norm = upload_norms(uploads)["norm"].median()
     found = {
-        times: canary_cosines(server, uploads, 1.0, Privacy(times * norm, 0.0, len(CLIENTS)), CANARIES, SEED)
-        for times in (0.01, 1.0, 20.0)
+        times: canary_cosines(server, uploads, canaries(times * norm, CANARIES), SEED) for times in (0.01, 1.0, 20.0)
     }
     none = found[1.0].assign(present=found[1.0]["absent"])
     assert scored(canaries=none)["empirical_epsilon", "mean"] < 0.5
@@ -124,8 +127,7 @@ def test_the_empirical_epsilon_grows_with_a_canarys_upload_and_is_nothing_where_
 def test_a_canary_that_was_really_aggregated_has_the_cosine_that_the_audit_gives(base, random_pieces, rounds) -> None:
     server, uploads = rounds[0][:3], rounds[1][:2]
     length = float(upload_norms(uploads)["norm"].median())
-    private = Privacy(length, 0.0, len(CLIENTS))
-    audited = canary_cosines(server, uploads, 1.0, private, 3, SEED)
+    audited = canary_cosines(server, uploads, canaries(length, 3), SEED)
     for canary in range(3):
         # As client number `canary` of the schedule it takes part in both rounds, the second trained after the first.
         planted, shared, moved = direction(server[0], canary), server[0], 0.0

@@ -11,6 +11,7 @@ from favor.foundation.seeds import numpy_generator
 from favor.statistics.attacks import privacy_loss
 from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_NORMS
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
+from favor.studies.settings import CanaryClients
 
 SHAPES = {"a.lora_A.weight": (4, 30), "a.lora_B.weight": (50, 4)}
 
@@ -70,7 +71,7 @@ def test_a_canary_has_the_cosine_that_aggregating_it_gives() -> None:
     for deltas in uploads:
         mean = {key: sum(delta[key] for delta in deltas.values()) / len(deltas) for key in SHAPES}
         server.append({key: server[-1][key] + rate * mean[key] for key in SHAPES})
-    found = canary_cosines(server, uploads, rate, Privacy(clip, 0.0, 2), 3, seed=9)
+    found = canary_cosines(server, uploads, CanaryClients(count=3, rate=rate, clip=clip, cohort=2), seed=9)
     assert found["participations"].tolist() == [1, 2, 1]  # as a, b, c
     assert found["dimensions"].tolist() == [320] * 3
     for canary, rounds in enumerate([[0], [0, 1], [1]]):
@@ -92,7 +93,7 @@ def test_canaries_that_took_no_part_have_a_cosine_of_chance() -> None:
     uploads = [{client: state(generator) for client in "abcd"}]
     server = [state(generator)]
     server.append({key: server[0][key] + sum(d[key] for d in uploads[0].values()) / 4 for key in SHAPES})
-    found = canary_cosines(server, uploads, 1.0, None, 400, seed=1)
+    found = canary_cosines(server, uploads, CanaryClients(count=400, rate=1.0, clip=None, cohort=None), seed=1)
     assert found["absent"].mean() == pytest.approx(0, abs=4 / np.sqrt(320 * 400))
     assert found["absent"].std() == pytest.approx(1 / np.sqrt(320), rel=0.15)
     # As long as the median of four uploads whose sum it joins: 1 / sqrt(5) of the sum's length.
@@ -107,7 +108,7 @@ def test_canaries_see_the_noise_that_the_server_adds() -> None:
     server = [state(generator)]
     drawn = {key: noise(shape, private, 1, "track", 0, key) for key, shape in SHAPES.items()}
     server.append({key: (server[0][key] + drawn[key] / private.cohort).astype(np.float32) for key in SHAPES})
-    found = canary_cosines(server, uploads, 1.0, private, 2000, seed=2)
+    found = canary_cosines(server, uploads, CanaryClients(count=2000, rate=1.0, clip=2.0, cohort=4), seed=2)
     units = found["present"].to_numpy() * np.sqrt(found["dimensions"][0])
     assert units.mean() == pytest.approx(1.0, abs=0.12)
     (epsilon,) = privacy_loss(np.array([units.mean()]), np.array([units.std()]), 1e-2)

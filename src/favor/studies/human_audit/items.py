@@ -7,9 +7,6 @@ the key (which profile is right, and where the candidate comes from) and quotes 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,8 +14,9 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import Words, output_words
-from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
+from favor.scores.text_quality import quality_columns
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.settings import AuditItems, ItemDrawing
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name
 CHECK = "attention_check"  # the source of items whose candidate is one of their two excerpts
@@ -26,39 +24,15 @@ SIDES = ("A", "B")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)")
 
 
-@dataclass(frozen=True)
-class AuditSettings:
-    """``items``: how many, of which ``human_items`` are held-out human continuations and the others are shared
-    equally by ``methods``. A profile is the first ``excerpt_words`` words of each of ``excerpts`` training texts.
-    A candidate is shown up to the end of its last whole sentence within ``candidate_words`` words, or all of it.
-    ``attention_checks``: further items whose candidate is one of the right author's excerpts, word for word.
-    ``distractor``: any other author, or one of the same topic where there is one. Human continuations pass the filter
-    of the outputs: ``minimum_words``, ``minimum_distinct_bigram_ratio``. ``words``: what counts as one.
-    """
-
-    methods: Sequence[str]
-    items: int = 50
-    human_items: int = 10
-    excerpts: int = 3
-    excerpt_words: int = 60
-    distractor: Literal["any", "same_topic"] = "any"
-    candidate_words: int | None = None
-    attention_checks: int = 0
-    seed: int = 2026
-    minimum_words: int = MINIMUM_WORDS
-    minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO
-    words: str = "paper"
-
-    @property
-    def shares(self) -> dict[str, int]:
-        """Items by source, human continuations last; sources without any are left out."""
-        each = (self.items - self.human_items) // len(self.methods)
-        shares = {**dict.fromkeys(self.methods, each), HUMAN: self.human_items}
-        return {source: count for source, count in shares.items() if count}
+def shares(settings: AuditItems) -> dict[str, int]:
+    """Return the items by source, human continuations last; sources without any are left out."""
+    each = (settings.items - settings.human_items) // len(settings.methods)
+    found = {**dict.fromkeys(settings.methods, each), HUMAN: settings.human_items}
+    return {source: count for source, count in found.items() if count}
 
 
 def draw_items(
-    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: AuditSettings
+    generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame, settings: ItemDrawing
 ) -> pd.DataFrame:
     """Return the table ``human_2afc_items``.
 
@@ -73,7 +47,7 @@ def draw_items(
     topics = texts.groupby("client")["topic"].first()
     words = output_words(settings.words)
     training = texts[texts["split"] == "train"].sort_values(["client", "document_id"])
-    for source, count in settings.shares.items():
+    for source, count in shares(settings).items():
         chosen = _choose(_candidates(generations, prompts, source, settings), taken, source, count, settings.seed)
         taken |= set(zip(chosen["client"], chosen["document_id"], strict=True))
         for candidate, side in zip(chosen.to_dict("records"), _sides(source, count, settings.seed), strict=True):
@@ -98,7 +72,7 @@ def draw_items(
     return frame.astype({"seed": "int32"})[HUMAN_2AFC_ITEMS.names]
 
 
-def _checks(training: pd.DataFrame, topics: pd.Series, settings: AuditSettings) -> list[dict[str, object]]:
+def _checks(training: pd.DataFrame, topics: pd.Series, settings: ItemDrawing) -> list[dict[str, object]]:
     """Return the attention checks: authors in turn, half of them on side A; they have no seed and no prompt."""
     rows: list[dict[str, object]] = []
     order = numpy_generator(settings.seed, "2afc attention checks").permutation(sorted(topics.index))
@@ -121,7 +95,7 @@ def _checks(training: pd.DataFrame, topics: pd.Series, settings: AuditSettings) 
     return rows
 
 
-def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: AuditSettings) -> pd.DataFrame:
+def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: ItemDrawing) -> pd.DataFrame:
     """Return seed, client, prompt_id, document_id and text of every text of ``source`` that passes the filter."""
     if source == HUMAN:
         limits = settings.minimum_words, settings.minimum_distinct_bigram_ratio
@@ -154,7 +128,7 @@ def _sides(source: str, count: int, seed: int) -> list[str]:
     return [str(side) for side in generator.permutation(halves)]
 
 
-def _distractor(client: str, topics: pd.Series, settings: AuditSettings, place: tuple[str, int, str, str]) -> str:
+def _distractor(client: str, topics: pd.Series, settings: ItemDrawing, place: tuple[str, int, str, str]) -> str:
     others = sorted(set(topics.index) - {client})
     if not others:
         raise UserError("human audit: the experiment has one client; a second author is needed as distractor")
@@ -163,9 +137,7 @@ def _distractor(client: str, topics: pd.Series, settings: AuditSettings, place: 
     return others[int(numpy_generator(settings.seed, "2afc distractor", *place).integers(len(others)))]
 
 
-def _profile(
-    author: str, training: pd.DataFrame, settings: AuditSettings, place: tuple[str, int, str, str]
-) -> list[str]:
+def _profile(author: str, training: pd.DataFrame, settings: ItemDrawing, place: tuple[str, int, str, str]) -> list[str]:
     texts = training.loc[training["client"] == author, "text"].tolist()
     if len(texts) < settings.excerpts:
         raise UserError(

@@ -24,27 +24,9 @@ from favor.studies.judges.prompts import (
     voice_text,
 )
 from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
+from favor.studies.settings import JudgementDesign
 
 _GROUP = ["seed", "client"]
-
-
-@dataclass(frozen=True)
-class Design:
-    """How outputs are chosen for judging.
-
-    ``methods``: rows whose continuations are rated. ``voice``: the pair whose voices are compared, or None.
-    ``judgements``: of every output and pair; a pair's successive judgements swap the two places. ``profile_texts`` and
-    ``profile_words``: training texts of the author that a comparison of voices shows, and words of each;
-    ``words``: what counts as one.
-    """
-
-    methods: tuple[str, ...]
-    voice: tuple[str, str] | None = None
-    judgements: int = 2
-    profile_texts: int = 3
-    profile_words: int = 150
-    words: str = "paper"
-    seed: int = 2026
 
 
 @dataclass(frozen=True)
@@ -78,7 +60,7 @@ def choose_prompts(generations: pd.DataFrame, methods: Sequence[str], seed: int)
 
 
 def design_requests(
-    design: Design, generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame
+    design: JudgementDesign, generations: pd.DataFrame, prompts: pd.DataFrame, texts: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``judge_requests`` and ``judge_key``.
 
@@ -105,14 +87,14 @@ def design_requests(
     return asked[JUDGE_REQUESTS.names], pd.DataFrame(key, columns=JUDGE_KEY.names)
 
 
-def _blind_names(design: Design, kind: str, count: int) -> list[str]:
+def _blind_names(design: JudgementDesign, kind: str, count: int) -> list[str]:
     """Names that say nothing of the order in which the items were made."""
     order = numpy_generator(design.seed, "blind names", kind).permutation(count)
     return [f"{kind}_{number + 1:05d}" for number in order]
 
 
 def _quality_rows(
-    design: Design,
+    design: JudgementDesign,
     chosen: Sequence[Matched],
     prefixes: Mapping[Any, str],
     outputs: Mapping[Any, str],
@@ -130,8 +112,8 @@ def _quality_rows(
 
 
 def _voice_rows(
-    design: Design,
-    pair: tuple[str, str],
+    design: JudgementDesign,
+    pair: Sequence[str],
     chosen: Sequence[Matched],
     prefixes: Mapping[Any, str],
     outputs: Mapping[Any, str],
@@ -152,7 +134,7 @@ def _voice_rows(
     return requests, key
 
 
-def author_profile(texts: pd.DataFrame, client: str, design: Design) -> list[str]:
+def author_profile(texts: pd.DataFrame, client: str, design: JudgementDesign) -> list[str]:
     """Return the beginnings of a few training texts of a client, drawn with the design's seed."""
     own = texts[(texts["client"] == client) & (texts["split"] == "train")].sort_values("document_id")
     if own.empty:

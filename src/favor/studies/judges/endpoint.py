@@ -22,6 +22,7 @@ from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenA
 
 from favor.foundation.errors import UserError
 from favor.studies.judges.asking import Answer, Question
+from favor.studies.settings import EndpointLimits, JudgeJob
 
 BASE_URL, MODEL, KEY = "FAVOR_JUDGE_BASE_URL", "FAVOR_JUDGE_MODEL", "FAVOR_JUDGE_API_KEY"
 # How endpoints name a text that they refuse, as the code or type of the error.
@@ -34,30 +35,10 @@ _HEADERS = {"host", "connection", "accept", "accept-encoding", "user-agent", "co
 _HEADERS |= {"x-stainless-raw-response"}
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How an endpoint is treated: seconds of one request, tries of a request, requests per minute, answer tokens.
-
-    Between tries lie 0.5, 1, 2, 4, then 8 seconds, a little less by chance, or what ``Retry-After`` asks for.
-    """
-
-    timeout: float = 60.0
-    tries: int = 6
-    per_minute: float = 60.0
-    answer_tokens: int = 200
-    temperature: float = 0.0
-
-
-def open_judge(settings: Mapping[str, Any]) -> Endpoint:
-    """Return the endpoint of the environment under these settings of the configuration (``judges``)."""
-    limits = Limits(
-        timeout=settings["timeout"],
-        tries=settings["tries"],
-        per_minute=settings["requests_per_minute"],
-        answer_tokens=settings["answer_tokens"],
-        temperature=settings["temperature"],
-    )
-    return Endpoint.from_environment(limits)
+def open_judge(settings: JudgeJob) -> Endpoint:
+    """Return the endpoint of the environment."""
+    assert settings.endpoint is not None
+    return Endpoint.from_environment(settings.endpoint, settings.answer_tokens)
 
 
 @dataclass
@@ -67,7 +48,8 @@ class Endpoint:
     url: str = field(repr=False)
     name: str
     key: str = field(repr=False)
-    limits: Limits
+    limits: EndpointLimits
+    answer_tokens: int
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
@@ -82,10 +64,12 @@ class Endpoint:
             max_retries=self.limits.tries - 1,
             http_client=transport,
         )
-        self._pace = _Pace(self.limits.per_minute, self.sleep)
+        self._pace = _Pace(self.limits.requests_per_minute, self.sleep)
 
     @staticmethod
-    def from_environment(limits: Limits, environment: Mapping[str, str] = os.environ) -> Endpoint:
+    def from_environment(
+        limits: EndpointLimits, answer_tokens: int, environment: Mapping[str, str] = os.environ
+    ) -> Endpoint:
         """Return the endpoint; ``UserError`` where a variable is missing. The key may be absent (a server at home)."""
         for name, what in ((BASE_URL, "the endpoint's address, such as https://host/v1"), (MODEL, "the judging model")):
             if not environment.get(name, "").strip():
@@ -99,14 +83,14 @@ class Endpoint:
         key = environment.get(KEY, "").strip()
         if not (key.isascii() and key.isprintable()):  # the library's own complaint would quote it
             raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
-        return Endpoint(address, environment[MODEL].strip(), key, limits)
+        return Endpoint(address, environment[MODEL].strip(), key, limits, answer_tokens)
 
     def settings(self) -> dict[str, Any]:
         """What an answer depends on beside the question."""
         return {
             "model": self.name,
             "temperature": self.limits.temperature,
-            "max_tokens": self.limits.answer_tokens,
+            "max_tokens": self.answer_tokens,
         }
 
     def ask(self, question: Question) -> Answer:

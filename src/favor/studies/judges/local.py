@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import torch
 
 from favor.foundation.errors import UserError
-from favor.lm.base import BaseModel, load_base
+from favor.lm.base import BaseModel, open_base
 from favor.lm.chat import ChatTokens
 from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import ALL_LINEAR
 from favor.studies.judges.asking import Answer, Question
+from favor.studies.settings import JudgeJob, LocalModel
 
 
-def open_judge(settings: Mapping[str, Any]) -> LocalJudge:
-    """Return the judge of these settings (``title``, ``base``: keywords of ``load_base``, ``answer_tokens``)."""
-    return LocalJudge(settings["title"], settings["base"], settings["answer_tokens"])
+def open_judge(settings: JudgeJob) -> LocalJudge:
+    """Return the judge of this machine."""
+    assert settings.local is not None
+    return LocalJudge(settings.local, settings.answer_tokens)
 
 
 class LocalJudge:
-    """A base model without adapter. ``name`` is its printed name; ``model`` the keywords of ``load_base``."""
+    """A base model without adapter. ``name`` is its printed name."""
 
-    def __init__(self, name: str, model: Mapping[str, Any], answer_tokens: int) -> None:
-        self.name, self.answer_tokens = name, answer_tokens
-        self.base: BaseModel = load_base(**model)
+    def __init__(self, model: LocalModel, answer_tokens: int) -> None:
+        self.name, self.answer_tokens = model.title, answer_tokens
+        self.base: BaseModel = open_base(model.base)
         self.chat = ChatTokens(self.base)
 
     def settings(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from favor.lm.batches import Piece, cut_pieces
 from favor.lm.likelihood import Question, answer
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.settings import Lora
+from favor.studies.settings import Planted, TextCutting
 
 SERVER, UPLOAD, PERSONAL, REMADE = "server", "upload", "personal", "remade"
 Texts = Mapping[str, Sequence[Piece]]  # client -> its pieces
@@ -58,16 +58,16 @@ class Trajectory:
         return {key: shared[key] + delta[key] if key in delta else others[key] for key in sorted(shared)}
 
 
-def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cfg: Mapping[str, Any]) -> dict[str, list[Piece]]:
+def first_pieces(base: BaseModel, texts: pd.DataFrame, column: str, cutting: TextCutting) -> dict[str, list[Piece]]:
     """Return by client the first training piece of every text in ``column``: what training reads of it first.
 
-    ``texts``: client, document_id, prompt and ``column``; ``cfg`` holds prefix_tokens, max_length and pieces. A text of
-    fewer than two tokens gives none, nor does one whose writing prompt fills all that training reads of it.
+    ``texts``: client, document_id, prompt and ``column``. A text of fewer than two tokens gives none, nor does one
+    whose writing prompt fills all that training reads of it.
     """
     found: dict[str, list[Piece]] = {}
     for row in texts.sort_values(["client", "document_id"]).itertuples():
         tokens, given = language_model_tokens(base.tokenizer, str(row.prompt), str(getattr(row, column)))
-        limits = (cfg["prefix_tokens"], cfg["max_length"], cfg["pieces"])
+        limits = (cutting.prefix_tokens, cutting.max_length, cutting.pieces)
         pieces = cut_pieces(tokens, str(row.document_id), *limits, base.opening, given)
         found.setdefault(str(row.client), []).extend(pieces[:1])
     return found
@@ -152,21 +152,19 @@ def read_canaries(
     base: BaseModel,
     lora: Lora,
     run: Trajectory,
-    repeats: Mapping[str, int],
-    count: int,
-    cfg: Mapping[str, Any],
+    planted: Planted,
+    cutting: TextCutting,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the ``privacy_canaries`` table, without its seed and method: every secret's rank among ``count`` others.
+    """Return the ``privacy_canaries`` table, without its seed and method: every secret's rank among others.
 
-    ``run``: of the track in which the secrets were planted. ``repeats``: by client. ``cfg`` holds prefix_tokens,
-    max_length and pieces. A candidate that is as likely as the secret counts as likelier. Raises ``UserError`` where
-    training does not read a whole secret, or a secret has no token of its own.
+    ``run``: of the track in which the secrets were planted. A candidate that is as likely as the secret counts as
+    likelier. Raises ``UserError`` where training does not read a whole secret, or a secret has no token of its own.
     """
     last = run.last_rounds
     owners = sorted(last)
     secrets = [secret(seed, client) for client in owners]
-    documents = secret_pieces(base, [*secrets, *candidates(seed, count)], cfg)
+    documents = secret_pieces(base, [*secrets, *candidates(seed, planted.candidates)], cutting)
     pieces = [piece for document in documents for piece in document]
     document = np.repeat(np.arange(len(documents)), [len(own) for own in documents])
     rows = []
@@ -177,7 +175,7 @@ def read_canaries(
         others = answers[len(owners) :]
         for client in own:
             rank = 1 + int((others <= answers[owners.index(client)]).sum())
-            rows.append((adapter, number, holder, client, repeats[client], rank, count))
+            rows.append((adapter, number, holder, client, planted.carriers[client], rank, planted.candidates))
     return pd.DataFrame(
         rows, columns=["adapter", "round", "holder", "client", "repeats", "rank", "candidates"]
     ).sort_values(["adapter", "round", "holder", "client"], ignore_index=True)
@@ -194,10 +192,10 @@ def _canary_views(run: Trajectory, last: Mapping[str, int]) -> Iterator[tuple[st
         yield UPLOAD, number, client, [client], from_arrays(run.uploaded(number, client))
 
 
-def secret_pieces(base: BaseModel, secrets: Sequence[str], cfg: Mapping[str, Any]) -> list[list[Piece]]:
+def secret_pieces(base: BaseModel, secrets: Sequence[str], cutting: TextCutting) -> list[list[Piece]]:
     """Return of every secret the pieces of its document that hold it, as training cuts and supervises them.
 
-    They are supervised from the first token at which two secrets can differ. ``cfg``: as of :func:`first_pieces`.
+    They are supervised from the first token at which two secrets can differ.
     """
     encoded = [language_model_tokens(base.tokenizer, "", carrying(one))[0] for one in secrets]
     start = len(base.tokenizer.encode(CARRIER))
@@ -206,8 +204,8 @@ def secret_pieces(base: BaseModel, secrets: Sequence[str], cfg: Mapping[str, Any
         raise UserError(
             f"model '{base.source}': its tokenizer does not tell numbers apart; set studies.privacy.canaries to null"
         )
-    opening, limits = base.opening, (cfg["prefix_tokens"], cfg["max_length"], cfg["pieces"])
-    step = cfg["max_length"] - len(opening) - cfg["prefix_tokens"]  # between the starts of two windows
+    opening, limits = base.opening, (cutting.prefix_tokens, cutting.max_length, cutting.pieces)
+    step = cutting.max_length - len(opening) - cutting.prefix_tokens  # between the starts of two windows
     found = []
     for tokens in encoded:
         pieces = []
@@ -217,7 +215,7 @@ def secret_pieces(base: BaseModel, secrets: Sequence[str], cfg: Mapping[str, Any
                 pieces.append(replace(piece, response_start=begin))
         if sum(len(piece) - piece.response_start for piece in pieces) != len(tokens) - shared:
             raise UserError(
-                f"config key 'training.max_length': the {cfg['max_length']} tokens that training reads of a text do "
+                f"config key 'training.max_length': the {cutting.max_length} tokens that training reads of a text do "
                 "not hold a planted secret; raise it, or set studies.privacy.canaries to null"
             )
         found.append(pieces)

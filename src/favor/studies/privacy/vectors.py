@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.packs import State
-from favor.federation.privacy import Privacy
 from favor.foundation.seeds import numpy_generator
+from favor.studies.settings import CanaryClients
 
 Uploads = Sequence[Mapping[str, State]]  # of every round the delta of each client
 
@@ -53,15 +53,13 @@ def upload_norms(uploads: Uploads) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["round", "client", "norm"])
 
 
-def canary_cosines(
-    server: Sequence[State], uploads: Uploads, rate: float, private: Privacy | None, count: int, seed: int
-) -> pd.DataFrame:
+def canary_cosines(server: Sequence[State], uploads: Uploads, canaries: CanaryClients, seed: int) -> pd.DataFrame:
     """Return the ``privacy_canary_clients`` table, without its seed and method (Andrew et al. 2024).
 
-    A canary client uploads a vector c whose direction is any with equal likelihood, as long as the clip of ``private``,
+    A canary client uploads a vector c whose direction is any with equal likelihood, as long as the clip,
     or as the median upload of its round where nothing is clipped. It takes part in the rounds of a client of the
-    schedule, in turn. The server moves by ``rate`` times the sum of the uploads over their number (``private``: over
-    the cohort's), which neighbours leave as it is (a client's upload is replaced by zeros), and the other uploads of a
+    schedule, in turn. The server moves by its rate times the sum of the uploads over their number (or a fixed
+    cohort), which neighbours leave as it is (a client's upload is replaced by zeros), and the other uploads of a
     round do not depend on the canary: so the movement with it is known exactly, without training again. The attacker
     sees the adapter of every round. It takes the cosine of c with the sum of the movements of the canary's rounds, with
     its uploads in them (``present``) and without (``absent``, which follows N(0, 1 / d)). One canary at a time, so that
@@ -74,7 +72,7 @@ def canary_cosines(
     for number, clients in enumerate(owners):
         for client in clients:
             rounds.setdefault(client, []).append(number)
-    along, sizes = np.zeros((count, len(uploads))), np.zeros(count)
+    along, sizes = np.zeros((canaries.count, len(uploads))), np.zeros(canaries.count)
     moved, squares = np.zeros((len(uploads), len(uploads))), [np.zeros(len(clients)) for clients in owners]
     dimensions = 0
     for key in _keys(uploads):
@@ -86,19 +84,19 @@ def canary_cosines(
             squares[number] += [
                 float(np.square(uploads[number][client][key].astype(np.float64)).sum()) for client in clients
             ]
-        for canary in range(count):
+        for canary in range(canaries.count):
             generator = numpy_generator(seed, "canary client", canary, key)
             direction = generator.standard_normal((steps.shape[1],), dtype=np.float32).astype(np.float64)
             along[canary] += steps @ direction
             sizes[canary] += direction @ direction
-    lengths = [private.clip if private is not None else float(np.median(np.sqrt(own))) for own in squares]
-    members = [private.cohort if private is not None else len(clients) for clients in owners]
+    lengths = [canaries.clip if canaries.clip is not None else float(np.median(np.sqrt(own))) for own in squares]
+    members = [canaries.cohort or len(clients) for clients in owners]
     found = []
-    for canary in range(count):
+    for canary in range(canaries.count):
         own = rounds[sorted(rounds)[canary % len(rounds)]]
         towards = float(along[canary, own].sum() / np.sqrt(sizes[canary]))
         size = float(np.sqrt(moved[np.ix_(own, own)].sum()))
-        added = sum(rate * lengths[number] / members[number] for number in own)
+        added = sum(canaries.rate * lengths[number] / members[number] for number in own)
         present = (towards + added) / np.sqrt(size**2 + 2 * added * towards + added**2)
         found.append((canary, len(own), dimensions, present, towards / size))
     return pd.DataFrame(found, columns=["canary", "participations", "dimensions", "present", "absent"])
