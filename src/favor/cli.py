@@ -115,7 +115,7 @@ def print_certificates(arguments: argparse.Namespace) -> None:
         own = {name: Path(path) for name, path in texts.items() if path}
         context, settings = Context("", [], encoder_titles=titles), DEFAULTS
         if experiment:
-            context = Context(**planner.tables.context(experiment))
+            context = planner.tables.context(experiment)
             scores = planner.config.experiments[experiment].evaluation.scores
             settings = {**DEFAULTS, **scores.get("author_retrieval", {})}
             print(f"Human texts: the clients' of experiment '{experiment}'.")

@@ -99,7 +99,7 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> No
     assert not [path for path in files if "star" in path]
     assert "results/demo/embeddings/stylometry.parquet" in planner.evaluation.embeddings(key)
     # Tables may be published, so they show no folder.
-    assert planner.tables.context("demo")["absences"]["star"] == "STAR is not on this machine"
+    assert planner.tables.context("demo").absences["star"] == "STAR is not on this machine"
 
 
 def test_the_style_encoder_cannot_be_left_out(plan) -> None:

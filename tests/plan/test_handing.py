@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from pydantic import ValidationError
 
 from favor.federation import settings
 from favor.plan.handing import canonical, handed
-from favor.plan.keys import Run
+from favor.plan.keys import Run, SweepTable
 from favor.settings.section import Section, key, section
 from favor.studies import settings as studied
+from favor.tables import settings as printed
 
 
 class Seeded(Section):
@@ -119,3 +122,21 @@ def test_a_job_without_its_study_is_handed_what_says_so(plan) -> None:
     scoring = studied.JudgeScoring.model_validate(planner.studies.judge_score_settings(run))
     assert votes.methods == ["ditto", "favor"]
     assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
+
+
+def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan) -> None:
+    files = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")
+
+    def moved(config) -> None:
+        config["sweeps"]["shots"]["points"][0]["value"] = 4
+
+    key = SweepTable("shots", "cold-start-full")
+    sweeps, other = (plan(files, change=change).sweeps for change in (None, moved))
+    scores, table, figure = (sweeps.score_settings(key), sweeps.table_settings(key), sweeps.figure_settings(key))
+    assert (scores, table) == (other.score_settings(key), other.table_settings(key))
+    assert (figure["points"], other.figure_settings(key)["points"]) == (
+        [{"label": "3", "value": 3}],
+        [{"label": "3", "value": 4}],
+    )
+    for kind, values in ((printed.SweepScores, scores), (printed.SweepPrinting, table), (printed.SweepFigure, figure)):
+        assert canonical(kind.model_validate_json(json.dumps(values))) == values

@@ -69,7 +69,7 @@ def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_rema
     assert planner.project.texts(run) == "results/micro/clients/remaining/texts.parquet"
     assert planner.evaluation.style_sources(run) == "results/micro/clients/remaining/embeddings/asce_a.parquet"
     assert planned(plan, 2).project.texts(run) == "results/micro/clients/texts.parquet"
-    assert planner.tables.context("micro")["clients"] == 3
+    assert planner.tables.context("micro").clients == 3
     assert "client_002" in planner.tables.remarks("micro")[""]
 
 

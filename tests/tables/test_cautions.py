@@ -19,7 +19,8 @@ from favor.tables.cautions import cautioned, prints_style, sentences
 from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
-from favor.tables.sweeps import Point, cautioned_at_points
+from favor.tables.settings import Point
+from favor.tables.sweeps import cautioned_at_points
 
 ROLES = {"style": "asce_a", "semantic": "minilm", "independent": "asce_b"}
 
@@ -71,7 +72,13 @@ def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> N
 
 
 def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
-    spec, points = printed_spec("imbalance-sweep"), [Point("even", "one"), Point("steep", "two")]
+    spec, points = (
+        printed_spec("imbalance-sweep"),
+        [
+            Point(label="even", experiment="one"),
+            Point(label="steep", experiment="two"),
+        ],
+    )
     named = {"one": {"style": "asce_a"}, "two": {"style": "minilm"}}
     found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), named, {}).caption
     assert found.startswith("steep: Caution: MiniLM does not separate")

@@ -6,14 +6,15 @@ import pandas as pd
 
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec
-from favor.tables.sweeps import build_sweep, points_of
+from favor.tables.settings import Point
+from favor.tables.sweeps import build_sweep
 
 ATTACKS = (("sender_top1", "upload"), ("link_top1", "upload"), ("text_auc", "upload"), ("text_auc", "mean"))
 ATTACKS += (("member_auc", "final"), ("empirical_epsilon", "mean"))
 
 
 def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) -> None:
-    points = points_of([{"label": "none", "experiment": "plain"}, {"label": "A frozen", "experiment": "frozen"}])
+    points = [Point(label="none", experiment="plain"), Point(label="A frozen", experiment="frozen")]
     rows = []
     for point, methods in (("none", ("fedavg", "favor")), ("A frozen", ("fedavg",))):
         rows.append({**score("fedavg", "upload_norm", 0.75, "", 0), "variant": "upload", "point": point})

@@ -16,12 +16,13 @@ from favor.paper.values import load_paper_values, paper_cell, paper_text
 from favor.scores.metric import SOURCE, metrics_of
 from favor.tables.build import SEEDS
 from favor.tables.labels import labelled, printed_spec
+from favor.tables.settings import Point
 from favor.tables.specs import POINT, Column, Panel, available, load_spec
-from favor.tables.sweeps import at_points, points_of
+from favor.tables.sweeps import at_points
 
 # The points of the paper's sweeps, as the tables name them.
 PAPER_POINTS = {
-    label: [{"label": name, "experiment": "none"} for name in names]
+    label: [Point(label=name, experiment="none") for name in names]
     for label, names in {
         "text-volume-sweep": ("25% (226,095)", "50% (452,189)", "100% (904,378)"),
         "imbalance-sweep": ("Balanced", "Moderate", "Strong"),
@@ -62,7 +63,7 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label) -> None:
         return
     sections = ("BlogText", "Mythos-Reddit") if spec.sectioned else ("",)
     for section in sections:
-        for row in at_points(spec, points_of(PAPER_POINTS[label])).rows if spec.over_points else spec.rows:
+        for row in at_points(spec, PAPER_POINTS[label]).rows if spec.over_points else spec.rows:
             if spec.scored_only and row.label not in set(values["row"]):
                 continue  # a row for whoever scores that method too
             for panel in spec.panels:

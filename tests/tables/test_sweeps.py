@@ -24,15 +24,14 @@ from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.remarks import EvaluationPosts
+from favor.tables.settings import Point
 from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
-from favor.tables.sweeps import at_points, build_sweep, points_of, with_remarks_of_points
+from favor.tables.sweeps import at_points, build_sweep, with_remarks_of_points
 
-POINTS = points_of(
-    [
-        {"label": "even", "experiment": "balanced", "paper": "Balanced", "value": None},
-        {"label": "Strong", "experiment": "strong", "paper": "", "value": None},
-    ]
-)
+POINTS = [
+    Point(label="even", experiment="balanced", paper="Balanced"),
+    Point(label="Strong", experiment="strong"),
+]
 
 
 def contexts(**methods) -> dict[str, Context]:
@@ -166,7 +165,7 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> No
 
 def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path) -> None:
     names = ["none", "sum only", "clipped", "noise 0.1", "noise 1", "rank 1", "A frozen"]
-    many = points_of([{"label": name, "experiment": "", "paper": "", "value": None} for name in names])
+    many = [Point(label=name, experiment="") for name in names]
     again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
     drawn: list[Axes] = []
     figures = pyplot.subplots

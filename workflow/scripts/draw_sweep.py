@@ -6,17 +6,17 @@ from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 from favor.scores.metric import metrics_of
 from favor.scores.tables import SWEEP_SCORES
-from favor.tables.sweeps import points_of
+from favor.tables.settings import SweepFigure
 
-with job(snakemake) as cfg:
-    labels = {metric.name: metric.label for family in cfg["families"] for metric in metrics_of(family)}
+with job(snakemake, SweepFigure) as settings:
+    labels = {metric.name: metric.label for family in settings.families for metric in metrics_of(family)}
     draw_sweep(
         read_parquet(snakemake.input.scores, SWEEP_SCORES),
-        points_of(cfg["points"]),
-        {metric: sweep_label(metric, labels) for metric in cfg["figure"]},
-        cfg["style_encoder"],
-        Methods(cfg["methods"], cfg["display"]),
+        settings.points,
+        {metric: sweep_label(metric, labels) for metric in settings.figure},
+        settings.style_encoder,
+        Methods(settings.methods, settings.display),
         *snakemake.output,
-        axis=cfg["axis"],
-        ordered=cfg["ordered"],
+        axis=settings.axis,
+        ordered=settings.ordered,
     )

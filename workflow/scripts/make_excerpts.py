@@ -8,18 +8,18 @@ from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.context import Context
 from favor.tables.excerpts import build_excerpts
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
+from favor.tables.settings import Excerpts
 
-with job(snakemake) as cfg:
+with job(snakemake, Excerpts) as settings:
     generations = first_samples(snakemake.input.generations)
-    prompts = load_prompts(dict(zip(cfg["context"]["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    context = Context(**cfg["context"])
+    context = settings.context
+    prompts = load_prompts(dict(zip(context.seeds, map(Path, snakemake.input.prompts), strict=True)))
     spec = printed_spec("qualitative-appendix")
-    spec, cells = build_excerpts(spec, generations, prompts, context, cfg["words"])
+    spec, cells = build_excerpts(spec, generations, prompts, context, settings.words)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(spec, cells), snakemake.output.tex)
     write_text(html_document(spec, cells), snakemake.output.html)

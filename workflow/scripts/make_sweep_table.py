@@ -12,16 +12,16 @@ from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.context import Context
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.remarks import EvaluationPosts
-from favor.tables.sweeps import at_points, build_sweep, cautioned_at_points, points_of, with_remarks_of_points
+from favor.tables.settings import SweepPrinting
+from favor.tables.sweeps import at_points, build_sweep, cautioned_at_points, with_remarks_of_points
 
-with job(snakemake) as cfg:
-    spec, points = printed_spec(snakemake.wildcards.label), points_of(cfg["points"])
-    contexts = {name: Context(**values) for name, values in cfg["contexts"].items()}
+with job(snakemake, SweepPrinting) as settings:
+    spec, points = printed_spec(snakemake.wildcards.label), settings.points
+    contexts = settings.contexts
     # .../{experiment}/statistics/{label}.parquet
     comparisons = {
         Path(path).parent.parent.name: read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons

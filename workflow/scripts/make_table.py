@@ -15,21 +15,21 @@ from favor.scores.tables import SCORES
 from favor.tables.build import build_table
 from favor.tables.cautions import cautioned
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.context import Context
 from favor.tables.every_metric import panels_of_scores
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.settings import PrintedTable
 
-with job(snakemake) as cfg:
+with job(snakemake, PrintedTable) as settings:
     spec = printed_spec(snakemake.wildcards.label)
     # A table of configuration alone reads no scores.
     families = [read_parquet(path, SCORES) for path in snakemake.input.scores]
     scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
     comparisons = [read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons]
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
-    context = Context(**cfg)
+    context = settings.context
     if spec.every_metric:
         spec = replace(spec, panels=panels_of_scores(scores, context))
     prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]

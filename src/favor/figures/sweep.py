@@ -13,7 +13,7 @@ from favor.figures.identity import Methods
 from favor.foundation.errors import UserError
 from favor.tables.cells import printed
 from favor.tables.escape import minus
-from favor.tables.sweeps import Point
+from favor.tables.settings import PointPlace
 
 _COLUMNS = 3
 
@@ -26,7 +26,7 @@ def sweep_label(metric: str, labels: Mapping[str, str]) -> str:
 
 def draw_sweep(
     scores: pd.DataFrame,
-    points: Sequence[Point],
+    points: Sequence[PointPlace],
     metrics: Mapping[str, str],
     style_encoder: str,
     methods: Methods,

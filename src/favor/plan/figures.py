@@ -82,8 +82,10 @@ class Figures:
         base = self.project.experiment(key).base_model
         pretrained = self.project.config.base_models[base].pretrain is not None
         return parameter(
-            **{name: context[name] for name in ("methods", "display", "references")},
-            bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context["methods"]},
+            methods=context.methods,
+            display=context.display,
+            references=context.references,
+            bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context.methods},
             style_encoder=self.project.experiment(key).style_encoder,
             logs=self._own_logs(key) if "training_logs" in inputs else {},
             **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),

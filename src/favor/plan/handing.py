@@ -37,6 +37,8 @@ def handed(kind: type[Settings], *sources: Section, unread: Collection[str] = ()
 
 
 def _cut(annotation: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_cut(annotation, item) for item in value]
     kinds = [each for each in _sections(annotation) if isinstance(value, each) and type(value) is not each]
     return handed(kinds[0], value) if kinds else value
 

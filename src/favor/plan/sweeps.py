@@ -7,12 +7,13 @@ from typing import Any
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
-from favor.plan.handing import parameter, pick
+from favor.plan.handing import canonical, handed, pick
 from favor.plan.keys import InSweep, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
 from favor.scores.metric import families_of
 from favor.settings.section import refuse
+from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
 
 
 class Sweeps:
@@ -65,7 +66,8 @@ class Sweeps:
 
     def score_settings(self, key: InSweep) -> dict[str, Any]:
         """Return what the scores of a sweep depend on."""
-        return parameter(points=self.project.config.sweeps[key.sweep].points, families=self.families(key.sweep))
+        sweep = self.project.config.sweeps[key.sweep]
+        return canonical(handed(SweepScores, sweep, families=self.families(key.sweep)))
 
     def comparisons(self, key: SweepTable) -> list[str]:
         """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
@@ -91,17 +93,20 @@ class Sweeps:
     def table_settings(self, key: SweepTable) -> dict[str, Any]:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
-        return parameter(points=self.project.config.sweeps[key.sweep].points, contexts=contexts)
+        return canonical(handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts))
 
     def figure_settings(self, key: InSweep) -> dict[str, Any]:
         """Return what the figure of a sweep shows."""
         sweep, experiments = self.project.config.sweeps[key.sweep], self.experiments(key.sweep)
-        return parameter(
-            **pick(sweep, "axis", "ordered", "points", "figure"),
-            methods=self._methods(key.sweep),
-            families=self.families(key.sweep),
-            style_encoder=self.project.config.experiments[experiments[0]].style_encoder,
-            display=self._titles(key.sweep, self.tables.titles),
+        return canonical(
+            handed(
+                SweepFigure,
+                sweep,
+                methods=self._methods(key.sweep),
+                families=self.families(key.sweep),
+                style_encoder=self.project.config.experiments[experiments[0]].style_encoder,
+                display=self._titles(key.sweep, self.tables.titles),
+            )
         )
 
     def family_code(self, key: InSweep) -> list[str]:
@@ -133,7 +138,7 @@ class Sweeps:
             settings[name] = {
                 **pick(sweep, "title", "axis", "points", "tables", "figure"),
                 "encoders": {entry: self.tables.encoder_roles(entry) for entry in experiments},
-                "encoder_titles": self.tables.context(experiments[0])["encoder_titles"],
+                "encoder_titles": self.tables.encoder_titles(),
                 "methods": self._methods(name),
                 "display": self._titles(name, self.project.titles),
                 "seeds": sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),

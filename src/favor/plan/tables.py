@@ -15,7 +15,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
-from favor.plan.handing import parameter
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Project
 from favor.plan.record import recipe
@@ -23,7 +23,8 @@ from favor.plan.records import Records
 from favor.plan.studies import Studies
 from favor.settings.section import refuse
 from favor.tables.cautions import prints_style
-from favor.tables.settings import Sweep
+from favor.tables.context import Context, RowSettings
+from favor.tables.settings import Excerpts, PrintedTable, Sweep
 from favor.tables.specs import TableSpec, load_spec, spec_module
 
 TABLE_KINDS = ("parquet", "tex", "html")
@@ -67,31 +68,34 @@ class Tables:
             **self.project.independent_encoder(experiment),
         }
 
-    def context(self, experiment: str) -> dict[str, Any]:
-        """Return what a table prints besides scores."""
-        section = self.project.config.experiments[experiment]
-        corpus = self.project.config.corpora[section.corpus]
-        return {
-            "experiment": experiment,
-            "methods": list(section.methods),
-            "dataset": corpus.title,
-            "paper_dataset": corpus.paper_dataset or "",
-            "encoders": self.encoder_roles(experiment),
-            "encoder_titles": {
-                key: encoder.title for key, encoder in self.project.config.encoders.items() if encoder.title
-            },
-            "display": self.titles(experiment),
-            "seeds": section.seeds,
-            "absences": absent_encoders(self.project.config.encoders, places=False),
-            "references": self._references(experiment),
-            "remarks": self.remarks(experiment),
-            "clients": section.remaining_clients,
-            "marks": self.project.config.report.marks,
-            "unranked": [row for row in section.methods if row in self.project.config.report.unranked],
-            "prompts": section.remaining_clients * section.prompts.per_client,
-        }
+    def encoder_titles(self) -> dict[str, str]:
+        """Return the printed names of encoders that have their own."""
+        return {key: encoder.title for key, encoder in self.project.config.encoders.items() if encoder.title}
 
-    def _references(self, experiment: str) -> list[str]:
+    def context(self, experiment: str, settings: Mapping[str, RowSettings] | None = None) -> Context:
+        """Return what a table prints besides scores; ``settings``: of each row, where it prints them."""
+        section, shown = self.project.config.experiments[experiment], self.project.config.report
+        corpus = self.project.config.corpora[section.corpus]
+        return Context(
+            experiment=experiment,
+            methods=list(section.methods),
+            dataset=corpus.title,
+            paper_dataset=corpus.paper_dataset or "",
+            encoders=self.encoder_roles(experiment),
+            encoder_titles=self.encoder_titles(),
+            display=self.titles(experiment),
+            seeds=section.seeds,
+            absences=absent_encoders(self.project.config.encoders, places=False),
+            settings=settings or {},
+            references=self.references(experiment),
+            remarks=self.remarks(experiment),
+            clients=section.remaining_clients,
+            marks=shown.marks,
+            unranked=[row for row in section.methods if row in shown.unranked],
+            prompts=section.remaining_clients * section.prompts.per_client,
+        )
+
+    def references(self, experiment: str) -> list[str]:
         """Return the rows that do not federate."""
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
@@ -165,21 +169,21 @@ class Tables:
         seeds = self.project.config.experiments[key.experiment].seeds
         return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
-    def _printed_settings(self, key: Table) -> dict[str, Any]:
+    def _printed_settings(self, key: Table) -> Mapping[str, RowSettings]:
         """Return what each row ran with, for a table that prints it."""
         spec, experiment = self.specs[key.label], self.project.experiment(key)
         columns = [column for panel in spec.panels for column in panel.columns]
         if not any([*(column.setting for column in columns), *(row.setting for row in spec.rows)]):
             return {}
         title = self.project.model_title(experiment.base_model)
-        settings: dict[str, dict[str, Any]] = {}
+        settings: dict[str, dict[str, bool | int | float | str]] = {}
         quantisation = self.project.config.base_models[experiment.base_model].quantisation
         for row, plan in self.project.plans(key.experiment).items():
             printed = recipe(plan, experiment, title, quantisation)
             settings[row] = {**self.records.checked(key.experiment, row), **printed}
             if plan.prompting is not None and plan.prompting.sheet:
                 settings[row]["sheet_model"] = self.project.model_title(self.studies.sheet_model(key))
-        return {"settings": settings}
+        return settings
 
     # Tables
 
@@ -244,11 +248,12 @@ class Tables:
 
     def table_settings(self, key: Table) -> dict[str, Any]:
         """Return what a table depends on besides scores."""
-        return parameter(**self.context(key.experiment), **self._printed_settings(key))
+        context = self.context(key.experiment, self._printed_settings(key))
+        return canonical(PrintedTable(context=context))
 
     def excerpt_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the table of excerpts depends on besides texts."""
-        return parameter(context=self.context(key.experiment), words=self.project.words(key))
+        return canonical(handed(Excerpts, context=self.context(key.experiment), words=self.project.words(key)))
 
 
 def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: bool) -> dict[str, TableSpec]:

@@ -32,7 +32,8 @@ from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
 from favor.tables.leaderboard import finding, leaderboard
 from favor.tables.remarks import EvaluationPosts, with_remarks
-from favor.tables.sweeps import at_points, cautioned_at_points, points_of
+from favor.tables.settings import Point
+from favor.tables.sweeps import at_points, cautioned_at_points
 
 OVERVIEW = {
     "favor_overview": (
@@ -164,7 +165,7 @@ def _experiment(
 
 
 def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
-    folder, points = results / "sweeps" / name, points_of(values["points"])
+    folder, points = results / "sweeps" / name, [Point.model_validate(point) for point in values["points"]]
     retrieval = {
         point.experiment: read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)
         for point in points

@@ -9,6 +9,7 @@ from typing import Literal
 from favor.paper.names import encoder_name
 
 Marks = Literal["paper", "evidence"]
+RowSettings = Mapping[str, bool | int | float | str]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Context:
     display: Mapping[str, str] = field(default_factory=dict)  # printed name by method, where the paper does not know it
     absences: Mapping[str, str] = field(default_factory=dict)  # why a method, encoder (role or key) or metric is absent
     seeds: Sequence[int] = ()  # those that were asked for; a value behind which some are missing says so
-    settings: Mapping[str, Mapping[str, bool | int | float | str]] = field(default_factory=dict)  # as each method ran
+    settings: Mapping[str, RowSettings] = field(default_factory=dict)  # as each method ran
     references: Sequence[str] = ()  # methods that do not federate
     remarks: Mapping[str, str] = field(default_factory=dict)  # sentences below a table, by the name of a row's method
     clients: int = 0

@@ -1,32 +1,58 @@
-"""Sweeps: experiments that differ in one setting, side by side."""
+"""The settings of sweeps, experiments that differ in one setting, and what the jobs read that print and draw."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+from favor.corpora.settings import WordKind
 from favor.settings.section import DISTINCT, Filled, Number, Section, key, refuse, required
+from favor.tables.context import Context
 
 
-class Point(Section):
-    """One point of a sweep."""
+class PointLabel(Section):
+    """What one point of a sweep is called."""
 
     label: Filled = required("Name printed in the tables.")
+
+
+class PointRun(PointLabel):
+    """A point, and what it rests on."""
+
     experiment: str = required("Experiment behind the point.")
+
+
+class TablePoint(PointRun):
+    """A point as tables print it."""
+
     paper: str = key("", "Name of the row in the paper's table, if it differs.")
+
+
+class PointPlace(PointLabel):
+    """A point as the figure draws it."""
+
     value: Number | None = key(None, "Place on the figure's axis; null spaces points evenly.")
 
 
-class Sweep(Section):
-    """Experiments that differ in one setting. Their scores, tables and figure are in `results/sweeps/<name>`."""
+class Point(PointPlace, TablePoint):
+    """One point of a sweep."""
 
-    title: Filled = key("Sweep", "Name printed in the report.")
+
+class SweepAxis(Section):
+    """What the figure of a sweep shows."""
+
     axis: str = key("Point", "What the points differ in; the label of the figure's axis.")
-    points: list[Point] = required("The points in their order; each is an experiment of its own.", min_length=1)
     ordered: bool = key(True, "Whether the points have an order: the figure joins them by lines then.")
-    tables: Annotated[list[str], DISTINCT] = key([], "Tables over the points, by label.")
     figure: list[str] = key(
         [], "Metrics drawn over the points, `metric` or `metric:variant`; the tables must score them."
     )
+
+
+class Sweep(SweepAxis):
+    """Experiments that differ in one setting. Their scores, tables and figure are in `results/sweeps/<name>`."""
+
+    title: Filled = key("Sweep", "Name printed in the report.")
+    points: list[Point] = required("The points in their order; each is an experiment of its own.", min_length=1)
+    tables: Annotated[list[str], DISTINCT] = key([], "Tables over the points, by label.")
 
     def check(self, where: str) -> None:
         """Check labels and the figure. Raises ``UserError`` that names the key."""
@@ -39,3 +65,37 @@ class Sweep(Section):
                 refuse(f"{where}.points", f"two points have one {name}; give each its own")
         if self.figure and not self.tables:
             refuse(f"{where}.figure", "a figure draws what the sweep's tables score; name a table")
+
+
+class SweepScores(Section):
+    """What the job reads that puts scores of points into one table. ``families``: of metrics, in the order of files."""
+
+    points: list[PointRun]
+    families: list[str]
+
+
+class SweepFigure(SweepAxis):
+    """What the job reads that draws a sweep: its rows ``methods``, and the printed names of those that have one."""
+
+    points: list[PointPlace]
+    methods: list[str]
+    display: dict[str, str]
+    families: list[str]
+    style_encoder: str
+
+
+class SweepPrinting(Section):
+    """What the job reads that prints a table over points. ``contexts``: by experiment."""
+
+    points: list[TablePoint]
+    contexts: dict[str, Context]
+
+
+class PrintedTable(Section):
+    """What the job reads that prints a table."""
+
+    context: Context
+
+
+class Excerpts(PrintedTable, WordKind):
+    """What the job reads that prints excerpts of texts."""

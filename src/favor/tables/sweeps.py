@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -11,42 +11,24 @@ from favor.tables.build import fill, rows_of
 from favor.tables.cautions import cautioned
 from favor.tables.context import Context
 from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.settings import TablePoint
 from favor.tables.specs import POINT, Row, TableSpec
 
 
-@dataclass(frozen=True)
-class Point:
-    """One point: its printed name, the name of its row in the paper's table, and the experiment behind it.
-
-    ``value``: its place on the axis of the figure; None, its number in the order of points.
-    """
-
-    label: str
-    experiment: str
-    paper: str = ""
-    value: float | None = None
-
-
-def points_of(entries: Sequence[Mapping[str, object]]) -> list[Point]:
-    """Return the points of a sweep's configuration; a point's name in the paper is its label unless it has another."""
-    made = [Point(**entry) for entry in entries]  # type: ignore[arg-type]
-    return [replace(point, paper=point.paper or point.label) for point in made]
-
-
-def at_points(spec: TableSpec, points: Sequence[Point]) -> TableSpec:
+def at_points(spec: TableSpec, points: Sequence[TablePoint]) -> TableSpec:
     """Return ``spec`` with its rows once for every point, grouped by point where each has several."""
     rows = tuple(_at(row, point, grouped=len(spec.rows) > 1) for point in points for row in spec.rows)
     return replace(spec, rows=rows)
 
 
-def _at(row: Row, point: Point, grouped: bool) -> Row:
+def _at(row: Row, point: TablePoint, grouped: bool) -> Row:
     stub = tuple(part.replace(POINT, point.label) for part in row.stub)
-    paper = (row.paper or row.label).replace(POINT, point.paper)
+    paper = (row.paper or row.label).replace(POINT, point.paper or point.label)
     return replace(row, stub=stub, paper=paper, point=point.label, group=point.label if grouped else row.group)
 
 
 def with_remarks_of_points(
-    spec: TableSpec, points: Sequence[Point], contexts: Mapping[str, Context], posts: Mapping[str, EvaluationPosts]
+    spec: TableSpec, points: Sequence[TablePoint], contexts: Mapping[str, Context], posts: Mapping[str, EvaluationPosts]
 ) -> TableSpec:
     """Return ``spec`` with what is to be said below it of every point; ``posts``: by experiment.
 
@@ -71,7 +53,7 @@ def with_remarks_of_points(
 
 def cautioned_at_points(
     spec: TableSpec,
-    points: Sequence[Point],
+    points: Sequence[TablePoint],
     retrieval: Mapping[str, pd.DataFrame],
     roles: Mapping[str, Mapping[str, str]],
     titles: Mapping[str, str],
@@ -88,7 +70,7 @@ def cautioned_at_points(
     return replace(spec, caption=" ".join([*(_of_points(told, points)), spec.caption]))
 
 
-def _of_points(told: Mapping[str, list[str]], points: Sequence[Point]) -> list[str]:
+def _of_points(told: Mapping[str, list[str]], points: Sequence[TablePoint]) -> list[str]:
     """Return sentences, each after the labels of the points that it is about unless it is about all."""
     return [
         text if len(labels) == len(points) else f"{', '.join(labels)}: {text}" for text, labels in told.items() if text
@@ -97,7 +79,7 @@ def _of_points(told: Mapping[str, list[str]], points: Sequence[Point]) -> list[s
 
 def build_sweep(
     spec: TableSpec,
-    points: Sequence[Point],
+    points: Sequence[TablePoint],
     scores: pd.DataFrame,
     contexts: Mapping[str, Context],
     paper: pd.DataFrame | None = None,

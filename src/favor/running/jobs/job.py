@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -28,7 +29,7 @@ def job(snakemake: Any, settings: type[Section] | None = None) -> Iterator[Any]:
     _compute_as_configured(snakemake)
     with logged(snakemake):
         cfg = dict(snakemake.params.get("cfg", None) or {})
-        yield cfg if settings is None else settings.model_validate(cfg)
+        yield cfg if settings is None else settings.model_validate_json(json.dumps(cfg))
 
 
 def _compute_as_configured(snakemake: Any) -> None:
