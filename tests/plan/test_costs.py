@@ -53,7 +53,7 @@ def with_cluster(cluster) -> Any:
 
 def test_partition_account_and_model_follow_the_gpu(plan) -> None:
     costs = plan(change=with_cluster(CLUSTER)).costs
-    shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
+    shared = costs.asks("train_shared", costs.shared_work, costs.base_model)
     assert shared["slurm_partition"](RUN) == "a100"
     assert shared["slurm_account"](RUN) == "research"
     assert (shared["gpu"](RUN), shared["gpu_model"](RUN), shared["nodes"]) == (1, "a100", 1)
@@ -61,22 +61,25 @@ def test_partition_account_and_model_follow_the_gpu(plan) -> None:
     assert (plain["gpu"](RUN), plain["gpu_model"](RUN), plain["slurm_partition"](RUN)) == (0, None, "cpu")
     encoders = {name: costs.encoder_gpus(SimpleNamespace(encoder=name)) for name in ("stylometry", "minilm")}
     assert encoders == {"stylometry": 0, "minilm": 1}
-    assert costs.any_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 1
+    assert costs.any_gpus(RUN) == 1
+    assert costs.asks("quantise_base", model=costs.model)["gpu"](SimpleNamespace(model="micro")) == 1
+    one = costs.asks("dequantise_base", model=costs.model, gpu=costs.no_gpus)
+    assert one["gpu"](SimpleNamespace(model="micro")) == 0
 
 
 def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
     costs = plan().costs
-    shared = costs.asks("train_shared", costs.experiment_gpus)
+    shared = costs.asks("train_shared", model=costs.base_model)
     assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
     assert shared["gpu"](RUN) == 1
 
 
 def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
     costs = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu")).costs
-    assert costs.experiment_gpus(RUN) == costs.model_gpus(SimpleNamespace(model="micro")) == 0
+    assert costs.asks("generate", model=costs.base_model)["gpu"](RUN) == 0
     assert costs.encoder_gpus(SimpleNamespace(encoder="minilm")) == 1
     costs = plan(change=with_cluster({"gpu": False})).costs
-    assert costs.any_gpus(RUN) == costs.experiment_gpus(RUN) == 0
+    assert costs.any_gpus(RUN) == costs.asks("generate", model=costs.base_model)["gpu"](RUN) == 0
 
 
 def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
@@ -85,7 +88,7 @@ def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
         config["base_models"]["micro"]["parameters"] = 3_000_000_000
 
     costs = plan(change=alone).costs
-    resources = costs.asks("train_personal", costs.experiment_gpus, costs.personal_work, costs.base_model)
+    resources = costs.asks("train_personal", costs.personal_work, costs.base_model)
     jobs = costs.training.personal_jobs(RUN)
     minutes = sorted(resources["runtime"](job, files, 1, 1) for job in jobs)
     # 2 passes, 1.5 tokens per word, 6 operations per parameter and token, 50 teraflops, threefold, beside an hour
@@ -107,7 +110,7 @@ def test_memory_follows_the_model(plan) -> None:
             config["base_models"]["micro"] = {"source": "some/model", "parameters": parameters, **changes}
 
         costs = plan(change=change).costs
-        resources = costs.asks("generate", costs.experiment_gpus, costs.generation_work, costs.base_model)
+        resources = costs.asks("generate", costs.generation_work, costs.base_model)
         return resources["mem_mb"](RUN, Files([]), 1)
 
     adapters = 3 * 4 * 0.01 / 16 * 2 * 4 / 1e6  # three copies of four clients', rank 2: megabytes per parameter
@@ -127,11 +130,11 @@ def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_p
 def test_a_stage_is_set_by_hand(plan) -> None:
     own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
     costs = plan(change=with_cluster({**CLUSTER, "stages": {"train_shared": own}})).costs
-    shared = costs.asks("train_shared", costs.experiment_gpus, costs.shared_work, costs.base_model)
+    shared = costs.asks("train_shared", costs.shared_work, costs.base_model)
     assert shared["mem_mb"](RUN, Files([]), 1) == 12345
     assert shared["runtime"](RUN, Files([]), 1, 1) == 77
     assert (shared["slurm_partition"](RUN), shared["gpu_model"](RUN)) == ("long", "h100")
-    personal = costs.asks("train_personal", costs.experiment_gpus)
+    personal = costs.asks("train_personal", model=costs.base_model)
     assert personal["slurm_partition"](RUN) == "a100"
 
 

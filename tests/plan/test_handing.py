@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from favor.federation import settings
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import canonical, handed, hands
 from favor.plan.keys import Run, SweepTable
 from favor.settings.section import Section, key, section
 from favor.studies import settings as studied
@@ -99,7 +99,7 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
     studies, run = planner.studies, Run("demo", "2026", "favor")
     given = {
         studied.ItemsJob: studies.drawn_settings(run),
-        studied.AuditPage: studies.page_settings(run),
+        studied.AuditPage: hands(studied.AuditPage, studies.audit)(run),
         studied.AuditVotes: studies.vote_settings(run),
         studied.JudgementsJob: studies.judgement_settings(run),
         studied.JudgeJob: studies.judge_settings(run),

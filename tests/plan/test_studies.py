@@ -126,7 +126,7 @@ def test_encoders_that_are_compared_are_trained_here(plan) -> None:
     key = Run("asce_transfer", "2026", "favor")
     names = [path.split("/")[-1] for path in studies.transfer_embeddings(key)]
     assert names == ["asce_10.parquet", "asce_25.parquet", "asce_50.parquet"]
-    assert studies.transfer_documents(key) == "results/corpora/mythos/documents.parquet"
+    assert studies.transfer_corpus(key) == "mythos"
     assert len(studies.transfer_manifests(key)) == 3
 
 

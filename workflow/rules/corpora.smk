@@ -98,7 +98,7 @@ rule measure_authors:
         documents=paths.documents,
         splits=paths.splits,
         authors=paths.authors,
-        near_duplicates=preparation.near_duplicates,
+        near_duplicates=lambda w: project.near_duplicates(w.corpus),
     output:
         measures=paths.author_measures,
     conda:
@@ -133,9 +133,9 @@ rule assign_roles:
         authors=paths.authors,
         splits=paths.splits,
         suitability=paths.suitability,
-        background=preparation.background,
+        background=lambda w: project.background(w.corpus),
         measures=preparation.filtered_by,
-        near_duplicates=preparation.near_duplicates,
+        near_duplicates=lambda w: project.near_duplicates(w.corpus),
     output:
         roster=paths.roster,
         overlap=paths.overlap,
@@ -149,9 +149,9 @@ rule assign_roles:
 
 rule allocate_texts:
     input:
-        documents=project.documents,
-        splits=project.splits,
-        roster=project.roster,
+        documents=paths.documents.at(corpus=project.corpus),
+        splits=paths.splits.at(corpus=project.corpus),
+        roster=paths.roster.at(corpus=project.corpus),
     output:
         texts=paths.texts,
         allocation=paths.allocation,
@@ -199,8 +199,8 @@ rule select_common_prompts:
     input:
         source=preparation.common_source,
         texts=paths.texts,
-        documents=project.documents,
-        roster=project.roster,
+        documents=paths.documents.at(corpus=project.corpus),
+        roster=paths.roster.at(corpus=project.corpus),
         tokenizer=preparation.tokenizer,
         near_duplicates=preparation.copied_posts,
     output:
@@ -223,7 +223,7 @@ rule check_corpus:
         authors=paths.authors,
         splits=paths.splits,
         suitability=paths.suitability,
-        background=preparation.background,
+        background=lambda w: project.background(w.corpus),
         measures=preparation.filtered_by,
         author_measures=paths.author_measures,
     output:

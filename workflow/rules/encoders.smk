@@ -1,26 +1,29 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
 # Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
+from favor.lm.settings import ModelTraining, Vocabulary
+from favor.plan.handing import hands
+
 
 rule train_tokenizer:
     input:
-        documents=project.pretraining_documents,
-        background=project.pretraining_background,
+        documents=paths.documents.at(corpus=project.pretraining_corpus),
+        background=lambda w: project.background(project.pretraining_corpus(w)),
     output:
         tokenizer=paths.tokenizer,
         settings=paths.tokenizer_settings,
     conda:
         "../../envs/models.yaml"
     params:
-        cfg=preparation.tokenizer_settings,
+        cfg=hands(Vocabulary, project.pretraining),
     script:
         "../scripts/train_tokenizer.py"
 
 
 rule pretrain_base:
     input:
-        documents=project.pretraining_documents,
-        background=project.pretraining_background,
+        documents=paths.documents.at(corpus=project.pretraining_corpus),
+        background=lambda w: project.background(project.pretraining_corpus(w)),
         tokenizer=paths.tokenizer,
     output:
         **paths.weights(paths.base_folder),
@@ -35,7 +38,7 @@ rule pretrain_base:
     resources:
         **asks("pretrain_base", work=costs.pretraining_work),
     params:
-        cfg=preparation.pretraining_settings,
+        cfg=hands(ModelTraining, project.pretraining),
     script:
         "../scripts/pretrain_base.py"
 
@@ -51,7 +54,7 @@ rule dequantise_base:
     conda:
         "../../envs/models.yaml"
     resources:
-        **asks("dequantise_base", model=costs.model),
+        **asks("dequantise_base", model=costs.model, gpu=costs.no_gpus),
     params:
         cfg={},
     script:
@@ -60,14 +63,14 @@ rule dequantise_base:
 
 rule quantise_base:
     input:
-        preparation.plain_model,
+        lambda w: project.plain_files(w.model),
     output:
         **paths.weights(paths.quantised_folder),
     conda:
         "../../envs/models.yaml"
     threads: threads.pretraining
     resources:
-        **asks("quantise_base", costs.model_gpus, model=costs.model),
+        **asks("quantise_base", model=costs.model),
     params:
         cfg=preparation.quantisation_settings,
     script:
@@ -76,9 +79,9 @@ rule quantise_base:
 
 rule train_asce:
     input:
-        documents=project.encoder_documents,
-        splits=project.encoder_splits,
-        roster=project.encoder_roster,
+        documents=paths.documents.at(corpus=project.encoder_corpus),
+        splits=paths.splits.at(corpus=project.encoder_corpus),
+        roster=paths.roster.at(corpus=project.encoder_corpus),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -88,7 +91,7 @@ rule train_asce:
         "../../envs/models.yaml"
     threads: threads.encoder
     resources:
-        **asks("train_asce", costs.encoder_gpus, costs.encoder_work),
+        **asks("train_asce", costs.encoder_work, gpu=costs.encoder_gpus),
     params:
         cfg=preparation.asce_settings,
     script:
@@ -97,9 +100,9 @@ rule train_asce:
 
 rule fit_stylometry:
     input:
-        documents=project.encoder_documents,
-        splits=project.encoder_splits,
-        roster=project.encoder_roster,
+        documents=paths.documents.at(corpus=project.encoder_corpus),
+        splits=paths.splits.at(corpus=project.encoder_corpus),
+        roster=paths.roster.at(corpus=project.encoder_corpus),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -127,8 +130,8 @@ rule make_demo_assistant:
 rule train_assistant:
     input:
         assistant=project.assistant_texts,
-        documents=project.assistant_documents,
-        roster=project.assistant_roster,
+        documents=paths.documents.at(corpus=project.assistant_corpus),
+        roster=paths.roster.at(corpus=project.assistant_corpus),
     output:
         weights=paths.assistant_weights,
         settings=paths.assistant_manifest,
@@ -138,7 +141,7 @@ rule train_assistant:
         "../../envs/models.yaml"
     threads: threads.encoder
     resources:
-        **asks("train_assistant", costs.any_gpus, costs.classifier_work),
+        **asks("train_assistant", costs.classifier_work, gpu=costs.any_gpus),
     params:
         cfg=preparation.assistant_settings,
     script:
@@ -155,7 +158,7 @@ rule embed_sources:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("embed_sources", costs.encoder_gpus, costs.source_work),
+        **asks("embed_sources", costs.source_work, gpu=costs.encoder_gpus),
     params:
         cfg=preparation.encoder_settings,
         code=lambda w: code("embed_sources", project.encoder_code(w)),
@@ -173,7 +176,7 @@ rule certify_encoder:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("certify_encoder", costs.encoder_gpus, costs.certificate_work),
+        **asks("certify_encoder", costs.certificate_work, gpu=costs.encoder_gpus),
     params:
         cfg=preparation.certificate_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),

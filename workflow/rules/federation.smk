@@ -63,12 +63,7 @@ rule train_shared:
         "../../envs/models.yaml"
     threads: threads.training
     resources:
-        **asks(
-            "train_shared",
-            costs.experiment_gpus,
-            costs.shared_work,
-            costs.base_model,
-        ),
+        **asks("train_shared", costs.shared_work, costs.base_model),
     params:
         cfg=training.shared_settings,
     script:
@@ -155,12 +150,7 @@ rule train_personal:
         "../../envs/models.yaml"
     threads: threads.training
     resources:
-        **asks(
-            "train_personal",
-            costs.experiment_gpus,
-            costs.personal_work,
-            costs.base_model,
-        ),
+        **asks("train_personal", costs.personal_work, costs.base_model),
     params:
         cfg=training.personal_settings,
     script:

@@ -20,12 +20,7 @@ rule generate:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "generate",
-            costs.experiment_gpus,
-            costs.generation_work,
-            costs.base_model,
-        ),
+        **asks("generate", costs.generation_work, costs.base_model),
     params:
         cfg=training.generation_settings,
     script:
@@ -47,12 +42,7 @@ use rule generate as generate_part with:
         method=studies.trained_rows,
         part=r"\d+",
     resources:
-        **asks(
-            "generate_part",
-            costs.experiment_gpus,
-            costs.part_work,
-            costs.base_model,
-        ),
+        **asks("generate_part", costs.part_work, costs.base_model),
     params:
         cfg=training.part_settings,
         code=code("generate"),
@@ -124,7 +114,7 @@ rule embed_generations:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("embed_generations", costs.encoder_gpus, costs.continuation_work),
+        **asks("embed_generations", costs.continuation_work, gpu=costs.encoder_gpus),
     params:
         cfg=preparation.encoder_settings,
         code=lambda w: code("embed_generations", project.encoder_code(w)),
@@ -144,7 +134,7 @@ rule measure_assistant:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("measure_assistant", costs.any_gpus, costs.continuation_work),
+        **asks("measure_assistant", costs.continuation_work, gpu=costs.any_gpus),
     params:
         cfg=evaluation.assistant_settings,
     script:
@@ -162,7 +152,7 @@ rule measure_bertscore:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("measure_bertscore", costs.any_gpus, costs.continuation_work),
+        **asks("measure_bertscore", costs.continuation_work, gpu=costs.any_gpus),
     params:
         cfg=evaluation.bertscore_settings,
     script:

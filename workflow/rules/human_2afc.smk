@@ -1,6 +1,9 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
 # Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
+from favor.plan.handing import hands
+from favor.studies.settings import AuditPage
+
 
 rule prepare_2afc:
     input:
@@ -27,7 +30,7 @@ rule make_2afc_page:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=studies.page_settings,
+        cfg=hands(AuditPage, studies.audit),
     script:
         "../scripts/make_2afc_page.py"
 

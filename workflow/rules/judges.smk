@@ -30,7 +30,7 @@ rule judge:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks("judge", costs.judge_gpus, model=costs.judge_model),
+        **asks("judge", model=costs.judge_model),
     params:
         cfg=studies.judge_settings,
         code=lambda w: code("judge", studies.judge_code(w)),

@@ -16,12 +16,7 @@ rule read_base_likelihoods:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "read_base_likelihoods",
-            costs.experiment_gpus,
-            costs.base_reading_work,
-            costs.base_model,
-        ),
+        **asks("read_base_likelihoods", costs.base_reading_work, costs.base_model),
     params:
         cfg=likelihood.text_settings,
     script:
@@ -42,12 +37,7 @@ rule read_likelihoods:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "read_likelihoods",
-            costs.experiment_gpus,
-            costs.reading_work,
-            costs.base_model,
-        ),
+        **asks("read_likelihoods", costs.reading_work, costs.base_model),
     params:
         cfg=likelihood.reading_settings,
     script:

@@ -27,10 +27,10 @@ rule measure_privacy:
         canary_kept=privacy.canary_kept,
         remade=privacy.remade,
         texts=project.texts,
-        documents=project.documents,
-        splits=project.splits,
-        roster=project.roster,
-        near_duplicates=privacy.near_duplicates,
+        documents=paths.documents.at(corpus=project.corpus),
+        splits=paths.splits.at(corpus=project.corpus),
+        roster=paths.roster.at(corpus=project.corpus),
+        near_duplicates=lambda w: project.near_duplicates(project.corpus(w)),
         model=project.base_files,
     output:
         losses=paths.privacy.where(reading="losses"),
@@ -42,12 +42,7 @@ rule measure_privacy:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "measure_privacy",
-            costs.experiment_gpus,
-            costs.privacy_work,
-            costs.base_model,
-        ),
+        **asks("measure_privacy", costs.privacy_work, costs.base_model),
     params:
         cfg=privacy.settings,
     script:

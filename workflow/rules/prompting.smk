@@ -13,7 +13,7 @@ rule distil_sheets:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks("distil_sheets", costs.sheet_gpus, costs.sheet_work, costs.sheet_model),
+        **asks("distil_sheets", costs.sheet_work, costs.sheet_model),
     params:
         cfg=studies.sheet_settings,
     script:
@@ -38,12 +38,7 @@ rule generate_prompted:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks(
-            "generate_prompted",
-            costs.experiment_gpus,
-            costs.prompted_work,
-            costs.base_model,
-        ),
+        **asks("generate_prompted", costs.prompted_work, costs.base_model),
     params:
         cfg=studies.prompted_settings,
     script:

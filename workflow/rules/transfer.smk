@@ -4,9 +4,9 @@
 
 rule embed_transfer:
     input:
-        documents=studies.transfer_documents,
-        splits=studies.transfer_splits,
-        roster=studies.transfer_roster,
+        documents=paths.documents.at(corpus=studies.transfer_corpus),
+        splits=paths.splits.at(corpus=studies.transfer_corpus),
+        roster=paths.roster.at(corpus=studies.transfer_corpus),
         encoder=project.encoder_files,
     output:
         embeddings=paths.transfer_embeddings,
@@ -14,7 +14,7 @@ rule embed_transfer:
         "../../envs/models.yaml"
     threads: threads.scoring
     resources:
-        **asks("embed_transfer", costs.encoder_gpus, costs.transfer_work),
+        **asks("embed_transfer", costs.transfer_work, gpu=costs.encoder_gpus),
     params:
         cfg=studies.transfer_embedding_settings,
         code=lambda w: code("embed_transfer", project.encoder_code(w)),

@@ -102,13 +102,12 @@ class Costs:
     def _gpu(self, device: str) -> int:
         return int(self.cluster.gpu and device != "cpu")
 
-    def model_gpus(self, key: OfModel) -> int:
-        """Return the GPUs of a job that loads the base model of a wildcard."""
-        return self._gpu(self.project.config.base_models[key.model].device)
+    def _model_gpu(self, name: str | None) -> int:
+        return 0 if name is None else self._gpu(self.project.config.base_models[name].device)
 
-    def experiment_gpus(self, key: InExperiment) -> int:
-        """Return the GPUs of a job that loads an experiment's base model."""
-        return self._gpu(self.project.config.base_models[self.base_model(key)].device)
+    def no_gpus(self, key: object) -> int:
+        """Return that a job computes on the processor although it loads a base model."""
+        return 0
 
     def encoder_gpus(self, key: Encoder) -> int:
         """Return the GPUs of a job that encodes texts with the encoder of a wildcard."""
@@ -118,15 +117,6 @@ class Costs:
     def any_gpus(self, key: object) -> int:
         """Return the GPUs of a job that encodes texts with an encoder that no wildcard names."""
         return self._gpu("auto")
-
-    def sheet_gpus(self, key: InExperiment) -> int:
-        """Return the GPUs of the job that distils author sheets."""
-        return self._gpu(self.project.config.base_models[self.sheet_model(key)].device)
-
-    def judge_gpus(self, key: InExperiment) -> int:
-        """Return the GPUs of a judge: those of its base model where it is local."""
-        name = self.judge_model(key)
-        return 0 if name is None else self._gpu(self.project.config.base_models[name].device)
 
     # Base models and their sizes
 
@@ -342,7 +332,7 @@ class Costs:
         for run in (run for name in self.project.config.experiments for run in self.training.runs(name)):
             experiment, name = self.project.experiment(run), self.base_model(run)
             adapters = 8 * min(self.training.per_job(run), experiment.clients) * self.adapter_mb(run)
-            sizes.append(MODEL_MB + self.weights_mb(name, self.experiment_gpus(run)) + adapters)
+            sizes.append(MODEL_MB + self.weights_mb(name, self._model_gpu(name)) + adapters)
         return max(sizes)
 
     # Resources of a rule
@@ -350,23 +340,26 @@ class Costs:
     def asks(
         self,
         stage: str,
-        gpu: Callable[[Any], int] | None = None,
         work: Work = no_work,
         model: Callable[[Any], str | None] | None = None,
+        gpu: Callable[[Any], int] | None = None,
         streamed: bool = False,
     ) -> dict[str, Any]:
         """Return the resources of a rule, as Snakemake takes them.
 
-        ``stage``: the rule's name, under which the configuration may set its own; ``gpu``: its GPUs; ``work``:
-        operations and memory beyond what every job takes; ``model``: the base model that it loads; ``streamed``:
-        whether its input passes through memory a post at a time, and is not a table that is read whole.
+        ``stage``: the rule's name, under which the configuration may set its own; ``work``: operations and memory
+        beyond what every job takes; ``model``: the base model that it loads; ``gpu``: its GPUs, else those of that
+        model; ``streamed``: whether its input passes through memory a post at a time, and is not a table that is read
+        whole.
         """
         cluster, own = self.cluster, self.cluster.stages.get(stage)
         heavy = work is not no_work or model is not None
         read_mb_per_mb = STREAMED_MB_PER_MB if streamed else READ_MB_PER_MB
 
         def on_gpu(wildcards: Any) -> int:
-            return gpu(wildcards) if gpu else 0
+            if gpu is not None:
+                return gpu(wildcards)
+            return self._model_gpu(model(wildcards)) if model else 0
 
         def capped(value: float, attempt: int, limit: int | None) -> int:
             wanted: int = max(1, int(value)) * 2 ** (attempt - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -74,6 +74,11 @@ def without(section: BaseModel, *keys: str) -> dict[str, Any]:
 def canonical(settings: Section) -> dict[str, Any]:
     """Return the settings of a job as a rule's parameter: one dictionary of plain JSON types, sorted keys."""
     return parameter(**plain(settings))
+
+
+def hands(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], dict[str, Any]]:
+    """Return the function of a job's key that hands it the settings ``kind`` of a section."""
+    return lambda key: canonical(handed(kind, section(key)))
 
 
 def parameter(**values: Any) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from string import Formatter
+from typing import Any
 
 
 class Template(str):
@@ -18,6 +20,15 @@ class Template(str):
     def where(self, **values: object) -> Template:
         """Return the template with some wildcards filled in; the others stay."""
         return Template(self.format(**{name: values.get(name, f"{{{name}}}") for name in self.names}))
+
+    def at(self, **found: Callable[[Any], object]) -> Callable[[Any], str]:
+        """Return an input function of this file, with some wildcards worked out of the job's key: ``found`` by name."""
+        return lambda key: self.of(key, **{name: find(key) for name, find in found.items()})
+
+    def each(self, **found: Callable[[Any], Iterable[object]]) -> Callable[[Any], list[str]]:
+        """Return the same of several files, one per value of the one wildcard that is ``found``."""
+        ((name, find),) = found.items()
+        return lambda key: [self.of(key, **{name: value}) for value in find(key)]
 
     @property
     def names(self) -> list[str]:

@@ -20,7 +20,7 @@ from favor.corpora.settings import (
     TokenCounting,
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
-from favor.lm.settings import LoadedModel, ModelTraining, Vocabulary
+from favor.lm.settings import LoadedModel
 from favor.plan.handing import canonical, handed
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
 from favor.plan.project import Project, unique
@@ -63,18 +63,10 @@ class Preparation:
         assert name is not None
         return name
 
-    def near_duplicates(self, key: InCorpus) -> list[str]:
-        """Return the near duplicates of a corpus, where they are looked for."""
-        return self.project.near_duplicates(key.corpus)
-
     def filtered_by(self, key: InCorpus) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""
         filters = self.config.corpora[key.corpus].filters
         return [self.project.paths.author_measures.of(key)] if filters.any_set else []
-
-    def background(self, key: InCorpus) -> list[str]:
-        """Return the background authors of a corpus, where it has any."""
-        return self.project.background(key.corpus)
 
     def suitability_tokenizers(self, key: InCorpus) -> list[str]:
         """Return the files of the tokenizers that prompts of a corpus are cut with."""
@@ -158,22 +150,6 @@ class Preparation:
         """Return how prompts are cut where it decides on authors alone: no length of a continuation does."""
         shortest = experiment.prompts.minimum_gold_tokens
         return handed(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
-
-    def tokenizer_settings(self, key: OfModel) -> dict[str, Any]:
-        """Return how a tokenizer is trained."""
-        pretrain = self.config.base_models[key.model].pretrain
-        assert pretrain is not None
-        return canonical(handed(Vocabulary, pretrain))
-
-    def pretraining_settings(self, key: OfModel) -> dict[str, Any]:
-        """Return how a base model is pretrained."""
-        pretrain = self.config.base_models[key.model].pretrain
-        assert pretrain is not None
-        return canonical(handed(ModelTraining, pretrain))
-
-    def plain_model(self, key: OfModel) -> list[str]:
-        """Return the files of a base model before it is quantised."""
-        return self.project.plain_files(key.model)
 
     def quantisation_settings(self, key: OfModel) -> dict[str, Any]:
         """Return how a base model is quantised."""

@@ -137,10 +137,6 @@ class PrivacyAudit:
         home = self.training.trainer(Run(left, key.seed, key.method))
         return self._server(home, self._stage(home))[-1:]
 
-    def near_duplicates(self, key: InExperiment) -> list[str]:
-        """Return the near duplicates of the corpus, where they are looked for: they count as no held-out texts."""
-        return self.project.near_duplicates(self.project.experiment(key).corpus)
-
     def _leavers(self, key: InExperiment) -> list[str]:
         left = self._section(key).leaving
         clients = [] if left is None else self.project.config.experiments[left].withdrawn

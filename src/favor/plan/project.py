@@ -18,9 +18,9 @@ from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
-from favor.lm.settings import AskedModel, LoadedModel
+from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import canonical, handed, hands
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -90,15 +90,19 @@ class Project:
 
     def of_corpus(self, kind: type[Section]) -> Callable[[InCorpus], dict[str, Any]]:
         """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
-        return lambda key: canonical(handed(kind, self.config.corpora[key.corpus]))
+        return hands(kind, lambda key: self.config.corpora[key.corpus])
 
     def of_experiment(self, kind: type[Section]) -> Callable[[InExperiment], dict[str, Any]]:
         """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
-        return lambda key: canonical(handed(kind, self.experiment(key)))
+        return hands(kind, self.experiment)
 
     def experiment(self, key: InExperiment) -> Experiment:
         """Return the experiment that a job or file belongs to."""
         return self.config.experiments[key.experiment]
+
+    def corpus(self, key: InExperiment) -> str:
+        """Return the corpus of an experiment."""
+        return self.experiment(key).corpus
 
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
@@ -201,18 +205,15 @@ class Project:
         """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
-    def pretraining_documents(self, key: OfModel) -> str:
-        """Return the documents that a base model is pretrained on."""
-        return self.paths.documents.of(corpus=self._pretraining_corpus(key))
-
-    def pretraining_background(self, key: OfModel) -> list[str]:
-        """Return the background authors whose documents those are."""
-        return self.background(self._pretraining_corpus(key))
-
-    def _pretraining_corpus(self, key: OfModel) -> str:
+    def pretraining(self, key: OfModel) -> Pretraining:
+        """Return how a base model is pretrained."""
         pretrain = self.config.base_models[key.model].pretrain
         assert pretrain is not None
-        return pretrain.corpus
+        return pretrain
+
+    def pretraining_corpus(self, key: OfModel) -> str:
+        """Return the corpus that a base model is pretrained on."""
+        return self.pretraining(key).corpus
 
     # Encoders and assistant classifiers
 
@@ -240,19 +241,8 @@ class Project:
         """Return what loads an encoder of its kind."""
         return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
-    def encoder_documents(self, key: Encoder) -> str:
-        """Return the documents that an encoder is trained or fitted on."""
-        return self.paths.documents.of(corpus=self._encoder_corpus(key))
-
-    def encoder_splits(self, key: Encoder) -> str:
-        """Return the splits of those documents."""
-        return self.paths.splits.of(corpus=self._encoder_corpus(key))
-
-    def encoder_roster(self, key: Encoder) -> str:
-        """Return the roles of their authors."""
-        return self.paths.roster.of(corpus=self._encoder_corpus(key))
-
-    def _encoder_corpus(self, key: Encoder) -> str:
+    def encoder_corpus(self, key: Encoder) -> str:
+        """Return the corpus that an encoder is trained or fitted on."""
         encoder = self.config.encoders[key.encoder]
         section = encoder.training or encoder.fitting
         assert section is not None
@@ -280,13 +270,9 @@ class Project:
         """Return the texts of assistants that a classifier learns from: yours, or generated ones."""
         return self.config.assistants[key.assistant].path or self.paths.assistant_texts.of(key)
 
-    def assistant_documents(self, key: OfAssistant) -> str:
-        """Return the documents of people that a classifier learns from."""
-        return self.paths.documents.of(corpus=self.config.assistants[key.assistant].corpus)
-
-    def assistant_roster(self, key: OfAssistant) -> str:
-        """Return the roles of their authors."""
-        return self.paths.roster.of(corpus=self.config.assistants[key.assistant].corpus)
+    def assistant_corpus(self, key: OfAssistant) -> str:
+        """Return the corpus of people that a classifier learns from."""
+        return self.config.assistants[key.assistant].corpus
 
     def assistant_files(self, name: str) -> list[str]:
         """Return the files of a trained assistant classifier, the weights of its encoder first."""
@@ -345,18 +331,6 @@ class Project:
     def sources(self, key: InExperiment, encoder: str) -> str:
         """Return the human texts of the clients that remain, in the space of an encoder."""
         return self._remaining(key, f"embeddings/{encoder}")
-
-    def documents(self, key: InExperiment) -> str:
-        """Return the documents of an experiment's corpus."""
-        return self.paths.documents.of(corpus=self.experiment(key).corpus)
-
-    def splits(self, key: InExperiment) -> str:
-        """Return the splits of an experiment's corpus."""
-        return self.paths.splits.of(corpus=self.experiment(key).corpus)
-
-    def roster(self, key: InExperiment) -> str:
-        """Return the roster of an experiment's corpus."""
-        return self.paths.roster.of(corpus=self.experiment(key).corpus)
 
     @cached_property
     def wildcards(self) -> dict[str, str]:

@@ -18,7 +18,6 @@ from favor.plan.keys import InExperiment, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
 from favor.studies.settings import (
-    AuditPage,
     AuditVotes,
     EndpointLimits,
     HumanAudit,
@@ -138,7 +137,8 @@ class Studies:
 
     # The human audit
 
-    def _audit(self, key: InExperiment) -> HumanAudit:
+    def audit(self, key: InExperiment) -> HumanAudit:
+        """Return the audit of an experiment that has one."""
         audit = self.project.experiment(key).studies.human_2afc
         assert audit is not None
         return audit
@@ -156,19 +156,15 @@ class Studies:
 
     def audited_generations(self, key: InExperiment) -> list[str]:
         """Return the outputs that items may be drawn from."""
-        seeds, methods = self.project.experiment(key).seeds, self._audit(key).methods
+        seeds, methods = self.project.experiment(key).seeds, self.audit(key).methods
         runs = [Run(key.experiment, str(seed), method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.home(run)) for run in runs]
 
     def drawn_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the items of the audit depend on."""
         experiment, words = self.project.experiment(key), self.project.words(key)
-        given = handed(ItemsJob, self._audit(key), experiment.generation, seeds=experiment.seeds, words=words)
+        given = handed(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
         return canonical(given)
-
-    def page_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what an annotator's page depends on."""
-        return canonical(handed(AuditPage, self._audit(key)))
 
     def audit_items(self, key: InExperiment) -> str | list[str]:
         """Return the items of the audit; none without an audit."""
@@ -246,7 +242,8 @@ class Studies:
 
     # Transfer of frozen style encoders to another corpus
 
-    def _transfer_corpus(self, key: InExperiment) -> str:
+    def transfer_corpus(self, key: InExperiment) -> str:
+        """Return the second corpus."""
         transfer = self.project.experiment(key).evaluation.transfer
         assert transfer is not None
         return transfer.corpus
@@ -266,18 +263,6 @@ class Studies:
             for encoder in experiment.evaluation.encoders
             if encoders[encoder].training is not None and encoder != experiment.style_encoder
         ]
-
-    def transfer_documents(self, key: InExperiment) -> str:
-        """Return the documents of the second corpus."""
-        return self.paths.documents.of(corpus=self._transfer_corpus(key))
-
-    def transfer_splits(self, key: InExperiment) -> str:
-        """Return their splits."""
-        return self.paths.splits.of(corpus=self._transfer_corpus(key))
-
-    def transfer_roster(self, key: InExperiment) -> str:
-        """Return the roles of their authors."""
-        return self.paths.roster.of(corpus=self._transfer_corpus(key))
 
     def transfer_embedding_settings(self, key: OfEncoderIn) -> dict[str, Any]:
         """Return what the embeddings of the second corpus depend on."""
