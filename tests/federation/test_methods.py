@@ -8,6 +8,7 @@ from tests.experiments import experiment as an_experiment
 
 from favor.config.experiments import Experiment
 from favor.federation.method import Plan, load_method, needs_shared, plan_values
+from favor.federation.method_names import PAPER
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.plan.record import recipe, run_check
@@ -28,6 +29,12 @@ def test_every_method_loads_and_is_plain_data(name) -> None:
     assert made.display
     assert plan_values(made)["inference"] == made.inference
     assert all(isinstance(value, int | float | str | bool | None) for value in values.values())
+
+
+def test_a_method_is_named_once_with_the_papers_or_by_its_file() -> None:
+    named_by_file = {name for name in METHODS.names() if hasattr(METHODS.load(name), "METHOD")}
+    assert named_by_file == set(METHODS.names()) - set(PAPER)
+    assert set(PAPER) < set(METHODS.names())
 
 
 def test_methods_with_the_same_shared_stage_share_one_track() -> None:

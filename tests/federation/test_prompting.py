@@ -14,6 +14,7 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.federation import settings
 from favor.federation.method import Plan, Prompting, load_method
+from favor.federation.method_names import PAPER
 from favor.federation.prompting import cut, distil_sheets, prompted_requests
 from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
 from favor.federation.retrieval import nearest_texts
@@ -98,7 +99,7 @@ def test_every_baseline_is_a_method_of_the_paper_that_trains_nothing() -> None:
         made = registry.METHODS.load(row)
         plan = made.plan(made.Hyperparameters())
         assert plan.prompting is not None
-        assert (plan.shared, plan.personal, made.METHOD.federates) == (None, None, False)
+        assert (plan.shared, plan.personal, PAPER[row].federates) == (None, None, False)
 
 
 def test_the_parts_of_a_request() -> None:

@@ -1,7 +1,8 @@
 """What a federated method is: plain values that say what is trained where, what is uploaded and what generates.
 
-A method file declares ``METHOD`` (:class:`Method`: its names), one frozen dataclass of hyper-parameters,
-``Hyperparameters``, and one function ``plan`` that turns them into a :class:`Plan`. How a plan is executed (one client
+A method file declares one frozen dataclass of hyper-parameters, ``Hyperparameters``, and one function ``plan`` that
+turns them into a :class:`Plan`; one that is not of the paper also ``METHOD``, its names
+(:class:`favor.federation.method_names.Method`). How a plan is executed (one client
 at a time, or a cohort stacked) is the engine's business (:mod:`favor.lm.training`); which jobs it takes is the
 workflow's. This module imports no numerical library, because the workflow reads it whenever it is parsed.
 
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
+from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
 from favor.federation.server_rule import ServerRule
 from favor.foundation.errors import UserError
@@ -32,24 +34,6 @@ if TYPE_CHECKING:  # jobs load this file too, and read no configuration
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
 ROW_KEYS = ("method", "title", "generation")  # keys of a row that are not hyper-parameters of its method
-
-
-@dataclass(frozen=True)
-class Method:
-    """What a method is called, and whether it federates.
-
-    title: its name in tables, figures and the report.
-    short: its name in tables of comparisons, where that is another.
-    released: the name that the paper's public release gives it, "" where the release has no place for it.
-    federates: False for a reference, which is never ranked or drawn as one of the collaborative methods.
-    note: printed below a table that shows the method; its first character (†) marks the method's name there.
-    """
-
-    title: str
-    short: str = ""
-    released: str = ""
-    federates: bool = True
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -371,8 +355,8 @@ def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) 
 
 
 def declared_method(name: str) -> Method:
-    """Return what method file ``name`` says of the method. Raises ``UserError`` where there is none."""
-    declared = getattr(METHODS.load(name), "METHOD", None)
+    """Return the names of a method: the paper's, or those its file declares. Raises ``UserError`` for neither."""
+    declared = PAPER.get(name) or getattr(METHODS.load(name), "METHOD", None)
     if not isinstance(declared, Method):
         raise UserError(f"method file '{name}.py' declares no METHOD = Method(...); add it (docs/extending.md)")
     return declared

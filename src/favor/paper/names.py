@@ -7,17 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from favor.federation.method import declared_method
+from favor.federation.method_names import PAPER
 
-# The paper's methods in its order; their names stand in their files (:class:`favor.federation.method.Method`).
-METHODS = (
-    *("base_only", "fedavg", "fedprox", "pfedme", "ditto", "feddpa", "pooled", "local_only", "local_only_asce"),
-    *("global_asce", "ditto_asce", "favor_without_asce", "favor"),
-    *("fedavg_finetuned", "ffa_lora", "flexlora", "fedsa_lora", "fedrod_lora", "apfl", "fedalt"),
-    *("fedavgm", "fedadam", "fedyogi"),
-    *("cold_start", "cold_start_asce", "cold_start_random", "cold_start_shared"),
-    *("average_author", "retrieval", "sheet_retrieval", "sheet_retrieval_without_persona", "sheet"),
-)
+# The paper's methods in its order.
+METHODS = tuple(PAPER)
 
 # Adapted projections, attention first.
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -53,20 +46,19 @@ def method_name(key: str, display: Mapping[str, str] | None = None) -> str:
         return display[key]
     if key in CONTROLS:
         return CONTROLS[key]
-    if key not in METHODS:
-        return key
-    method = declared_method(key)
-    return f"{method.title}{method.note[:1]}"
+    method = PAPER.get(key)
+    return key if method is None else f"{method.title}{method.note[:1]}"
 
 
 def short_method_name(key: str) -> str:
     """Return the name of method ``key`` in a table of comparisons, which needs no note."""
-    return (declared_method(key).short or declared_method(key).title) if key in METHODS else key
+    method = PAPER.get(key)
+    return key if method is None else method.short or method.title
 
 
 def method_notes() -> list[str]:
     """Return the notes that belong below a table whose rows show the first character of one."""
-    return [note for note in (declared_method(key).note for key in METHODS) if note]
+    return [method.note for method in PAPER.values() if method.note]
 
 
 def unmarked(name: str) -> str:
@@ -76,7 +68,7 @@ def unmarked(name: str) -> str:
 
 def released_methods() -> dict[str, str]:
     """Return the paper's methods that its public release has a place for, with the names it gives them."""
-    return {key: declared_method(key).released for key in METHODS if declared_method(key).released}
+    return {key: method.released for key, method in PAPER.items() if method.released}
 
 
 def encoder_name(role: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from favor.federation.method import declared_method
+from favor.federation.method_names import PAPER
 from favor.paper.names import METHODS, method_name, released_methods, unmarked
 from favor.paper.source import SECTIONED
 from favor.paper.values import load_paper_values
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 Values = Mapping[tuple[str, str], float]  # (row, column) -> value, cells without one left out
 FAVOR = method_name("favor")
 NAMES = tuple(unmarked(method_name(key)) for key in METHODS)
-BASELINES = tuple(
-    unmarked(method_name(key)) for key in released_methods() if key != "favor" and declared_method(key).federates
-)
+BASELINES = tuple(unmarked(method_name(key)) for key in released_methods() if key != "favor" and PAPER[key].federates)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ import pytest
 from tests.workflow.traced import TRACED
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
-from favor.paper.names import METHODS
 from favor.running.invalidation.definitions import TEXT_ERRORS
-from favor.running.invalidation.fingerprint import EXEMPT, NAMING, SourceCode
+from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 from favor.running.invalidation.source_index import modules_below
 
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
@@ -138,9 +137,7 @@ def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, 
 
 
 def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
-    found = scripts_of(
-        changed("src/favor/federation/methods/pfedme.py", 'METHOD = Method("pFedMe"', 'METHOD = Method("pfedme"')
-    )
+    found = scripts_of(changed("src/favor/federation/method_names.py", 'Method("pFedMe"', 'Method("pfedme"'))
     assert {"make_table", "report", "write_numbers"} <= found
     assert not {"train_shared", "aggregate", "generate", "score", "record_settings"} & found
 
@@ -199,10 +196,10 @@ def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
         assert base.with_suffix(".py").is_file() or (base / "__init__.py").is_file(), module
 
 
-def test_the_constant_whose_strings_name_methods_is_declared(repository) -> None:
-    assert "favor.paper.names.METHODS" in NAMING
+def test_a_table_reaches_no_method(repository) -> None:
     reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
-    assert {f"favor.federation.methods.{name}.METHOD" for name in METHODS} <= reached.keys()
+    assert "favor.federation.method_names.PAPER" in reached
+    assert not [name for name in reached if name.startswith(("favor.federation.methods.", "favor.federation.method."))]
 
 
 def taken_of_exempt_modules(root) -> set[str]:

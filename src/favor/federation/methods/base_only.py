@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Plan
-
-METHOD = Method("Base only", federates=False)
+from favor.federation.method import Plan
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Objective, PersonalStage, Plan
-
-METHOD = Method("FAVoR shared init + private residual (no ASCE)")
+from favor.federation.method import Objective, PersonalStage, Plan
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned
-from favor.federation.method import Method, Objective, PersonalStage, Plan
-
-METHOD = Method("FAVoR shared init + private residual (ASCE)")
+from favor.federation.method import Objective, PersonalStage, Plan
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Tied
-from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method("Ditto", released="Ditto")
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

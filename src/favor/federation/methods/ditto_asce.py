@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned, Tied
-from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method("Ditto + ASCE")
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Proximal
-from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method("FAVoR w/o ASCE", short="w/o ASCE")
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Plan, SharedStage
+from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
-
-METHOD = Method("FedAdam")
 
 
 @dataclass(frozen=True)

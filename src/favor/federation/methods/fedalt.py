@@ -11,13 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Mixture, Plan, SharedStage
+from favor.federation.method import Mixture, Plan, SharedStage
 from favor.federation.server_rule import ServerRule
-
-METHOD = Method(
-    "FedALT",
-    note="‡ FedALT uploads the personal adapter itself; the other personalised methods keep theirs on the client.",
-)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Plan, Sampling, SharedStage
-
-METHOD = Method("FedAvg", released="FedAvg")
+from favor.federation.method import Plan, Sampling, SharedStage
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method("FedAvg + fine-tuning", short="FedAvg + FT")
+from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

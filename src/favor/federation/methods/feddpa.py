@@ -12,14 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.method import Method, Mixture, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method(
-    "FedDPA",
-    released="FedDPA",
-    note="† FedDPA is trained with the dynamic gate; the reported continuations use the exported per-client mean "
-    "validation gate, where its settings do not say otherwise.",
-)
+from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

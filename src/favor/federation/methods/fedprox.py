@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Proximal
-from favor.federation.method import Method, Objective, Plan, Sampling, SharedStage
-
-METHOD = Method("FedProx", released="FedProx")
+from favor.federation.method import Objective, Plan, Sampling, SharedStage
 
 
 @dataclass(frozen=True)

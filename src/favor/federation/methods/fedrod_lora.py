@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.method import Method, Mixture, Objective, PersonalStage, Plan, SharedStage
-
-METHOD = Method("FedRoD-LoRA")
+from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from favor.federation.factors import Factors
-from favor.federation.method import Method, Plan, SharedStage
-
-METHOD = Method("FedSA-LoRA")
+from favor.federation.method import Plan, SharedStage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned
-from favor.federation.method import Method, Objective, Plan, SharedStage
-
-METHOD = Method("Global ASCE")
+from favor.federation.method import Objective, Plan, SharedStage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned
-from favor.federation.method import Method, Objective, PersonalStage, Plan
-
-METHOD = Method("Local-only + ASCE", released="Local-only + ASCE", federates=False)
+from favor.federation.method import Objective, PersonalStage, Plan
 
 
 @dataclass(frozen=True)

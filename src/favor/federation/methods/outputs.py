@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Plan
+from favor.federation.method import Plan
+from favor.federation.method_names import Method
 
 METHOD = Method("Outputs", federates=False)
 

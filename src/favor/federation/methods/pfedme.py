@@ -14,9 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.method import Method, Objective, Plan, Sampling, SharedStage
-
-METHOD = Method("pFedMe", released="pFedMe")
+from favor.federation.method import Objective, Plan, Sampling, SharedStage
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Objective, PersonalStage, Plan
-
-METHOD = Method("Pooled PEFT", short="Pooled", released="Pooled PEFT", federates=False)
+from favor.federation.method import Objective, PersonalStage, Plan
 
 
 @dataclass(frozen=True)

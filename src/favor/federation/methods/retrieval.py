@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from favor.federation.method import Method, Plan, Prompting
-
-METHOD = Method("Mythos RAG-Only", federates=False)
+from favor.federation.method import Plan, Prompting
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,9 @@ class Definition:
 
     ``imported`` are the modules that these imports may run, ``loaded`` those that it loads by a literal name.
     ``described`` holds the texts of the units and of the meanings of the columns that it declares; ``describes`` says
-    which of the two it reads of columns. ``strings`` are the texts of a constant that can name a
-    module. ``labels`` are what private names of the module are written as. ``data``: whether it looks for files beside
-    the module, which ``literals`` may name. ``unfollowed`` are ways to find code that the text does not name.
+    which of the two it reads of columns. ``labels`` are what private names of the module are written as. ``data``:
+    whether it looks for files beside the module, which ``literals`` may name. ``unfollowed`` are ways to find code that
+    the text does not name.
     """
 
     text: str = ""
@@ -82,7 +82,6 @@ class Definition:
     loaded: set[str] = field(default_factory=set)
     described: dict[str, list[str]] = field(default_factory=dict)
     describes: set[str] = field(default_factory=set)
-    strings: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     data: bool = False
     literals: set[str] = field(default_factory=set)
@@ -182,14 +181,7 @@ class _Index:
         reader, statements = _Reader(self, name), self.bound[name] if name else self.effects
         for statement in statements:
             reader.read(statement, {})
-        found = reader.finished()
-        constants = [
-            statement for statement in statements if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
-        ]
-        nodes = [node for statement in constants for node in ast.walk(statement)]
-        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        found.strings = [text for text in texts if text.isidentifier()]
-        return found
+        return reader.finished()
 
     def kept_of_key(self, value: ast.expr | None) -> list[ast.expr] | None:
         """What counts of a call that declares a key of the configuration; None for anything else."""

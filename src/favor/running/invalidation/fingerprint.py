@@ -42,8 +42,6 @@ EXEMPT = {
 }
 # Definitions whose files beside the module are inputs of the jobs that read them.
 HANDED_OVER = {"favor.paper.values.FOLDER"}
-# Constants whose strings name modules that are loaded by name: the package, and what is read of each.
-NAMING = {"favor.paper.names.METHODS": ("favor.federation.methods", "METHOD")}
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"
 _WHOLE = "*"
@@ -208,9 +206,6 @@ class SourceCode:
             yield from (("", ran) for ran in self._run_by_importing(imported))
         for whole in definition.loaded | module.stars:
             yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
-        package, read = NAMING.get(_title(node), ("", ""))
-        for named in definition.strings if package else ():
-            yield from ((named, target) for target in self._resolved(f"{package}.{named}", (read,)))
         for path in definition.names:
             targets = [node for bound in definition.imports.get(path[0], ()) for node in self._followed(bound, path)]
             yield from ((".".join(path), target) for target in (*targets, *self._looked_up(module, path)))
