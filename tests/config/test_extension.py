@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from favor.config.experiments import Experiment
-from favor.config.extension import extend_experiments
+from favor.config.extension import extend_entries
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 
@@ -51,7 +51,7 @@ def test_an_experiment_extends_one_that_extends_another() -> None:
 def test_experiments_may_extend_one_another_as_often_as_one_likes() -> None:
     chain = {f"e{number}": {"extends": f"e{number + 1}"} for number in range(1500)}
     config = {"experiments": {**chain, "e1500": {"seeds": [7], "methods": {"favor": {}}}}}
-    extend_experiments(config)
+    extend_entries(config)
     assert all(found["seeds"] == [7] and found["methods"] == {"favor": {}} for found in config["experiments"].values())
 
 
@@ -69,3 +69,32 @@ def test_an_impossible_extension_is_refused_in_one_line(added, message) -> None:
         experiments(**added)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_corpus_extends_another_and_takes_its_path(tmp_path) -> None:
+    config = yaml.safe_load((ROOT / "config" / "blogtext.yaml").read_text())
+    config["corpus_path"] = str(tmp_path)
+    config["corpora"] |= {"blogtext": {"roles": {"asce_b": 40}}, "second": {"extends": "blogtext", "seed": 7}}
+    found = resolve(config).corpora
+    expected = {"extends": "blogtext", "seed": 7, "tokenizer": None}
+    assert found["second"] == found["blogtext"].model_copy(update=expected)
+    assert found["second"].path == str(tmp_path)
+    config["corpora"]["third"] = {}  # a further corpus without a path is ambiguous as before
+    with pytest.raises(UserError, match="several corpora have no path: \\['blogtext', 'third'\\]"):
+        resolve(config)
+
+
+@pytest.mark.parametrize(
+    ("corpora", "message"),
+    [
+        ({"a": {"extends": "dem"}}, "corpora.a.extends': there is no corpus 'dem'; did you mean 'demo'"),
+        ({"a": {"extends": "a"}}, "corpora.a.extends': 'a' extends 'a' in turn"),
+        ({"a": {"extends": 3}}, "corpora.a.extends': expected the name of a corpus, found 3"),
+    ],
+)
+def test_an_impossible_extension_of_a_corpus_is_refused(corpora, message) -> None:
+    config = copy.deepcopy(DEMO)
+    config["corpora"].update(corpora)
+    with pytest.raises(UserError) as error:
+        resolve(config)
+    assert message in str(error.value)

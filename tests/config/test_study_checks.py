@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from favor.config.configuration import Configuration
 from favor.config.resolve import resolve
@@ -119,3 +120,38 @@ def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> Non
 
     federating = [name for name in released_methods() if declared_method(name).federates]
     assert list(COLLABORATIVE) == federating  # the configuration is read before any method, so it holds their names
+
+
+DRAWS = [ROOT / "config" / name for name in ("config.yaml", "demo/corpus_seed.yaml")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"base_model": "tiny"}, "base_models.tiny.pretrain reads 'demo'"),
+        ({"style_encoder": "asce_a"}, "encoders.asce_a.training reads 'demo'"),
+        ({"evaluation": {"encoders": ["asce_draw_3"]}}, "encoders.asce_draw_3.training reads 'demo_3'"),
+        ({"evaluation": {"encoders": ["stylometry"]}}, "encoders.stylometry.fitting reads 'demo'"),
+        ({"evaluation": {"assistant": "demo"}}, "assistants.demo reads 'demo'"),
+        ({"prompting": {"model": "tiny_3"}}, "base_models.tiny_3.pretrain reads 'demo_3'"),
+    ],
+)
+def test_what_was_made_on_another_draw_of_the_authors_is_refused(changes, key) -> None:
+    """Under another seed of the corpus an encoder's author may be a client."""
+    raw: dict = {}
+    for path in DRAWS:
+        update_config(raw, yaml.safe_load(path.read_text()))
+    resolve(copy.deepcopy(raw))
+    update_config(raw["experiments"]["draw_2"], changes)
+    with pytest.raises(UserError) as error:
+        resolve(raw)
+    assert "experiments.draw_2': its corpus is 'demo_2'" in str(error.value)
+    assert key in str(error.value)
+
+
+def test_an_encoder_of_another_corpus_is_taken() -> None:
+    """Other posts, other authors: the BlogText encoder is the second opinion on stories."""
+    raw: dict = {}
+    for path in (ROOT / "config" / "config.yaml", ROOT / "config" / "demo" / "domain_studies.yaml"):
+        update_config(raw, yaml.safe_load(path.read_text()))
+    assert "asce_a" in resolve(raw).experiments["stories"].evaluation.encoders

@@ -58,9 +58,9 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     assert laid.suitability_settings(demo) == alone.suitability_settings(demo)
     needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
     assert needs["base_wide"]["tokenizer_folder"] == alone.suitability_settings(demo)["needs"][0]["tokenizer_folder"]
-    stories = SimpleNamespace(corpus="stories")  # has studies alone
+    stories = SimpleNamespace(corpus="stories")  # what extends the demo is the first there, and leaves no roster alone
     assert laid.suitability_tokenizers(stories)
-    assert laid.study_needs(stories, [])
+    assert [need["experiment"] for need in laid.suitability_settings(stories)["needs"]] == ["stories"]
 
 
 def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
@@ -71,3 +71,14 @@ def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
         )
         settings.append(planner.preparation.stylometry_settings(key))
     assert [each["words"] for each in settings] == ["paper", "segmented"]
+
+
+def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(plan) -> None:
+    """As a study that is laid over a roster it would prefer nobody who gives all prompts, and draws would differ."""
+    laid = plan(["config/blogtext.yaml", "config/studies/corpus_seed.yaml"]).preparation
+    main, second = (laid.suitability_settings(SimpleNamespace(corpus=name)) for name in ("blogtext", "blogtext_2"))
+    changed = {key: value for key, value in second["needs"][0].items() if value != main["needs"][0][key]}
+    assert changed == {"experiment": "draw_2"}
+    assert main["needs"][0]["study"] is False
+    assert laid.study_needs(SimpleNamespace(corpus="blogtext_2"), []) == []
+    assert [need["experiment"] for need in laid.study_needs(BLOGTEXT, [])] == ["draw_1"]

@@ -365,8 +365,23 @@ def test_a_target_that_nothing_makes_is_refused_with_the_nearest(plan, target, m
 
     def find(path) -> dict[str, str]:
         parts = path.split("/")
-        return {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]} if "seed" in path else None
+        return (
+            {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]}
+            if path.startswith("results/micro/seed")
+            else None
+        )
 
     planner.targets.check(["check", __file__, "results/micro/seed1/favor/generations.parquet"], ["check"], find)
     with pytest.raises(UserError, match=message):
         planner.targets.check([target], ["check", "score"], find)
+
+
+def test_another_draw_of_the_authors_is_trained_and_the_main_one_is_not_again(plan) -> None:
+    planner = plan(("config/blogtext.yaml", "config/studies/corpus_seed.yaml"))
+    assert jobs(planner, "draw_2") == {
+        "train_shared": 2 * 6,
+        "aggregate": 2 * 6,
+        "train_personal": 6 + 2 + 2,
+        "generate": 5,
+    }
+    assert jobs(planner, "draw_1", "blogtext") == jobs(planner, "blogtext")

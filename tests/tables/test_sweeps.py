@@ -130,6 +130,35 @@ def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
     assert set(build_sweep(spec, POINTS, scores, known)["marking"]) == {UNTESTED}
 
 
+def test_the_spread_over_points_by_hand(scores) -> None:
+    columns = (
+        Column("AUC", "generated_auc", "style"),
+        Column("Δ", "generated_auc", "style", minus="favor", signed=True),
+    )
+    rows = (Row(("FAVoR", POINT), method="favor", ranked=False), Row(("Ditto", POINT), method="ditto", ranked=False))
+    spec = TableSpec(
+        "own", "Own", "Caption.", rows, (Panel(columns),), ("verification",), stub_headers=("Method", "Draw"),
+        open_rows=False, with_controls=False, over_points=True, spread="Mean ± SD",
+    )  # fmt: skip
+    cells = build_sweep(spec, POINTS, scores, contexts()).set_index(["row", "column"])
+    # FAVoR .72 and .51: mean .615, deviation .21 / sqrt 2. Ditto less FAVoR: -.115 and .0405, mean -.03725.
+    last = cells.loc["FAVoR · Mean ± SD", "AUC"]
+    assert (last["value"], last["deviation"], last["n"]) == (pytest.approx(0.615), pytest.approx(0.21 / 2**0.5), 2)
+    assert (last["text"], last["mark"], last["marking"]) == ("0.615 ± 0.148", "", "")
+    apart = cells.loc["Ditto · Mean ± SD", "Δ"]
+    assert apart["text"] == "−0.037 ± 0.110"
+    assert apart["deviation"] == pytest.approx(0.1555 / 2**0.5)
+    assert cells.loc["FAVoR · Mean ± SD", "Δ"]["text"] == "+0.000 ± 0.000"
+    assert [row.label for row in at_points(spec, POINTS).rows][4:] == ["FAVoR · Mean ± SD", "Ditto · Mean ± SD"]
+    # Ditto at one point alone has no spread; FAVoR's stays.
+    fewer = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
+    cells = build_sweep(spec, POINTS, fewer, contexts(strong=("favor",))).set_index(["row", "column"])
+    assert cells.loc["Ditto · Mean ± SD", "AUC"]["reason"] == "fewer than two points have a value"
+    assert cells.loc["FAVoR · Mean ± SD", "AUC"]["text"] == "0.615 ± 0.148"
+    one = build_sweep(spec, POINTS[:1], scores, contexts())
+    assert one["row"].unique().tolist() == ["FAVoR · even", "Ditto · even"]
+
+
 def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path) -> None:
     metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
     path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])

@@ -20,7 +20,7 @@ from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_generation, check_model
 from favor.config.protocol import apply_protocol
-from favor.config.study_checks import check_leaving, check_outputs_of
+from favor.config.study_checks import check_leaving, check_made_elsewhere, check_outputs_of
 from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
@@ -55,6 +55,7 @@ def complete_and_check(config: Configuration) -> None:
     for name, experiment in config.experiments.items():
         _complete_experiment(experiment, f"experiments.{name}", config)
         _check_experiment(f"experiments.{name}", experiment, config)
+        check_made_elsewhere(f"experiments.{name}", experiment, config)
     for name, experiment in config.experiments.items():
         _check_cold_start(f"experiments.{name}.cold_start", experiment, config.experiments)
     for name, sweep in config.sweeps.items():
@@ -97,8 +98,9 @@ def _complete_corpora(config: Configuration) -> None:
                 f"corpora.{name}.path", "the corpus is generated ('demo'), so no file is read; remove one of the two"
             )
     waiting = [name for name, corpus in config.corpora.items() if corpus.path is None and corpus.demo is None]
-    if len(waiting) > 1:
-        refuse(f"corpora.{waiting[0]}.path", f"set it (several corpora have no path: {waiting})")
+    sources = [name for name in waiting if config.corpora[name].extends not in waiting]  # others take theirs
+    if len(sources) > 1:
+        refuse(f"corpora.{sources[0]}.path", f"set it (several corpora have no path: {sources})")
     for name in waiting:
         if config.corpus_path is None:
             refuse(f"corpora.{name}.path", "no path; set it, or add --config corpus_path=/path/of/the/corpus")

@@ -1,4 +1,4 @@
-"""Experiments that extend another: a study names what it changes, and nothing else."""
+"""Corpora and experiments that extend another: a study names what it changes, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,51 +9,54 @@ from typing import Any
 from favor.foundation.names import nearest
 from favor.settings.section import refuse
 
-OWN_KEYS = ("title", "tables", "studies")  # what an experiment is about is its own
-WHOLE_KEYS = ("methods",)  # rows are replaced together
+# By section: what an entry is about is its own, and what is replaced together.
+OWN_KEYS = {"corpora": (), "experiments": ("title", "tables", "studies")}
+WHOLE_KEYS = {"corpora": (), "experiments": ("methods",)}
 
 
-def extend_experiments(config: dict[str, Any]) -> None:
-    """Complete in place every experiment that has a key ``extends`` from the experiment it names, before any default.
+def extend_entries(config: dict[str, Any]) -> None:
+    """Complete in place every corpus and experiment with a key ``extends`` from the one it names, before any default.
 
     Mappings are merged key by key; ``methods``, where given, replaces the other's; ``title``, ``tables`` and
-    ``studies`` are never taken over. Raises ``UserError`` for an experiment that is not there and for a circle.
+    ``studies`` of an experiment are never taken over. Raises ``UserError`` for an entry that is not there and for a
+    circle.
     """
-    experiments = config.get("experiments")
-    if not isinstance(experiments, dict):  # the schema's check says what is wrong
-        return
-    done: dict[str, Any] = {}
-    config["experiments"] = {name: _extended(name, experiments, done) for name in experiments}
+    for section in OWN_KEYS:
+        entries = config.get(section)
+        if isinstance(entries, dict):  # else the schema's check says what is wrong
+            done: dict[str, Any] = {}
+            config[section] = {name: _extended(section, name, entries, done) for name in entries}
 
 
-def _extended(name: str, experiments: Mapping[str, Any], done: dict[str, Any]) -> Any:
-    """Return an experiment with what it inherits; ``done`` holds those that were completed before, and this one."""
+def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[str, Any]) -> Any:
+    """Return an entry with what it inherits; ``done`` holds those that were completed before, and this one."""
     chain = [name]  # each extends the next; a loop, for there may be more of them than calls within calls
-    while chain[-1] not in done and (base := _base(chain[-1], experiments)) is not None:
+    while chain[-1] not in done and (base := _base(section, chain[-1], entries)) is not None:
         if base in chain:
             refuse(
-                f"experiments.{chain[-1]}.extends",
+                f"{section}.{chain[-1]}.extends",
                 f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys",
             )
         chain.append(base)
-    inherited = done.setdefault(chain[-1], experiments[chain[-1]])
+    inherited = done.setdefault(chain[-1], entries[chain[-1]])
     for each in reversed(chain[:-1]):
-        experiment = experiments[each]
+        entry = entries[each]
         if isinstance(inherited, dict):
-            kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS}
-            replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS if experiment.get(key) is not None}
-            experiment = merged({**kept, **replaced}, experiment)
-        inherited = done[each] = experiment
+            kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS[section]}
+            replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS[section] if entry.get(key) is not None}
+            entry = merged({**kept, **replaced}, entry)
+        inherited = done[each] = entry
     return inherited
 
 
-def _base(name: str, experiments: Mapping[str, Any]) -> str | None:
-    experiment, where = experiments[name], f"experiments.{name}.extends"
-    base = experiment.get("extends") if isinstance(experiment, dict) else None
+def _base(section: str, name: str, entries: Mapping[str, Any]) -> str | None:
+    entry, where = entries[name], f"{section}.{name}.extends"
+    base = entry.get("extends") if isinstance(entry, dict) else None
+    kind = {"corpora": "corpus", "experiments": "experiment"}[section]
     if base is not None and not isinstance(base, str):
-        refuse(where, f"expected the name of an experiment, found {base!r}")
-    if base is not None and base not in experiments:
-        refuse(where, f"there is no experiment '{base}'; {nearest(base, map(str, experiments))}")
+        refuse(where, f"expected the name of {'a' if section == 'corpora' else 'an'} {kind}, found {base!r}")
+    if base is not None and base not in entries:
+        refuse(where, f"there is no {kind} '{base}'; {nearest(base, map(str, entries))}")
     return base
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from favor.config.checks import complete_and_check
 from favor.config.configuration import Configuration
-from favor.config.extension import extend_experiments
+from favor.config.extension import extend_entries
 from favor.config.messages import message
 from favor.foundation.errors import UserError
 from favor.settings.section import refuse
@@ -29,7 +29,7 @@ def resolve(raw: Mapping[str, Any]) -> Configuration:
     combination.
     """
     completed: dict[str, Any] = copy.deepcopy(dict(raw))
-    extend_experiments(completed)
+    extend_entries(completed)
     try:
         configuration = Configuration.model_validate(completed)
     except ValidationError as error:

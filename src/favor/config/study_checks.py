@@ -1,13 +1,20 @@
-"""Cross-checks of what studies add to an experiment: outputs of another one, a second corpus, prompting rows."""
+"""Cross-checks of what studies add to an experiment: outputs of another one, a corpus drawn again, prompting rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from favor.config.experiments import Experiment
+from favor.corpora.settings import Corpus
+from favor.encoders.settings import Assistant, StyleTraining, StylometryFitting
 from favor.foundation.names import nearest
+from favor.lm.settings import Pretraining
 from favor.settings.section import check_known, refuse
+
+if TYPE_CHECKING:
+    from favor.config.configuration import Configuration
 
 # What an output depends on, beside its row and seed.
 _MAKING = (
@@ -72,6 +79,36 @@ def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:
     for row in set(experiment.methods) & set(other.methods):
         if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
             refuse(where, f"row '{row}' has other settings in '{left}'; make them equal")
+
+
+def check_made_elsewhere(where: str, experiment: Experiment, config: Configuration) -> None:
+    """Check that nothing an experiment uses was made on authors of its own source under another corpus entry.
+
+    Two entries that read one source deal its authors apart: whom one gives to an encoder may be a client of the other,
+    who would then be scored by an encoder that was trained on the held-out posts. Raises ``UserError`` for the first.
+    """
+    used, evaluation = config.corpora[experiment.corpus], experiment.evaluation
+    made: dict[str, StyleTraining | StylometryFitting | Pretraining | Assistant | None] = {}
+    for model in filter(None, (experiment.base_model, experiment.prompting.model)):
+        made[f"base_models.{model}.pretrain"] = config.base_models[model].pretrain
+    for name in filter(None, (experiment.style_encoder, *evaluation.encoders, evaluation.semantic_encoder)):
+        made[f"encoders.{name}.training"] = config.encoders[name].training
+        made[f"encoders.{name}.fitting"] = config.encoders[name].fitting
+    if evaluation.assistant is not None:
+        made[f"assistants.{evaluation.assistant}"] = config.assistants[evaluation.assistant]
+    for key, making in made.items():
+        if making is None or making.corpus == experiment.corpus:
+            continue
+        if _source(config.corpora[making.corpus]) == _source(used):
+            refuse(
+                where,
+                f"its corpus is '{experiment.corpus}', but {key} reads '{making.corpus}', which gives the same authors "
+                f"other roles, so it may hold clients; use one whose corpus is '{experiment.corpus}'",
+            )
+
+
+def _source(corpus: Corpus) -> object:
+    return corpus.demo if corpus.path is None else Path(corpus.path).resolve()
 
 
 def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experiment]) -> None:

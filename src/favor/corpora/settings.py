@@ -262,6 +262,11 @@ class RoleAssignment(Roster, NearDuplicates):
 class Corpus(BackgroundChoice, RoleAssignment, Splitting, DocumentBuilding, RawCorpus):
     """One corpus: its source, its filters, and the roles of its authors."""
 
+    extends: str | None = key(
+        None,
+        "Corpus to inherit from; settings not given here are taken from it. With another `seed` it is another draw of "
+        "splits and roles from the same posts (docs/studies.md).",
+    )
     tokenizer: str | None = key(
         None, "Base model whose tokenizer counts tokens; null takes the base model of this corpus's first experiment."
     )
@@ -422,8 +427,8 @@ class Need(PromptSources):
 
     ``prompts``, ``tokenizer_folder``: how test posts are cut. ``training_texts``: documents to train on, and for the
     reference prototypes of few-shot clients. ``first_client`` to ``last_client``: the experiment's clients, as places
-    in the roster from 1. ``study``: whether the experiment extends another one; such a one prefers no authors, so that
-    the roster of the other depends on it no more than it must.
+    in the roster from 1. ``study``: whether the experiment extends another one on the corpus; such a one prefers no
+    authors, so that the roster of the other depends on it no more than it must.
     """
 
     experiment: str

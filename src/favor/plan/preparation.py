@@ -75,7 +75,7 @@ class Preparation:
     def _counting_models(self, key: InCorpus) -> list[str]:
         """Return the base models whose tokenizers count prompts: of studies only where a corpus has nothing else."""
         experiments = self._experiments(key).values()
-        own = [each.base_model for each in experiments if each.extends is None]
+        own = [each.base_model for each in experiments if not self._laid_over(each)]
         return unique(own or (each.base_model for each in experiments))
 
     def copies(self, key: InCorpus) -> list[str]:
@@ -87,13 +87,13 @@ class Preparation:
         """Return what experiments of their own on a corpus need of their clients, equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
-            if each.extends is None:
+            if not self._laid_over(each):
                 needs.setdefault(repr(self._need("", each)), self._need(name, each))
         found = sorted(needs.values(), key=lambda need: need.experiment)
         return canonical(handed(Suitability, self.config.corpora[key.corpus], needs=found))
 
     def study_needs(self, key: InCorpus, input: object) -> list[dict[str, Any]]:
-        """Return what studies that extend an experiment need of their clients.
+        """Return what studies that are laid over the experiments on a corpus need of their clients.
 
         Snakemake keeps no record of a parameter whose function asks for ``input``, so a study that is added reruns
         nothing. For the same reason its prompts are counted with the first experiment's tokenizer where its own is
@@ -102,7 +102,7 @@ class Preparation:
         models = self._counting_models(key)
         needs = []
         for name, each in self._experiments(key).items():
-            if each.extends is not None:
+            if self._laid_over(each):
                 foreign = self.project.tokenizer_files(each.base_model) and each.base_model not in models
                 needs.append(canonical(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
@@ -131,6 +131,14 @@ class Preparation:
     def _experiments(self, key: InCorpus) -> dict[str, Experiment]:
         return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
 
+    def _laid_over(self, experiment: Experiment) -> bool:
+        """Return whether an experiment extends another, and its corpus has one whose roster it leaves alone."""
+        if experiment.extends is None:
+            return False
+        base = self.config.experiments[experiment.extends]
+        on_corpus = self._experiments(InCorpus(experiment.corpus)).values()
+        return base.corpus == experiment.corpus or any(each.extends is None for each in on_corpus)
+
     def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
         """Return what an experiment needs of its clients; ``model``: the one whose tokenizer counts, if another's."""
         allocation = experiment.allocation
@@ -140,7 +148,7 @@ class Preparation:
             experiment=name,
             tokenizer_folder=self.project.tokenizer_folder(model or experiment.base_model),
             prompts=self._shortest_cut(experiment),
-            study=experiment.extends is not None,
+            study=self._laid_over(experiment),
             training_texts=(allocation.shots or 0) + allocation.reference_texts,
             first_client=experiment.client_numbers.start + 1,
             last_client=experiment.client_numbers.stop,

@@ -170,7 +170,8 @@ class TableSpec:
     ``every_metric``: prints every metric that is computed for the experiment, in panels that
     :mod:`favor.tables.every_metric` makes from the scores.
     ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
-    (:mod:`favor.tables.sweeps`); the table belongs to a sweep, not to an experiment.
+    (:mod:`favor.tables.sweeps`); the table belongs to a sweep, not to an experiment. ``spread``: printed for the name
+    where a row stands once more, for the mean over points and their standard deviation; "" prints no such rows.
     ``remarks``: sentences about this run, printed below where their key is a row's first cell
     or a column's method, or ""
     (:mod:`favor.tables.remarks`).
@@ -197,6 +198,7 @@ class TableSpec:
     publishable: bool = True
     comparisons: Comparisons | None = None
     over_points: bool = False
+    spread: str = ""
     every_metric: bool = False
     row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)

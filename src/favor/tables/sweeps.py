@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from favor.tables.build import fill, rows_of
+from favor.tables.build import CellSource, fill, rows_of
 from favor.tables.cautions import cautioned
+from favor.tables.cells import Cell, printed
 from favor.tables.context import Context
+from favor.tables.escape import minus
+from favor.tables.marks import Evidence
 from favor.tables.remarks import EvaluationPosts, with_remarks
 from favor.tables.settings import TablePoint
-from favor.tables.specs import POINT, Row, TableSpec
+from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
 
 
 def at_points(spec: TableSpec, points: Sequence[TablePoint]) -> TableSpec:
-    """Return ``spec`` with its rows once for every point, grouped by point where each has several."""
+    """Return ``spec`` with its rows once for every point, grouped by point where each has several.
+
+    Rows of the spread over points come last, where the specification has them and there are two points or more.
+    """
+    if spec.spread and len(points) > 1:
+        points = [*points, TablePoint(label=spec.spread, experiment=points[0].experiment)]
     rows = tuple(_at(row, point, grouped=len(spec.rows) > 1) for point in points for row in spec.rows)
     return replace(spec, rows=rows)
 
@@ -92,10 +102,51 @@ def build_sweep(
     point's own evidence, where rows are ranked within points; no test spans experiments. A row of a method that a
     point's experiment does not run is left out; a row of comparisons stays, as a dash with the reason.
     """
-    filled = []
+    filled: list[tuple[Row, CellSource]] = []
     for point in points:
         own = scores[scores["point"] == point.label].drop(columns=["point", "experiment"])
         context, compared = contexts[point.experiment], (comparisons or {}).get(point.experiment)
         differing = (evidence or {}).get(point.experiment)
         filled += rows_of(at_points(spec, [point]), own, context, compared, differing)
+    if spec.spread and len(points) > 1:
+        filled += _spread_rows(spec, filled)
     return fill(spec, filled, contexts[points[0].experiment], paper)
+
+
+def _spread_rows(spec: TableSpec, filled: Sequence[tuple[Row, CellSource]]) -> list[tuple[Row, CellSource]]:
+    """Return a row for each that stands once per point, with what its cells are over the points."""
+    of_points: dict[tuple[str, str, str], list[tuple[Row, CellSource]]] = {}
+    for row, source in filled:
+        of_points.setdefault((row.method, row.encoder, row.metric), []).append((row, source))
+    place = spec.rows[0].stub.index(POINT)
+    made: list[tuple[Row, CellSource]] = []
+    for rows in of_points.values():
+        first = rows[0][0]
+        stub = (*first.stub[:place], spec.spread, *first.stub[place + 1 :])
+        made.append((replace(first, stub=stub, point=spec.spread, ranked=False), _OverPoints(rows)))
+    return made
+
+
+@dataclass
+class _OverPoints:
+    """The cells of one row over the points: the mean, and the sample standard deviation between points."""
+
+    rows: Sequence[tuple[Row, CellSource]]
+    evidence: Evidence | None = None  # no test spans experiments
+
+    def scored(self, row: Row, panel: Panel) -> bool:
+        """Return whether the row has a score at any point."""
+        return any(source.scored(own, panel) for own, source in self.rows)
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return the cell over the points that have a value."""
+        cells = [source.cell(own, column) for own, source in self.rows]
+        values = [cell.value for cell in cells if not math.isnan(cell.value)]
+        if len(values) < 2:
+            reasons = [cell.reason for cell in cells if cell.reason]
+            return Cell(reason=reasons[0] if reasons else "fewer than two points have a value")
+        mean, deviation = statistics.fmean(values), statistics.stdev(values)
+        decimals = column.decimals if row.decimals is None else row.decimals
+        text = minus(f"{printed(mean, decimals, column.signed)} ± {printed(deviation, decimals)}")
+        missing = f"over {len(values)} of {len(cells)} points" if len(values) < len(cells) else ""
+        return Cell(mean, deviation, len(values), text, missing)
