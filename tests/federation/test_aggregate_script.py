@@ -96,8 +96,8 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         write_pack(tmp_path / f"upload{number}.safetensors", uploads, {"round": str(number)})
         # A server that keeps no moments has no such files, as its rule has none.
         before = [str(tmp_path / f"memory{number}.safetensors")] if number else []
-        kept = {"memory": before} if stage.server.remembers else {}
-        after = {"memory": tmp_path / f"memory{number + 1}.safetensors"} if stage.server.remembers else {}
+        kept = {"memory": before} if stage.server.moments else {}
+        after = {"memory": tmp_path / f"memory{number + 1}.safetensors"} if stage.server.moments else {}
         uploaded = [str(tmp_path / f"upload{number}.safetensors")]
         run_job(repository, tmp_path, number, stage, uploaded, rate=0.5, input=kept, output=after)
         sent = {client: parts["delta"] for client, parts in uploads.items()}
@@ -108,8 +108,8 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         traffic = read_parquet(tmp_path / f"traffic{number}.parquet", TRAFFIC)
         size = safetensors_bytes({key: tensor.shape for key, tensor in sent["client_001"].items()})
         assert traffic["bytes"].tolist() == [size] * 4
-    assert bool(memory) == stage.server.remembers
-    if stage.server.remembers:
+    assert bool(memory) == bool(stage.server.moments)
+    if stage.server.moments:
         kept, _ = read_safetensors(tmp_path / "memory3.safetensors")
         assert kept.keys() == memory.keys()
         assert all(np.array_equal(kept[key], memory[key]) for key in memory)

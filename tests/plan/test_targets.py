@@ -213,7 +213,7 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
         if made.shared is not None:
             after = AfterRoundOf("rivals", "2026", made.shared.track, "2")
             files = [planner.paths.server_memory.of(after, next_round=1)]
-            memory[row] = (made.shared.server.remembers, made.shared.track.split("-")[0])
+            memory[row] = (bool(made.shared.server.moments), made.shared.track.split("-")[0])
             assert training.server_memory(after) == files
             assert training.server_memory(dataclasses.replace(after, next_round="1")) == []
     assert {row: name for row, (kept, name) in memory.items() if kept} == {

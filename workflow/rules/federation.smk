@@ -106,7 +106,7 @@ rule aggregate:
         traffic=paths.traffic,
     wildcard_constraints:
         next_round=r"[1-9]\d*",
-        track="(?!(momentum|adam|yogi)-).*",
+        track=training.track_names(remembering=False),
     conda:
         "../../envs/models.yaml"
     resources:
@@ -129,7 +129,7 @@ use rule aggregate as aggregate_with_memory with:
         memory=paths.server_memory,
     wildcard_constraints:
         next_round=r"[1-9]\d*",
-        track="(momentum|adam|yogi)-.*",
+        track=training.track_names(remembering=True),
 
 
 rule train_personal:

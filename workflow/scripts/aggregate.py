@@ -31,6 +31,6 @@ with job(snakemake, Aggregation) as settings:
             total = cohort_sum(uploads, stage, int(snakemake.wildcards.seed), round_number)
             state, kept = step(stage.server, shared, memory, mean_of_sum(total, 0.0, stage), rate)
     write_parquet(traffic, snakemake.output.traffic, TRAFFIC)
-    if stage.server.remembers:
+    if stage.server.moments:
         write_safetensors(kept, snakemake.output.memory, {"kind": "server moments", **header})
     write_safetensors(state, snakemake.output.adapter, {"kind": "shared adapter", **header})

@@ -2,9 +2,10 @@
 
 A method file declares one frozen dataclass of hyper-parameters, ``Hyperparameters``, and one function ``plan`` that
 turns them into a :class:`Plan`; one that is not of the paper also ``METHOD``, its names
-(:class:`favor.federation.method_names.Method`). How a plan is executed (one client
-at a time, or a cohort stacked) is the engine's business (:mod:`favor.lm.training`); which jobs it takes is the
-workflow's. This module imports no numerical library, because the workflow reads it whenever it is parsed.
+(:class:`favor.federation.method_names.Method`). The kinds of parts are in
+:mod:`favor.federation.kinds`. How a plan is executed (one client at a time, or a cohort stacked) is the engine's
+business (:mod:`favor.lm.training`); which jobs it takes is the workflow's. This module imports no numerical library,
+because the workflow reads it whenever it is parsed.
 
 Adapter names follow the paper: A_t is the server's shared adapter at the start of round t (section 3.3).
 """
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
+from favor.federation.kinds import READS_EACH, Gate, Generator, Start
 from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
 from favor.federation.server_rule import ServerRule
@@ -88,7 +90,7 @@ class SharedStage:
     aggregation: Literal["uploads", "sum_only"] = "uploads"
 
     def __post_init__(self) -> None:
-        if self.server.kind in ("svd", "members") and (self.privacy or self.aggregation == "sum_only"):
+        if self.server.kind in READS_EACH and (self.privacy or self.aggregation == "sum_only"):
             raise ValueError(
                 f"the server rule '{self.server.kind}' reads every upload; it goes with 'aggregation: uploads' and "
                 "without 'federation.privacy'"
@@ -141,7 +143,7 @@ class SharedStage:
                 del values[name]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
         terms = [name for name, weight in dataclasses.asdict(self.objective).items() if weight]
-        server = [self.server.kind] if self.server.remembers else []
+        server = [self.server.kind] if self.server.moments else []
         return "-".join([*server, "task", *terms, digest])
 
 
@@ -149,18 +151,14 @@ class SharedStage:
 class Mixture:
     """A client generates with g * global + (1 - g) * local adapter output.
 
-    ``kind``: "similarity" is FedDPA's gate, g = clip(``coefficient`` * mean cosine of an input's last-token state to
-    those of ``references`` own texts, 0, 1), states taken under the global adapter. "learned": 1 - g begins at
-    ``weight``, and every optimiser step moves it by -``rate`` times its gradient, within 0..1 (APFL). "sum": both
-    outputs are added, without weights. "token": in every adapted layer 1 - g = sigmoid(u x) at each token, for the
-    layer's input x; u begins at 0 and is trained with the adapter (FedALT).
+    ``kind``: what g is. Of "similarity", ``references`` own texts are compared, with states under the global adapter.
     ``training``: the global adapter acts while the local one trains ("dynamic") or not ("none"). ``export``: the
     client's mean gate over its validation texts joins both adapters by rank concatenation ("rank", exact) or by
     averaging their factors ("factors", the released export). ``states``: the last token of a text's first prefix
     ("prefix", what generation sees) or of the whole text ("text").
     """
 
-    kind: Literal["similarity", "learned", "sum", "token"] = "similarity"
+    kind: Gate = "similarity"
     weight: float = 0.5
     rate: float = 0.0
     coefficient: float = 0.5
@@ -182,20 +180,15 @@ class Mixture:
 class PersonalStage:
     """A stage whose result never leaves the client.
 
-    ``start``: "endpoint" restarts from the client's shared endpoint of its last participation (FAVoR); "final" starts
-    every client, sampled or not, at the final shared adapter, when the federation is over; "own" carries the client's
-    personal adapter over, beginning at A_t of its first participation (Ditto); "initial" starts every
-    client at the initial adapter, outside any federation (local-only); "pooled" trains one adapter on all clients'
-    texts together, the centralised reference; "frozen" starts every client at the final shared adapter of another
-    experiment, and "random" at a random one of its norm (cold start).
-    ``epochs`` None: as many passes as the shared stage gives an average client, R * C / N (pooled).
+    ``start``: where it starts. ``epochs`` None: as many passes as the shared stage gives an average client,
+    R * C / N (pooled).
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
     ``mixture``: the round-start global adapter is mixed in. ``begin`` "initial": what a client carries over begins at
     the initial adapter, not at A_t.
     """
 
-    start: Literal["endpoint", "final", "own", "initial", "pooled", "frozen", "random"]
+    start: Start
     objective: Objective = field(default_factory=Objective)
     epochs: float | None = 1
     residual: bool = False
@@ -223,7 +216,7 @@ class PersonalStage:
 class Inference:
     """What generation reads of a :class:`Plan` beside the adapters: its fields of the same names, and its mixture."""
 
-    inference: str
+    inference: Generator
     gating: Literal["static", "dynamic"] = "static"
     never_sampled: Literal["shared", "dropped"] = "shared"
     mixture: Mixture | None = None
@@ -260,11 +253,9 @@ class Prompting:
 class Plan:
     """One method: its shared stage, its personal stage, and the adapter each client generates with.
 
-    ``inference``: "server", the final shared adapter; "endpoint", the client's own shared endpoint of its last
-    participation; "personal", the result of the personal stage; "base", no adapter; "prompted", no adapter and a longer
-    prompt (``prompting``); "given", the shared adapter of another experiment (cold start); "outputs" and "adapters",
-    continuations and PEFT adapters that were made elsewhere, at the path ``source``. A client that was never sampled
-    generates with the final shared adapter (``never_sampled`` "dropped": it generates nothing).
+    ``inference``: what a client generates with; ``prompting`` and ``source`` say more of "prompted", and the path of
+    "outputs" and "adapters". A client that was never sampled generates with the final shared adapter
+    (``never_sampled`` "dropped": it generates nothing).
     ``gating``: how a mixture's gate is set at generation, "static" (the client's mean) or "dynamic" (by prompt).
     ``global_half``: the global adapter that a mixture generates with, A_t of the client's last participation, under
     which its local adapter and its gate were made, or the final one. With "endpoint" inference, "final" puts the
@@ -272,7 +263,7 @@ class Plan:
     ``display`` and ``collaborative``: title and ``federates`` of the method, filled in by :func:`load_method`.
     """
 
-    inference: Literal["server", "endpoint", "personal", "base", "prompted", "given", "outputs", "adapters"]
+    inference: Generator
     shared: SharedStage | None = None
     personal: PersonalStage | None = None
     gating: Literal["static", "dynamic"] = "static"

@@ -98,13 +98,12 @@ class Accounts:
         participations = sum(map(len, schedule))
         jobs = sum(len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule)))
         found.jobs["train_shared"] += jobs
-        found.jobs["aggregate_with_memory" if stage.server.remembers else "aggregate"] += len(schedule)
+        found.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
         found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
         found.stored["shared adapters"] += len(schedule)
         # A first moment is as large as an adapter; an adaptive server has a second one too.
-        moments = {"momentum": 1, "adam": 2, "yogi": 2}.get(stage.server.kind, 0)
-        if moments:
-            found.stored["server moments"] += moments * len(schedule)
+        if stage.server.moments:
+            found.stored["server moments"] += stage.server.moments * len(schedule)
         self._add_kept(found, run, "endpoints", self.training.endpoint_count(run, stage))
         if self.project.config.keep_uploads:
             found.stored["uploads"] += participations

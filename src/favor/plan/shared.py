@@ -10,6 +10,7 @@ from typing import Any
 from favor.config.experiments import Experiment
 from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
+from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
@@ -110,6 +111,11 @@ class SharedTraining:
         return size
 
     # Shared stages
+
+    def track_names(self, remembering: bool) -> str:
+        """Return an expression for the tracks whose server keeps moments from round to round, or for the others."""
+        named = f"({'|'.join(MOMENTS)})-"
+        return f"{named}.*" if remembering else f"(?!{named}).*"
 
     def stage(self, key: InTrack) -> SharedStage:
         """Return the shared stage behind a track."""
