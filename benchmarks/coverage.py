@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, and how often p finds a difference that is none, by number of authors.
 
-    python benchmarks/coverage.py --runs 400
+    python benchmarks/coverage.py
 
 draws new authors in every run: centres in 12 dimensions, four prompts each, and texts around them as people and three
 kinds of methods write: in the author's own voice, in nobody's, and in each for half of the outputs. Every printed kind
@@ -11,9 +11,12 @@ shares and differences, the mean over runs elsewhere. A share that is "not apart
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -41,6 +44,7 @@ from favor.statistics.exact import binomial_limits, exponential_mean_limits
 from favor.statistics.kept_share import Limits, kept_share, ratio_limits
 from favor.statistics.paired import mcnemar_exact
 from favor.statistics.rank_agreement import correlate, drawn_authors
+from favor.statistics.sign_flips import author_sums, linear_shares, sign_flip_p
 
 AUTHORS = (6, 12, 24, 50)
 DIMENSIONS, PROMPTS, TRAINING, TOPIC, CANDIDATES = 12, 4, 20, 6, 99
@@ -103,7 +107,8 @@ def one_run(generator: np.random.Generator, counts: np.ndarray) -> tuple[list[Fo
     found += list(_others(generator, counts))
     tested: list[Tested] = []
     for name in half:
-        result = compare(half[name], again[name], authors)
+        shares = linear_shares(half[name] - again[name], counts, np.full(authors, PROMPTS))
+        result = compare(half[name], again[name], authors, sign_flip_p(shares, 1))
         tested.append((f"difference of {name}", result.p))
         found.append((f"difference of {name}", 0.0, result.delta, result.low, result.high))
     return found, tested + list(_seeds(generator, counts))
@@ -190,23 +195,30 @@ def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Fou
 def _seeds(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Tested]:
     """Yield p of a difference that is none, where an author's difference is the same in three seeds."""
     authors = counts.shape[1]
-    own = counts @ generator.normal(size=authors) / authors
-    yield "three seeds, clusters of authors", compare(own, 0 * own, authors).p
-    repeated = np.repeat((own[:1] * 0 + generator.normal(size=authors)), 3)
-    clusters = observed_and_resampled(3 * authors, 1, len(counts) - 1)
-    drawn = clusters @ repeated / (3 * authors)
-    yield "three seeds, clusters of seeds and authors", compare(drawn, 0 * drawn, 3 * authors).p
+    repeated, owner = np.repeat(generator.normal(size=authors), 3), np.repeat(np.arange(authors), 3)
+    yield "three seeds, clusters of authors", sign_flip_p(author_sums(repeated, owner, authors), 1)
+    yield "three seeds, clusters of seeds and authors", sign_flip_p(repeated, 1)
     left, right = (generator.random((authors, PROMPTS)) < generator.random((authors, 1)) for _ in range(2))
     yield "McNemar's over outputs", mcnemar_exact(left.ravel(), right.ravel())
 
 
-def simulate(authors: int, runs: int, draws: int, seed: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return (intervals: kind, covers, width, defined; tests: kind, p05, p0025) of ``runs`` draws of ``authors``."""
-    generator = np.random.default_rng([seed, authors])
+def _runs(authors: int, draws: int, seed: int, runs: range) -> list[tuple[list[Found], list[Tested]]]:
     counts = observed_and_resampled(authors, seed, draws)
+    return [one_run(np.random.default_rng([seed, authors, run]), counts) for run in runs]
+
+
+def simulate(
+    authors: int, runs: int, draws: int, seed: int = 1, processes: int = 1
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return (intervals: kind, covers, width, defined; tests: kind, p05, p0025) of ``runs`` draws of ``authors``."""
+    one_part = partial(_runs, authors, draws, seed)
+    if processes == 1:
+        parts = [one_part(range(runs))]
+    else:
+        with ProcessPoolExecutor(processes) as pool:
+            parts = list(pool.map(one_part, [range(first, min(first + 25, runs)) for first in range(0, runs, 25)]))
     found, tested = defaultdict(list), defaultdict(list)
-    for _ in range(runs):
-        intervals, tests = one_run(generator, counts)
+    for intervals, tests in (made for part in parts for made in part):
         for kind, *numbers in intervals:
             found[kind].append(numbers)
         for kind, p in tests:
@@ -230,11 +242,15 @@ def main() -> None:
     """Print both tables in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400, help="draws of authors")
-    parser.add_argument("--draws", type=int, default=500, help="of the bootstrap")
+    parser.add_argument("--draws", type=int, default=300, help="of the bootstrap")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--authors", type=int, nargs="+", default=AUTHORS)
     settings = parser.parse_args()
-    start = time.process_time()
-    made = {number: simulate(number, settings.runs, settings.draws) for number in settings.authors}
+    start = time.perf_counter()
+    made = {
+        number: simulate(number, settings.runs, settings.draws, processes=settings.processes)
+        for number in settings.authors
+    }
     head = "".join(f" {number} |" for number in made)
     rule = "---|" * (len(made) + 1)
     print(f"| 95 % interval covers, by authors |{head}\n|{rule}")
@@ -251,7 +267,7 @@ def main() -> None:
     for place, kind in enumerate(next(iter(made.values()))[1]["kind"]):
         rows = [tests.iloc[place] for _, tests in made.values()]
         print(f"| {kind} | {' | '.join(f'{row.p05:.3f}, {row.p0025:.4f}' for row in rows)} |")
-    print(f"\n{settings.runs} runs, {settings.draws} draws: {time.process_time() - start:.0f} s of processor time")
+    print(f"\n{settings.runs} runs, {settings.draws} draws: {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

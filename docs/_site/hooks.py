@@ -43,6 +43,7 @@ PUBLIC = (
     "favor.foundation.seeds",
     "favor.statistics.bootstrap",
     "favor.statistics.paired",
+    "favor.statistics.sign_flips",
     "favor.lm.lora",
 )
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import permutation_test
 from tests.statistics.rates import equal_error_rate
 
 from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
@@ -116,6 +117,16 @@ def test_author_clusters_hold_all_seeds(inputs) -> None:
     np.testing.assert_allclose(swapped["delta"], -printed["delta"])
     np.testing.assert_allclose(swapped["low"], -printed["high"])
     np.testing.assert_allclose(swapped["p"], printed["p"])
+
+
+def test_p_is_that_of_the_outputs_changing_places_by_author(inputs) -> None:
+    table = compare_outputs(inputs, "near", "far", "e", seed=3, draws=100, clusters="author").set_index("metric")
+    both = inputs.utility.pivot_table(index=["seed", "client", "prompt_id"], columns="method")
+    both = both.drop(index=(1, "c0", "c0-1-0"))
+    for metric in ("bertscore_f1", "semantic_similarity"):
+        sums = (both[metric]["near"] - both[metric]["far"]).groupby("client").sum().to_numpy()
+        of_all = permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False)
+        assert table.loc[metric, "p"] == pytest.approx(of_all.pvalue)
 
 
 def test_unknown_method(inputs) -> None:

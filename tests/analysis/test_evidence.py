@@ -1,10 +1,11 @@
-"""All pairs of rows by one bootstrap over authors: the values are the families' own, the differences are paired."""
+"""All pairs of rows over authors: the values are the families' own, the differences are paired."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import permutation_test
 from tests.analysis.test_comparisons import inputs as made_inputs
 
 from favor.analysis.evidence import all_pairs
@@ -36,6 +37,19 @@ def test_positive_favours_the_left_row(table) -> None:
         assert row["delta"] == pytest.approx(sign * (row["left"] - row["right"]))
         assert row["delta"] < 0  # "near" lies closer to its authors
         assert row["low"] <= row["delta"] <= row["high"]
+
+
+def test_p_of_equally_many_outputs_is_exact(inputs, table) -> None:
+    """Every "near" output and human continuation passed: p is the exact test's of six authors' mean differences."""
+    own = inputs.utility[inputs.utility["method"] == "near"].groupby("client")["semantic_similarity"].mean() - 1.0
+    of_all = permutation_test(
+        (own.to_numpy(),), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    row = table[
+        (table["metric"] == "semantic_similarity")
+        & (table[["left_method", "right_method"]].isin(["near", "gold"]).all(axis=1))
+    ].iloc[0]
+    assert row["p"] == pytest.approx(of_all.pvalue) == 2 / 2**6  # no output is as near as the human one to itself
 
 
 def test_every_pair_stands_once(table) -> None:

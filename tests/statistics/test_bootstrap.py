@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.stats import t as student_t
@@ -17,7 +15,6 @@ from favor.statistics.bootstrap import (
     auc,
     auc_draws,
     compare,
-    difference_p,
     eer_draws,
     interval,
     macro_f1_draws,
@@ -104,29 +101,11 @@ def test_draws_without_a_class_are_missing() -> None:
     assert np.isnan(mean_draws(scores, np.array([0, 0, 0]), np.array([[0.0, 2.0]]))[0])
 
 
-def test_p_value_by_hand() -> None:
-    # Draws 2 and 0 deviate by 1. With 4 clusters the error is sqrt(4/3), so the observed 2 is t = sqrt(3) errors away.
-    draws = np.array([2.0, 2.0, 0.0])
-    assert standard_error(draws, 4) == pytest.approx((4 / 3) ** 0.5)
-    # Student's distribution of 3 degrees of freedom is 1/2 + (x / (1 + x^2) + atan x) / pi with x = t / sqrt(3) = 1.
-    assert difference_p(draws, 4) == pytest.approx(1 - 2 * (1 / 2 + np.pi / 4) / np.pi)
-    assert difference_p(-draws, 4) == difference_p(draws, 4)
-    assert difference_p(np.array([1.0, np.nan, 2.0, 0.0]), 40) == difference_p(np.array([1.0, 2.0, 0.0]), 40)
-
-
-def test_no_p_is_below_what_the_signs_of_the_differences_show() -> None:
-    """The exact sign-flip test of six differences of one sign, by hand: of 64 patterns of signs only ++++++ and ------
-    have a mean as far from 0, so p = 2 / 64."""
-    own = np.array([0.3, 0.2, 0.25, 0.31, 0.22, 0.28])
-    flipped = np.array(list(product((-1, 1), repeat=6))) @ own
-    exact = (np.abs(flipped) >= own.sum() - 1e-12).mean()
-    assert exact == 2 / 64
-    draws = observed_and_resampled(6, 1, 2000) @ own / 6
-    assert difference_p(draws, 6) == exact
-    assert difference_p(np.ones(9), 6) == 2 / 64
-    assert difference_p(np.zeros(9), 6) == 1.0
-    assert np.isnan(difference_p(np.array([1.0, np.nan]), 6))
-    assert np.isnan(difference_p(draws, 1))
+def test_the_standard_error_by_hand() -> None:
+    # Draws 2 and 0 deviate by 1. With 4 clusters the error is sqrt(4/3).
+    assert standard_error(np.array([2.0, 2.0, 0.0]), 4) == pytest.approx((4 / 3) ** 0.5)
+    assert standard_error(np.array([2.0, np.nan, 2.0, 0.0]), 4) == pytest.approx((4 / 3) ** 0.5)
+    assert np.isnan(standard_error(np.array([2.0, 2.0, 0.0]), 1))
 
 
 def test_an_interval_of_means_is_that_of_student() -> None:
@@ -157,12 +136,13 @@ def test_an_interval_of_a_rate_is_that_of_wilson_and_stays_within_it() -> None:
 
 def test_comparison_is_signed_towards_the_left() -> None:
     left, right = np.array([0.30, 0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.35, 0.36, 0.34])
-    lower = compare(left, right, 8, higher_is_better=False)
+    lower = compare(left, right, 8, 0.25, higher_is_better=False)
     assert (lower.left, lower.right, lower.delta) == (0.30, 0.35, pytest.approx(0.05))
     assert (lower.low, lower.high) == pytest.approx(interval(np.array([0.05, 0.05, 0.04, 0.07, 0.04]), 8))
-    higher = compare(left, right, 8)
+    higher = compare(left, right, 8, 0.25)
     assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
-    assert lower.p == pytest.approx(higher.p)
+    assert lower.p == higher.p == 0.25
+    assert np.isnan(compare(np.array([np.nan, 1.0]), right[:2], 8, 0.25).p)
     assert lower.draws == higher.draws == 4
 
 

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from favor.statistics.bootstrap import difference_p, observed_and_resampled
 from favor.statistics.paired import holm
 from favor.statistics.power import (
     LEVEL,
@@ -21,6 +20,7 @@ from favor.statistics.power import (
     uncertainty,
     variance_of_author,
 )
+from favor.statistics.sign_flips import sign_flip_p
 
 RUNS = 500
 PARTS = (
@@ -68,9 +68,7 @@ def test_half_the_difference_takes_about_four_times_the_authors() -> None:
 
 def p_values(differences) -> np.ndarray:
     """The tables' p of every run, from the authors' differences [runs, authors]."""
-    authors = differences.shape[1]
-    draws = differences @ observed_and_resampled(authors, seed=1, draws=2000).T / authors
-    return np.array([difference_p(row, authors) for row in draws])
+    return np.array([sign_flip_p(own, seed=1) for own in differences])
 
 
 @cache
@@ -99,7 +97,9 @@ def simulated(generator, authors, design, difference) -> np.ndarray:
     return values.mean(axis=(2, 3, 4))
 
 
-@pytest.mark.parametrize(("authors", "tests"), [(6, 1), (12, 1), (12, 13), (24, 1), (24, 13), (50, 1), (50, 13)])
+@pytest.mark.parametrize(
+    ("authors", "tests"), [(6, 1), (7, 2), (10, 13), (12, 1), (12, 13), (14, 13), (24, 1), (24, 13), (50, 1), (50, 13)]
+)
 def test_planted_differences_of_the_computed_size_are_found_in_four_of_five_runs(authors, tests) -> None:
     design = {"seeds": 2, "prompts": 4, "samples": 2}
     difference = detectable(authors, tests) * variance_of_author(PARTS, design) ** 0.5
@@ -115,9 +115,13 @@ def test_with_six_authors_and_twelve_tests_nothing_is_found() -> None:
     assert found(12, simulated(generator, 6, {"seeds": 2, "prompts": 4, "samples": 1}, 100.0)) == 0.0
 
 
-@pytest.mark.parametrize("authors", [12, 24, 50])
-def test_planted_differences_in_accuracy_are_found_too(authors) -> None:
-    """Hits are 0 or 1: four prompts an author, whose chance of a hit differs from author to author."""
+@pytest.mark.parametrize(("authors", "least"), [(12, 0.6), (24, 0.7), (50, 0.75)])
+def test_planted_differences_in_accuracy_are_found_too(authors, least) -> None:
+    """Hits are 0 or 1: eight prompts an author, whose chance of a hit differs from author to author.
+
+    With few authors a rate is found less often than docs/scaling.md says of means, as it says: differences of 0 show
+    nothing, and many sums are equal.
+    """
     generator = np.random.default_rng(authors)
     base = 0.3
     # One method hits with probability b of the author, the other with b + d; both draw on their own.
@@ -132,7 +136,7 @@ def test_planted_differences_in_accuracy_are_found_too(authors) -> None:
     chance = generator.beta(2, 2, (RUNS, authors)) * 2 * spread + base - spread
     left = generator.binomial(prompts, np.clip(chance + difference, 0, 1)) / prompts
     right = generator.binomial(prompts, chance) / prompts
-    assert 0.75 <= found(13, left - right) <= 0.85
+    assert least <= found(13, left - right) <= 0.85
 
 
 def test_a_deviation_from_few_authors_is_uncertain() -> None:

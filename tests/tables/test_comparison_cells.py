@@ -22,7 +22,7 @@ LABEL = "phase1-paired-significance"
 def comparison(right, metric, clusters="seed-author", **values) -> dict:
     row = {"left_method": "favor", "right_method": right, "encoder": "asce_a", "metric": metric, "clusters": clusters}
     numbers = {"left": 0.4, "right": 0.3, "delta": 0.1, "low": -0.0501, "high": 0.25, "p": 0.04, "p_exact": 0.0004}
-    rest = {"test": "bootstrap", "p_holm": 0.08, "n": 578, "pairs": 0, "draws": 100, "cluster_count": 12, "note": ""}
+    rest = {"test": "sign_flip", "p_holm": 0.08, "n": 578, "pairs": 0, "draws": 100, "cluster_count": 12, "note": ""}
     return {**row, **numbers, **rest, **values}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from favor.analysis.tables import EVIDENCE
 from favor.statistics.bootstrap import compare, mean_draws, observed, resample_counts
+from favor.statistics.sign_flips import linear_shares, sign_flip_p
 from favor.tables.build import build_table
 from favor.tables.cells import Cell
 from favor.tables.context import Context
@@ -37,7 +38,8 @@ def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
         drawn[name] = mean_draws(values, np.arange(AUTHORS), counts)
     rows = []
     for left, right in combinations(drawn, 2):
-        result = compare(drawn[left], drawn[right], AUTHORS)
+        p = sign_flip_p(linear_shares(drawn[left] - drawn[right], counts, np.ones(AUTHORS)), 1)
+        result = compare(drawn[left], drawn[right], AUTHORS, p)
         rows.append(("asce_a", metric, left, right, *vars(result).values()))
     return pd.DataFrame(rows, columns=EVIDENCE.names)
 

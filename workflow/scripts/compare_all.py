@@ -1,4 +1,4 @@
-"""Compare all rows of an experiment in pairs, in every metric, by one bootstrap over authors."""
+"""Compare all rows of an experiment in pairs, in every metric, over authors."""
 
 from pathlib import Path
 

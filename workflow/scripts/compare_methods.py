@@ -1,4 +1,4 @@
-"""Compare pairs of methods on the outputs that survive in both: bootstrap, exact tests, Holm's correction."""
+"""Compare pairs of methods on the outputs that survive in both: intervals, sign flips, exact tests, Holm."""
 
 from pathlib import Path
 

@@ -29,6 +29,7 @@ from favor.statistics.bootstrap import (
     observed_and_resampled,
 )
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
+from favor.statistics.sign_flips import author_sums, linear_shares, sign_flip_p
 
 Clusters = Literal["seed-author", "author"]
 # Each by its name, so that the code behind these tests holds what the families declare and not how they score.
@@ -46,9 +47,9 @@ VERIFICATION_DRAWS = {"generated_source_auc": auc_draws, "generated_source_eer":
 class PairedRow:
     """One row: observed values, the signed difference (positive favours the left) with its interval, and p-values.
 
-    ``p`` is the bootstrap's; ``p_exact`` McNemar's (accuracy) or Wilcoxon's (other per-output metrics), NaN for AUC
-    and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere). ``note``
-    says why the values are NaN.
+    ``p`` is the sign-flip test's; ``p_exact`` McNemar's (accuracy) or Wilcoxon's (other per-output metrics), NaN for
+    AUC and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere).
+    ``note`` says why the values are NaN.
     """
 
     left_method: str
@@ -117,9 +118,9 @@ def compare_methods(
     """Return the table ``comparisons``: every pair of methods, metric and encoder, under both kinds of clusters.
 
     ``metrics`` names the encoders that each metric is taken in (per-output metrics without a space of their own take
-    the one their outputs are matched in). ``exact``: metrics whose printed p is McNemar's or Wilcoxon's instead of the
-    bootstrap's. Holm's correction runs over the p of all rows whose clusters are authors: the family of tests that one
-    table prints. A pair without a common surviving output is kept, with a note.
+    the one their outputs are matched in). ``exact``: metrics whose printed p is McNemar's or Wilcoxon's, over outputs,
+    instead of the sign-flip test's, over clusters. Holm's correction runs over the p of all rows whose clusters are
+    authors: the family of tests that one table prints. A pair without a common surviving output is kept, with a note.
     """
     known = (*OUTPUT_METRICS, *VERIFICATION_DRAWS)
     unknown = sorted(set(metrics) - set(known))
@@ -133,7 +134,7 @@ def compare_methods(
     ]
     empty = COMPARISONS.empty()
     table = pd.concat(tables, ignore_index=True) if tables else empty
-    table["test"] = np.where(table["metric"].isin(list(exact)), "exact", "bootstrap")
+    table["test"] = np.where(table["metric"].isin(list(exact)), "exact", "sign_flip")
     # An exact test over outputs (McNemar, Wilcoxon) takes an author's outputs as independent, too.
     tested = table["p"].where(table["clusters"] == "author")
     table["p_holm"] = holm(tested.to_numpy(dtype=float))
@@ -202,7 +203,8 @@ def compare_outputs(
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        result = compare(*resampled, number, _higher(metric))
+        p = sign_flip_p(author_sums(first - second, index, number), seed)
+        result = compare(*resampled, number, p, _higher(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -241,13 +243,14 @@ def compare_verification(
             )
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
-        counts = observed_and_resampled(number, seed, draws)
+        counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
                 statistic(scores, positive, own, counts)
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
-            result = compare(first, second, number, _higher(metric))
+            p = sign_flip_p(linear_shares(first - second, counts, outputs), seed)
+            result = compare(first, second, number, p, _higher(metric))
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
 

@@ -1,4 +1,4 @@
-"""Paired differences between all rows of an experiment, by one bootstrap over authors.
+"""Paired differences between all rows of an experiment, over authors: intervals by one bootstrap, p by signs.
 
 Where the tables of paired tests compare the pairs that the paper chose, this compares every pair, so that a mark in a
 table and an interval in a figure rest on a test of the printed means.
@@ -24,6 +24,7 @@ from favor.statistics.bootstrap import (
     mean_draws,
     observed_and_resampled,
 )
+from favor.statistics.sign_flips import linear_shares, sign_flip_p
 
 _DECLARED = {
     metric.name: metric
@@ -37,11 +38,14 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     """Return the table ``evidence``: every pair of rows and controls, in every metric that both have a value of.
 
     A value is the mean over seeds, as tables print it. A draw takes authors with replacement, who bring their outputs
-    of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap.
+    of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap, and ``seed``
+    of the patterns of signs, too.
     """
     counts = observed_and_resampled(len(inputs.clients), seed, draws)
     values: dict[Measure, dict[str, list[np.ndarray]]] = {}
+    outputs = {run.method: np.zeros(len(inputs.clients)) for run in inputs.runs}
     for run in inputs.runs:
+        outputs[run.method] += np.bincount(_places(inputs, run), minlength=len(inputs.clients))
         for measure, drawn in _run_draws(inputs, run, counts):
             values.setdefault(measure, {}).setdefault(run.method, []).append(drawn)
     records = []
@@ -50,7 +54,9 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
         known = [method for method, drawn in means.items() if np.isfinite(drawn[0])]
         higher = _DECLARED[metric].direction != "lower"
         for left, right in combinations(known, 2):
-            result = compare(means[left], means[right], len(inputs.clients), higher)
+            both = int(((outputs[left] > 0) & (outputs[right] > 0)).sum())
+            shares = linear_shares(means[left] - means[right], counts, outputs[left] + outputs[right])
+            result = compare(means[left], means[right], both, sign_flip_p(shares, seed), higher)
             records.append((encoder, metric, left, right, *vars(result).values()))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 
@@ -60,8 +66,7 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
     survivors = run.survivors
     if survivors.empty:
         return
-    authors = survivors["client"].to_numpy(dtype=object)
-    places = np.searchsorted(inputs.clients, authors.astype(str))
+    places = _places(inputs, run)
     for encoder in inputs.encoders:
         for metric, drawn in measure_draws(inputs, encoder, run, counts).items():
             yield (encoder, metric), drawn
@@ -77,6 +82,11 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
         yield (encoder, "generated_source_eer"), eer_draws(source.scores, source.positive, left, counts)
     for metric, numbers in _output_numbers(inputs, run):
         yield ("", metric), mean_draws(numbers, places, counts)
+
+
+def _places(inputs: ScoreInputs, run: Run) -> np.ndarray:
+    """Return the place among the clients of every surviving output's author, [n]."""
+    return np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
 
 
 def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.ndarray]]:

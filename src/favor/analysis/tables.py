@@ -18,9 +18,9 @@ COMPARISONS = Table(
         Column("delta", FLOAT, "", "difference, signed so that positive favours the left method"),
         Column("low", FLOAT, "", "lower end of the 95 % interval of the difference"),
         Column("high", FLOAT, "", "upper end of that interval"),
-        Column("p", FLOAT, "", "two-sided p of the difference over these clusters"),
+        Column("p", FLOAT, "", "two-sided p of the difference: the sign-flip test over these clusters"),
         Column("p_exact", FLOAT, "", "McNemar's (accuracy) or Wilcoxon's p; NaN for AUC and EER"),
-        Column("test", STRING, "", "the p that the table prints: bootstrap (p) or exact (p_exact)"),
+        Column("test", STRING, "", "the p that the table prints: sign_flip (p) or exact (p_exact)"),
         Column(
             "p_holm", FLOAT, "", "p of rows whose clusters are authors, Holm-adjusted over these; NaN for the others"
         ),

@@ -57,4 +57,4 @@ class Evaluation(Section):
     likelihood: Likelihood | None = section(
         Likelihood, "What every client's model knows of every client's held-out texts; null reads none."
     )
-    bootstrap: Bootstrap = section(Bootstrap, "Cluster bootstrap of the paired tests.")
+    bootstrap: Bootstrap = section(Bootstrap, "Resamples of authors, for intervals, and patterns of signs, for p.")

@@ -22,6 +22,7 @@ import pandas as pd
 
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
+from favor.statistics.sign_flips import sign_flip_p
 
 NEEDS = "evaluation.likelihood"  # key of an experiment without which nothing is scored
 # Gains nearer than this, in nats per token, are equal: equal adapters read a text alike but for rounding.
@@ -247,7 +248,7 @@ def likelihood_scores(
         rows, own = _method_scores(method, runs, clients, counts)
         scores += rows
         authors[method] = own
-    scores += _comparisons(authors, counts)
+    scores += _comparisons(authors, counts, seed)
     return scores_frame(scores)
 
 
@@ -392,7 +393,7 @@ def _with_interval(
         yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
 
 
-def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.ndarray) -> Iterator[Score]:
+def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.ndarray, seed: int) -> Iterator[Score]:
     """Yield the difference of every two rows, over authors that both have."""
     for metric in TESTED:
         higher = _DECLARED[metric].direction != "lower"
@@ -400,7 +401,8 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
             sides = authors[left][metric], authors[right][metric]
             both = np.isfinite(sides[0]) & np.isfinite(sides[1])
             first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
-            result = compare(first, second, int(both.sum()), higher)
+            p = sign_flip_p((sides[0] - sides[1])[both], seed)
+            result = compare(first, second, int(both.sum()), p, higher)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
                 note = "no author has a value in both rows"

@@ -22,6 +22,7 @@ from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
 from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
 from favor.statistics.calibration import Calibration, ratio_cost
+from favor.statistics.sign_flips import linear_shares, sign_flip_p
 
 USES = "prompts.common"  # key of an experiment with which there is more to score
 _INFINITE = float("inf")
@@ -150,13 +151,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
         Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
     ]
     drawn: _Drawn = {}
-    readers: dict[tuple[str, str, bool], set[int]] = {}
+    read: dict[tuple[str, str, bool], np.ndarray] = {}
     outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for fit in fits(inputs, profiles, checked):
         own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
-        readers.setdefault((fit.run.method, fit.verifier, fit.common), set()).update(fit.own.tolist())
+        place = fit.run.method, fit.verifier, fit.common
+        read[place] = read.get(place, 0) + np.bincount(fit.own, minlength=authors)
         if not fit.common and not fit.reason:
             outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
@@ -172,7 +174,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
             note = "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)
             scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
-    return scores_frame([*scores, *_comparisons(drawn, readers), *_by_author(outputs)])
+    return scores_frame([*scores, *_comparisons(drawn, read, counts, checked["seed"]), *_by_author(outputs)])
 
 
 def _of_outputs(fit: Fit) -> pd.DataFrame:
@@ -194,8 +196,10 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
                 yield Score(ALL_SEEDS, method, verifier, metric, str(client), float(value), size, note)
 
 
-def _comparisons(drawn: _Drawn, readers: Mapping[tuple[str, str, bool], set[int]]) -> Iterator[Score]:
-    """Yield the difference of every two rows; ``readers``: authors of whom a verifier read outputs, by common."""
+def _comparisons(
+    drawn: _Drawn, read: Mapping[tuple[str, str, bool], np.ndarray], counts: np.ndarray, seed: int
+) -> Iterator[Score]:
+    """Yield the difference of every two rows; ``read``: how many outputs of each author a verifier read, by common."""
     means = {key: np.mean([draws for draws, _ in seeds], axis=0) for key, seeds in drawn.items()}
     methods = sorted({key[0] for key in drawn} - set(CONTROLS))
     for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
@@ -204,8 +208,10 @@ def _comparisons(drawn: _Drawn, readers: Mapping[tuple[str, str, bool], set[int]
             sides = means.get((left, verifier, metric, name)), means.get((right, verifier, metric, name))
             if sides[0] is None or sides[1] is None:
                 continue
-            authors = len(readers[left, verifier, common] & readers[right, verifier, common])
-            result = compare(sides[0], sides[1], authors)
+            outputs = read[left, verifier, common], read[right, verifier, common]
+            authors = int(((outputs[0] > 0) & (outputs[1] > 0)).sum())
+            p = sign_flip_p(linear_shares(sides[0] - sides[1], counts, outputs[0] + outputs[1]), seed)
+            result = compare(sides[0], sides[1], authors, p)
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():

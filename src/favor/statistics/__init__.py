@@ -1,1 +1,1 @@
-"""Pure statistics: bootstrap, paired tests, agreement, effect sizes, summaries over seeds."""
+"""Pure statistics: bootstrap, sign flips, paired tests, agreement, effect sizes, summaries over seeds."""

@@ -22,7 +22,7 @@ TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 M
 class Comparison:
     """A paired comparison. ``delta`` and its 95 % interval are signed so that positive favours the left.
 
-    ``draws`` counts the draws in which both statistics exist; interval and p-value rest on these.
+    ``p`` is the sign-flip test's. ``draws`` counts the draws in which both statistics exist: the interval's.
     """
 
     left: float
@@ -191,32 +191,15 @@ def standard_error(draws: np.ndarray, clusters: int) -> float:
     return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * max(1.0, abs(float(known[0]))) else 0.0
 
 
-def sign_flip_floor(clusters: int) -> float:
-    """Return 2 / 2^N, the least two-sided p that the signs of N differences can show (exact sign-flip test)."""
-    return 2.0 ** (1 - clusters)
+def compare(left: np.ndarray, right: np.ndarray, clusters: int, p: float, higher_is_better: bool = True) -> Comparison:
+    """Compare two statistics, each [1 + draws]: the observed value, then those of the same draws of ``clusters``.
 
-
-def difference_p(differences: np.ndarray, clusters: int) -> float:
-    """Two-sided p of the observed difference ``differences[0]`` of N clusters; the other draws say how far it varies.
-
-    2 T(-|difference| / standard error), T Student's distribution of N - 1 degrees of freedom, and never below
-    :func:`sign_flip_floor`. NaN without an observed difference, or for a single cluster.
+    ``p``: of the difference (:mod:`favor.statistics.sign_flips`). There is none without an observed difference.
     """
-    error = standard_error(differences, clusters)
-    if not np.isfinite(differences[0]) or math.isnan(error):
-        return float("nan")
-    if error == 0:
-        return 1.0 if abs(differences[0]) < 1e-12 else sign_flip_floor(clusters)
-    p = 2 * student_t.sf(abs(differences[0]) / error, clusters - 1)
-    return float(max(p, sign_flip_floor(clusters)))
-
-
-def compare(left: np.ndarray, right: np.ndarray, clusters: int, higher_is_better: bool = True) -> Comparison:
-    """Compare two statistics, each [1 + draws]: the observed value, then those of the same draws of ``clusters``."""
     differences = (1.0 if higher_is_better else -1.0) * (left - right)
     low, high = interval(differences, clusters)
     known = int(np.isfinite(differences[1:]).sum())
-    p = difference_p(differences, clusters)
+    p = p if np.isfinite(differences[0]) else float("nan")
     return Comparison(float(left[0]), float(right[0]), float(differences[0]), low, high, p, known)
 
 

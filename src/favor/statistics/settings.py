@@ -6,7 +6,7 @@ from favor.settings.section import Section, Seed, key
 
 
 class Bootstrap(Section):
-    """Cluster bootstrap of the paired tests."""
+    """Resamples of authors, for intervals, and patterns of signs, for p."""
 
     draws: int = key(10000, "Number of resamples of the clusters.", ge=100)
     seed: Seed = key(2026, "Random seed of the resamples.")

@@ -130,7 +130,7 @@ def finding(
     even = len(values) - 1 - len(better)
     sentences.append(
         f"Against {name}, of {len(values) - 1} other rows {won} are lower, {len(better) - won} higher and {even} not "
-        "distinguishable (paired bootstrap over authors, Holm)."
+        "distinguishable (sign-flip test over authors, Holm)."
     )
     return " ".join(sentences)
 

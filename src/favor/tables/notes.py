@@ -13,7 +13,7 @@ from favor.tables.specs import TableSpec
 MARKS = {
     BY_MEANS: "Best of the ranked rows in bold, second-best underlined, by printed means; equal numbers share a mark.",
     BY_EVIDENCE: "In bold: the best of the ranked rows, and every row whose difference to it is not significant "
-    f"(paired bootstrap over authors, Holm over the column, p ≥ {LEVEL:g}).",
+    f"(sign-flip test over authors, Holm over the column, p ≥ {LEVEL:g}).",
 }
 
 

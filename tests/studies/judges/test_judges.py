@@ -97,8 +97,8 @@ def test_differences_are_matched_and_resample_authors_with_all_their_seeds() -> 
     # error sqrt(2) times that; t(.975, 1) = 12.706.
     ends = [table.loc[(0, "ditto", "judge_difference", end), "value"] for end in ("low", "high")]
     assert ends == pytest.approx([2 / 3 - 6.527, 2 / 3 + 6.527], abs=0.1)
-    # t = 1.298 has p .418 with one degree of freedom, and the signs of two differences show no less than 2 / 4.
-    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == 0.5
+    # a's outputs differ by 1.5 + 0.5 and b's by 0: turning b's sign changes nothing, and all four patterns are as far.
+    assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == 1.0
 
 
 def test_holm_runs_over_the_baselines() -> None:
@@ -128,8 +128,8 @@ def test_voices_are_preferred_by_the_sum_of_both_orders() -> None:
     # Wilson's limits with t = 12.706: (.667 + 23.97 -+ 24.19) / 48.93.
     assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.0091, abs=1e-3)
     assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(0.9979, abs=1e-3)
-    # t = (2/3 - 1/2) / .2569 = .649: p = .633
-    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == pytest.approx(0.633, abs=0.01)
+    # Minus a half, a's two are .5 - .5 and b's is .5: both signs of b are as far from 0.
+    assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == 1.0
 
 
 def test_a_comparison_judged_in_one_order_only_is_left_out() -> None:

@@ -1,7 +1,8 @@
 """Scores of judgements: mean ratings, FAVoR minus each baseline, how far judgements repeat, and preferred voices.
 
-The judgements of an output are averaged first. Everything over all training seeds stands under seed 0: intervals and p
-come from resamples of authors, who keep all their seeds (paper, Reference-Free Quality and Voice-Match Judges).
+The judgements of an output are averaged first. Everything over all training seeds stands under seed 0: intervals come
+from resamples of authors and p from their signs; authors keep all their seeds
+(paper, Reference-Free Quality and Voice-Match Judges).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from favor.statistics.bootstrap import (
     RATE,
     Comparison,
     compare,
-    difference_p,
     interval,
     mean_draws,
     observed_and_resampled,
 )
 from favor.statistics.paired import holm
+from favor.statistics.sign_flips import author_sums, sign_flip_p
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
 
 _REFERENCE = "paper, Reference-Free Quality and Voice-Match Judges"
@@ -118,7 +119,8 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
         counts = observed_and_resampled(len(names), seed, draws)
         left, right = (both[name].to_numpy() for name in (reference, method))
         resampled = mean_draws(left, cluster, counts), mean_draws(right, cluster, counts)
-        found.append((compare(*resampled, len(names)), len(both)))
+        p = sign_flip_p(author_sums(left - right, cluster, len(names)), seed)
+        found.append((compare(*resampled, len(names), p), len(both)))
     adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
     scores = []
     for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):
@@ -157,7 +159,7 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
     wins = (decided["vote"] > 0).to_numpy(dtype=float)
     resampled = mean_draws(wins, cluster, observed_and_resampled(len(names), seed, draws))
     low, high = interval(resampled, len(names), RATE)
-    p = difference_p(resampled - 0.5, len(names))
+    p = sign_flip_p(author_sums(wins - 0.5, cluster, len(names)), seed)
     values = {"": float(wins.mean()), "low": low, "high": high, "p": p}
     return scores + [
         Score(ALL_SEEDS, favoured, "", "voice_preference", name, value, len(decided)) for name, value in values.items()

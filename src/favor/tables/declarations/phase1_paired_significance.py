@@ -18,7 +18,7 @@ TABLE = TableSpec(
     label="phase1-paired-significance",
     title="Paired tests of the main comparisons",
     caption="Paired tests on outputs that survive in both methods; p is McNemar's for author accuracy and the "
-    "bootstrap's for the other metrics. " + COMPARISON_NOTE,
+    "sign-flip test's over seed-author pairs for the other metrics. " + COMPARISON_NOTE,
     stub_headers=("Comparison", "Metric"),
     rows=comparison_rows(COMPARISONS),
     panels=(Panel(comparison_columns("FAVoR", "Baseline", with_n=True)),),

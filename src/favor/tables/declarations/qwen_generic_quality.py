@@ -57,7 +57,7 @@ TABLE = TableSpec(
     label="qwen-generic-quality",
     title="Overall quality as a language model judges it",
     caption="Reference-free overall quality on a scale of 1 to 5, each output judged blind and more than once. One "
-    "prompt per author and seed, common to all methods; intervals and p from one set of resamples of authors, who keep "
+    "prompt per author and seed, common to all methods; intervals and p over authors, who keep "
     "all their seeds; Holm over the baselines.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=(
