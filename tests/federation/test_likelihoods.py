@@ -15,10 +15,15 @@ from favor.corpora.neutral import PASSAGES, neutral_passages
 from favor.federation.inference import ClientAdapter, exported, prompt_gates
 from favor.federation.likelihoods import content_characters, read_adapters, read_base, texts_to_read
 from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+from favor.lm.batches import Piece
 from favor.lm.generation import last_token_states
 from favor.lm.lora import export_peft, gate_name, target_layers
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import Lora
+from favor.lm.settings import Lora, Optimisation
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+from favor.scores.likelihood import attributed, reading
 
 LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 CFG = {
@@ -174,3 +179,46 @@ def test_neutral_sentences(tmp_path) -> None:
     (tmp_path / "own.txt").write_text(" \n\n")
     with pytest.raises(UserError, match="holds no sentence"):
         neutral_passages(tmp_path / "own.txt")
+
+
+HABITS = {"client_001": " :(", "client_002": "!!", "client_003": "; nevertheless"}
+
+
+def with_habit(client, number) -> str:
+    """Words that every author draws from, and a habit of the author's own after every third."""
+    words = numpy_generator(1, "planted habits", client, number).choice(sorted(set(TEXTS["client_003"].split())), 12)
+    return " ".join(word + HABITS[client] * (place % 3 == 2) for place, word in enumerate(words))
+
+
+def test_planted_habits_rank_their_author_first(base, random_state) -> None:
+    """Adapters that are trained on one habit each know the unseen texts that have it; before training none does."""
+    start = {name: 0.05 * tensor for name, tensor in random_state(9, LORA).items()}
+    tasks = [
+        ClientTask(
+            client,
+            [
+                Piece(np.array(base.tokenizer.encode(with_habit(client, number)), dtype=np.int32), 1, str(number))
+                for number in range(12)
+            ],
+            start,
+            8,
+            place,
+        )
+        for place, client in enumerate(HABITS)
+    ]
+    settings = Optimisation(learning_rate=5e-3, micro_batch=4, accumulation=1, supervised="all", warmup_counts_from=1)
+    trained = {result.name: ClientAdapter(result.state) for result in train(base, LORA, tasks, settings)}
+    rows = [
+        (client, f"{client}-{number}", "test", "arts", "", with_habit(client, number))
+        for client in HABITS
+        for number in range(20, 24)
+    ]
+    unseen = pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
+    cfg = {**CFG, "texts_per_client": 4, "maximum_tokens": 60}
+    made = read_base(base, LORA, texts_to_read(base.tokenizer, unseen, set(), [], cfg))
+    found = reading(read_adapters(base, LORA, made, trained, "test"), list(HABITS))
+    assert attributed(found)["top1"].tolist() == [1.0] * 12
+    matrix = found.matrix()
+    assert (matrix.argmax(axis=0) == np.arange(3)).all()
+    alike = reading(read_adapters(base, LORA, made, dict.fromkeys(HABITS, ClientAdapter(start)), "test"), list(HABITS))
+    assert attributed(alike)["top1"].to_numpy() == pytest.approx(np.full(12, 1 / 3))

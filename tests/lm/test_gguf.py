@@ -5,22 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from gguf import GGUFWriter
+from tests.lm.test_training_oracle import oracle
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
-from favor.lm.base import load_base
+from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import Piece
+from favor.lm.generation import GenerationRequest, generate
 from favor.lm.gguf import dequantise
 from favor.lm.likelihood import Question, answer
-from favor.lm.settings import Lora
+from favor.lm.lora import state_shapes
+from favor.lm.settings import Lora, Optimisation
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
 
 REAL = Path(__file__).resolve().parents[2] / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 TEXT = "I went to the lake this morning and the water was as cold as it ever is in March."
 
 
@@ -62,37 +69,57 @@ def test_what_cannot_be_read_is_one_line(tmp_path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="needs the real base: make real-base")
-def test_the_real_base_is_read_packed_and_alone_as_plain_transformers_with_peft(tmp_path) -> None:
-    from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
+@pytest.fixture(scope="module")
+def real(tmp_path_factory) -> BaseModel:
+    """The real base, dequantised and loaded; skips where it is not there."""
+    if not REAL.is_file():
+        pytest.skip("needs the real base: make real-base")
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("real") / "base"
+    dequantise(REAL, folder)
+    return load_base(str(folder), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def states(real) -> list[dict[str, torch.Tensor]]:
+    """Two clients' adapters of the real base."""
+    generator = torch.Generator().manual_seed(1)
+    shapes = state_shapes(real.model, LORA)
+    return [{n: 0.02 * torch.randn(s, generator=generator) for n, s in shapes.items()} for _ in range(2)]
+
+
+def peft_model(real) -> Any:
+    """The real base under PEFT, as transformers loads it from the folder."""
+    from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
-    from favor.lm.lora import state_shapes
+    plain = AutoModelForCausalLM.from_pretrained(real.source, dtype="float32")
+    targets = list(LORA.target_modules or ())
+    return get_peft_model(plain, LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=targets)).eval()
 
-    torch.set_num_threads(1)
-    dequantise(REAL, tmp_path / "base")
-    record = json.loads((tmp_path / "base" / "gguf.json").read_text())
+
+def test_the_real_base_is_as_dequantised_by_transformers(real) -> None:
+    from transformers import AutoModelForCausalLM
+
+    record = json.loads((Path(real.source) / "gguf.json").read_text())
     assert record["sha256"] == hashlib.sha256(REAL.read_bytes()).hexdigest()
-    base = load_base(str(tmp_path / "base"), device="cpu")
-    assert base.context == read_header(REAL).context == 8192
-    assert base.opening == ()
-    assert sum(parameter.numel() for parameter in base.model.parameters()) == read_header(REAL).parameters
-    # As dequantised by transformers, and not changed by saving.
+    assert real.context == read_header(REAL).context == 8192
+    assert real.opening == ()
+    assert sum(parameter.numel() for parameter in real.model.parameters()) == read_header(REAL).parameters
+    # Saving changes nothing.
     plain = AutoModelForCausalLM.from_pretrained(REAL.parent, gguf_file=REAL.name, dtype="float32")
-    saved = base.model.state_dict()
+    saved = real.model.state_dict()
     assert all(torch.equal(tensor, saved[name]) for name, tensor in plain.state_dict().items())
-    # Two clients' adapters in one pass, against PEFT, one text at a time.
-    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-    tokens = np.array(base.tokenizer.encode(TEXT), dtype=np.int32)
+
+
+def test_the_real_base_is_read_packed_as_plain_transformers_with_peft_read_it_alone(real, states) -> None:
+    """Two clients' adapters in one pass, against PEFT, one text at a time."""
+    from peft import set_peft_model_state_dict
+
+    tokens = np.array(real.tokenizer.encode(TEXT), dtype=np.int32)
     pieces = [Piece(tokens, 4, "one"), Piece(tokens[3:], 2, "two")]
-    generator = torch.Generator().manual_seed(1)
-    shapes = state_shapes(base.model, lora)
-    states = [{n: 0.02 * torch.randn(s, generator=generator) for n, s in shapes.items()} for _ in pieces]
-    found = answer(base, lora, [Question(state, piece) for state in states for piece in pieces])
-    targets = list(lora.target_modules)
-    model = get_peft_model(plain, LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=targets))
-    model.eval()
-    expected = []
+    found = answer(real, LORA, [Question(state, piece) for state in states for piece in pieces])
+    model, expected = peft_model(real), []
     for state in states:
         set_peft_model_state_dict(model, state)
         for piece in pieces:
@@ -103,3 +130,43 @@ def test_the_real_base_is_read_packed_and_alone_as_plain_transformers_with_peft(
             expected.append(-float(logs[range(first - 1, len(piece) - 1), ids[0, first:]].mean()))
     np.testing.assert_allclose(found.loss, expected, atol=1e-4)
     assert abs(expected[0] - expected[2]) > 1e-2
+
+
+def test_the_real_base_trains_a_stack_as_peft_and_torch_train_each_client(real, states) -> None:
+    """Two clients of unequal texts and steps, trained together, against PEFT modules and torch's AdamW, one by one."""
+    tokens = np.array(real.tokenizer.encode(TEXT), dtype=np.int32)
+    first = [Piece(tokens, 4, "a"), Piece(tokens[3:17], 2, "b"), Piece(tokens[5:], 6, "c")]
+    second = [Piece(tokens[2:14], 3, "d"), Piece(tokens[:10], 1, "e")]
+    tasks = [ClientTask("one", first, states[0], 1, 7), ClientTask("two", second, states[1], 1, 8)]
+    settings = Optimisation(
+        learning_rate=1e-3, micro_batch=2, accumulation=1, supervised="response", warmup_counts_from=1
+    )
+    for task, result in zip(tasks, train(real, LORA, tasks, settings), strict=True):
+        state, losses, _, norms = oracle(real.source, LORA, task, settings)
+        np.testing.assert_allclose([row["task_loss"] for row in result.log], losses, rtol=1e-4)
+        np.testing.assert_allclose([row["gradient_norm"] for row in result.log], norms, rtol=1e-3)
+        # A step of AdamW is about the learning rate, whatever the gradient: its sign is what can part by rounding.
+        moved = max(float((result.state[name] - task.start[name]).abs().max()) for name in state)
+        apart = torch.cat([(result.state[name] - state[name]).abs().flatten() for name in state])
+        assert moved > 5e-4
+        assert float((apart > 1e-5).float().mean()) < 1e-3
+
+
+def test_the_real_base_generates_as_transformers_does(real, states) -> None:
+    """Two adapters and the base alone, in one batch, against ``generate`` of PEFT models."""
+    from peft import set_peft_model_state_dict
+
+    prompts = [real.tokenizer.encode(TEXT)[:length] for length in (9, 6, 9)]
+    given = [*states, None]
+    asked = [GenerationRequest(str(row), prompt, given[row]) for row, prompt in enumerate(prompts)]
+    found = generate(real, LORA, asked, 16, 1.1)
+    model = peft_model(real)
+    for prompt, state, own in zip(prompts, given, found, strict=True):
+        set_peft_model_state_dict(model, state or {name: torch.zeros_like(value) for name, value in states[0].items()})
+        row = torch.tensor([list(prompt)])
+        out = model.generate(
+            input_ids=row, attention_mask=torch.ones_like(row), do_sample=False, max_new_tokens=16,
+            repetition_penalty=1.1, pad_token_id=0,
+        )[0, len(prompt) :].tolist()  # fmt: skip
+        assert out[: len(own)] == own
+        assert len(own) == 16 or out[len(own)] in real.end_ids

@@ -1,0 +1,57 @@
+"""LambdaG against the package of its authors, on the same sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lambdag.language_models import KneserNeyLanguageModel
+from tests.scores.copied_voices import written
+
+from favor.corpora.content_masking import masked_sentences
+from favor.foundation.seeds import numpy_generator
+from favor.scores.author_profiles import Excerpt, Profiles
+from favor.scores.verifiers import LambdaG
+
+AUTHORS, ORDER, DRAWS, SEED = 4, 5, 3, 2
+
+
+def sentences_of(text) -> list[list[str]]:
+    return [[token.form for token in sentence] for sentence in masked_sentences(text)]
+
+
+def log_probability(fitted, read) -> float:
+    """log10 P of all tokens of ``read`` under the package's model of the sentences ``fitted``."""
+    model = KneserNeyLanguageModel(order=ORDER, discount=0.75)
+    for sentence in fitted:
+        model.fit(sentence)
+    return float(sum(np.log10(model.probabilities(sentence)).sum() for sentence in read))
+
+
+def test_a_score_is_the_packages_own_log_likelihood_ratio() -> None:
+    texts = [[written(author, "profile", n, 5) for n in range(4)] for author in range(AUTHORS)]
+    size = np.full(AUTHORS, 100)
+    grammar = LambdaG(Profiles([["p"]] * AUTHORS, texts, size, size * 0), ORDER, DRAWS, SEED)
+    read = [written(author, "output", 0, 3) for author in range(AUTHORS)]
+    found = grammar.scores([Excerpt(text, [], 0.0) for text in read])
+
+    own = [[sentence for text in author for sentence in sentences_of(text)] for author in texts]
+    lengths = [sum(map(len, sentences)) for sentences in own]
+    expected = [[log_probability(sentences, sentences_of(text)) for sentences in own] for text in read]
+    for draw in range(DRAWS):
+        # The half without an author, shuffled, up to the size of a profile, is that author's reference.
+        generator = numpy_generator(SEED, "LambdaG references", draw)
+        order = generator.permutation(AUTHORS)
+        for half, others in ((order[:2], order[2:]), (order[2:], order[:2])):
+            numbered = [(author, place) for author in sorted(half) for place in range(len(own[author]))]
+            reference, words = [], 0
+            for number in generator.permutation(len(numbered)):
+                if words >= int(np.median(lengths)):
+                    break
+                author, place = numbered[number]
+                reference.append(own[author][place])
+                words += len(reference[-1])
+            for row, text in enumerate(read):
+                for author in others:
+                    expected[row][author] -= log_probability(reference, sentences_of(text)) / DRAWS
+    assert found == pytest.approx(np.array(expected), abs=1e-9)
+    assert (found.argmax(axis=1) == np.arange(AUTHORS)).mean() > 1 / AUTHORS
