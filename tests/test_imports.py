@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the ground floor up.
 ROOMS = (
     *("foundation", "settings", "running", "corpora", "encoders", "lm", "federation", "statistics", "scores"),
-    *("analysis", "studies", "paper", "tables", "figures", "report", "publish", "config", "plan", "cli"),
+    *("analysis", "studies", "paper", "tables", "figures", "report", "publish", "voice", "config", "plan", "cli"),
 )
 
 

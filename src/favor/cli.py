@@ -18,6 +18,7 @@ import yaml
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
+from favor.encoders.settings import EMBEDDED_MINILM
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.__main__ import CHECKOUT, add_arguments, print_estimate
@@ -28,6 +29,7 @@ HELP = {
     "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
+    "score": "say how near texts are to an author's voice, without a run",
 }
 
 
@@ -126,8 +128,9 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
-    commands = found.add_subparsers(dest="command", required=True, metavar="{plan,check,certify,run,report}")
+    commands = found.add_subparsers(dest="command", required=True, metavar="{plan,check,certify,run,report,score}")
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
+    _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     for name in ("check", "certify", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
         configfile = "configfile"
@@ -145,12 +148,26 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
+def _add_score(command: argparse.ArgumentParser) -> None:
+    command.add_argument("texts", nargs="+", type=Path, help="texts to score: files, folders or tables")
+    command.add_argument("--author", required=True, type=Path, help="the author's own texts: file, folder or table")
+    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
+    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--page", type=Path, help="write an HTML page to this file")
+
+
 def main() -> None:
     """Run the command; the exit status is Snakemake's, or 1 after one line that says what is wrong."""
     arguments = parser().parse_args()
     try:
         if arguments.command == "plan":
             print_estimate(arguments)
+            return
+        if arguments.command == "score":
+            from favor.voice.command import run  # Here, because it loads what reads texts.
+
+            run(arguments)
             return
         status = subprocess.run(snakemake_command(arguments), check=False).returncode
         if arguments.command == "certify" and not status and not arguments.dry_run:

@@ -1,0 +1,60 @@
+"""``favor score``: how near texts are to an author, without a run and without a GPU."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from favor.encoders.base import TextEncoder, load_encoder
+from favor.foundation.files import write_text
+from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.page import score_page
+from favor.voice.score import VoiceScore, score_voice
+from favor.voice.texts import read_author, read_authors, read_texts
+from favor.voice.words import lines
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score the texts that a command line names: print lines or JSON, and write the page where one is asked for.
+
+    Raises ``UserError``, before anything is written, where something cannot be read or there is too little text.
+    """
+    texts: dict[str, str] = {}
+    for path in arguments.texts:
+        found = read_texts(path)
+        texts |= {name if len(arguments.texts) == 1 else f"{path}: {name}": text for name, text in found.items()}
+    author = read_author(arguments.author)
+    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    print(f"favor: reading {len(texts)} texts by {arguments.encoder}, stylometry and grammar", file=sys.stderr)
+    score = score_voice(texts, author, contrast, _encoder(arguments.encoder))
+    if arguments.contrast is None:
+        score.notes.insert(0, GENRE)
+    name = NAME if arguments.contrast is None else str(arguments.contrast)
+    if arguments.page is not None:
+        write_text(score_page(score, str(arguments.author), name, arguments.encoder), arguments.page)
+    print(as_json(score, name, arguments.encoder) if arguments.json else "\n".join(lines(score, name)))
+
+
+def _encoder(name: str) -> TextEncoder:
+    """Load an encoder by its folder, if the workflow trained it, or as sentence-transformers does."""
+    if (Path(name) / "encoder.json").is_file():
+        return load_encoder({"kind": "asce"}, Path(name))
+    return load_encoder({"kind": "sentence", "source": name})
+
+
+def as_json(score: VoiceScore, contrast: str, encoder: str) -> str:
+    """Return everything that was found, as JSON; what does not exist is null."""
+    return json.dumps(_finite({**asdict(score), "contrast": contrast, "encoder": encoder}), indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

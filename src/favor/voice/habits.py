@@ -1,0 +1,178 @@
+"""Which habits of writing differ between texts and an author, with limits, and what other authors do."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binomtest
+from scipy.stats import t as student_t
+
+from favor.corpora.readable_habits import DISCOURSE_MARKERS
+from favor.corpora.style_features import VERIFIER_WORDS
+from favor.statistics.paired import holm
+from favor.voice.texts import WORDS
+
+_SENTENCE = re.compile(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
+_FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
+FEWEST = 5  # occurrences that must be expected of the author, or of the texts, before a rate is spoken of
+LEVEL = 0.05
+
+
+def _matches(pattern: str) -> Callable[[str], float]:
+    found = re.compile(pattern)
+    return lambda text: float(len(found.findall(text)))
+
+
+def _sentences(text: str) -> float:
+    return float(len(_SENTENCE.findall(text)))
+
+
+def _words(text: str) -> float:
+    return float(WORDS.count(text))
+
+
+def _function_words(text: str) -> float:
+    return float(sum(word.lower().replace("’", "'") in _FUNCTION_WORDS for word in WORDS.split(text)))
+
+
+def _letters(text: str) -> float:
+    return float(sum(map(len, WORDS.split(text))))
+
+
+@dataclass(frozen=True)
+class Habit:
+    """A rate: ``events`` of a text per ``per`` of it, times ``scale``. ``counted``: events that can be rare."""
+
+    name: str
+    unit: str
+    events: Callable[[str], float]
+    per: Callable[[str], float]
+    scale: float = 1.0
+    counted: bool = True
+
+
+_MARKERS = rf"(?i)\b(?:{'|'.join(DISCOURSE_MARKERS)})\b"
+HABITS = (
+    Habit("sentence length", "words per sentence", _words, _sentences, counted=False),
+    Habit("word length", "letters per word", _letters, _words, counted=False),
+    Habit("function words", "per 100 words", _function_words, _words, 100, counted=False),
+    Habit("commas", "per sentence", _matches(","), _sentences),
+    Habit("exclamation marks", "per 100 sentences", _matches("!"), _sentences, 100),
+    Habit("question marks", "per 100 sentences", _matches(r"\?"), _sentences, 100),
+    Habit("semicolons", "per 100 sentences", _matches(";"), _sentences, 100),
+    Habit("colons", "per 100 sentences", _matches(":"), _sentences, 100),
+    Habit("dashes", "per 100 sentences", _matches(r"--+|[–—]|(?<= )-(?= )"), _sentences, 100),
+    Habit("ellipses", "per 100 sentences", _matches(r"\.{2,}|…"), _sentences, 100),
+    Habit("brackets", "per 100 sentences", _matches(r"\("), _sentences, 100),
+    Habit("lower-case starts", "per 100 sentences", _matches(r"(?:^|[.!?…]\s+|\n)[a-z]"), _sentences, 100),
+    Habit("lower-case i", "per 100 words", _matches(r"\bi\b"), _words, 100),
+    Habit("words in capitals", "per 100 words", _matches(r"\b[A-Z]{2,}\b"), _words, 100),
+    Habit("contractions", "per 100 words", _matches(r"[A-Za-z]['’](?:[a-z]|ll|re|ve)\b"), _words, 100),
+    Habit("emoticons", "per 100 words", _matches(r"[:;=]['-]?[)(DPpO/\\|]|<3"), _words, 100),
+    Habit("first person", "per 100 words", _matches(r"(?i)\b(?:i|me|my|mine|myself)\b"), _words, 100),
+    Habit("discourse markers", "per 100 words", _matches(_MARKERS), _words, 100),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HabitRate:
+    """A habit in the texts, the author's own texts and the contrast. ``low``, ``high``: 95 % limits of a rate.
+
+    ``others_low`` and ``others_high``: the middle 80 % of the contrast authors' rates. ``p``: two-sided, after Holm
+    over all habits; NaN where the habit is too rare for the amount of text to say anything.
+    """
+
+    name: str
+    unit: str
+    texts: float
+    own: float
+    own_low: float
+    own_high: float
+    others_low: float
+    others_high: float
+    p: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether the texts and the author differ."""
+        return self.p < LEVEL
+
+
+def compare_habits(texts: Sequence[str], own: Sequence[str], others: Sequence[Sequence[str]]) -> list[HabitRate]:
+    """Return every habit of ``texts`` beside the author's ``own`` texts and each contrast author's.
+
+    A rate is a ratio of sums, and its variance that of the ratio over texts (Cochran 1977, 6.3). A difference is tested
+    by Welch's t. Of a habit that is counted, p is not below that of the exact test of two Poisson rates (Przyborowski
+    and Wilenski 1940): texts without a single occurrence have no spread, which does not make a rare thing a habit.
+    """
+    rates, p_values = [], []
+    for habit in HABITS:
+        mine, theirs = (_counts(habit, group) for group in (texts, own))
+        contrast = [habit.scale * _rate(_counts(habit, group)) for group in others]
+        low, high = _limits(habit, theirs)
+        others_low, others_high = np.nanquantile(contrast, (0.1, 0.9)) if contrast else (math.nan, math.nan)
+        p_values.append(_p(habit, mine, theirs))
+        rates.append((
+            *(habit.name, habit.unit, habit.scale * _rate(mine), habit.scale * _rate(theirs), low, high),
+            *(float(others_low), float(others_high)),
+        ))  # fmt: skip
+    return [HabitRate(*rate, p) for rate, p in zip(rates, _corrected(p_values), strict=True)]
+
+
+def _corrected(p_values: Sequence[float]) -> list[float]:
+    known = [p for p in p_values if math.isfinite(p)]
+    corrected = iter(holm(known).tolist() if known else [])
+    return [next(corrected) if math.isfinite(p) else math.nan for p in p_values]
+
+
+def _counts(habit: Habit, texts: Sequence[str]) -> np.ndarray:
+    """Events and exposure of every text that has any exposure, [2, n]."""
+    found = np.array([(habit.events(text), habit.per(text)) for text in texts], dtype=np.float64).reshape(-1, 2).T
+    return found[:, found[1] > 0]
+
+
+def _rate(counts: np.ndarray) -> float:
+    return float(counts[0].sum() / counts[1].sum()) if counts[1].sum() else math.nan
+
+
+def _error(counts: np.ndarray) -> float:
+    number = counts.shape[1]
+    if number < 2:
+        return math.nan
+    residuals = counts[0] - _rate(counts) * counts[1]
+    return math.sqrt(number / (number - 1) * float((residuals**2).sum())) / float(counts[1].sum())
+
+
+def _limits(habit: Habit, counts: np.ndarray) -> tuple[float, float]:
+    number = counts.shape[1]
+    if number < 2:
+        return math.nan, math.nan
+    half = float(student_t.ppf(0.975, number - 1)) * _error(counts)
+    low, high = _rate(counts) - half, _rate(counts) + half
+    if habit.counted and counts[0].sum() == 0:
+        high = 3.689 / float(counts[1].sum())  # the 97.5 % limit of a Poisson mean of which nothing was seen
+    return habit.scale * max(0.0, low), habit.scale * high
+
+
+def _p(habit: Habit, texts: np.ndarray, own: np.ndarray) -> float:
+    sizes = [counts.shape[1] for counts in (texts, own)]
+    if min(sizes) < 2:
+        return math.nan
+    if habit.counted:
+        together = texts[0].sum() + own[0].sum()
+        share = texts[1].sum() / (texts[1].sum() + own[1].sum())
+        if together * min(share, 1 - share) < 1 or together < FEWEST:
+            return math.nan
+        exact = float(binomtest(round(texts[0].sum()), round(together), share).pvalue)
+    else:
+        exact = 0.0
+    errors = [_error(counts) ** 2 for counts in (texts, own)]
+    if not sum(errors):
+        return max(exact, 0.0 if _rate(texts) != _rate(own) else 1.0)
+    freedom = sum(errors) ** 2 / sum(error**2 / (size - 1) for error, size in zip(errors, sizes, strict=True))
+    t = abs(_rate(texts) - _rate(own)) / math.sqrt(sum(errors))
+    return max(exact, float(2 * student_t.sf(t, freedom)))

@@ -1,0 +1,283 @@
+"""How near texts are to one author, between the author's own held-out texts and other authors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from favor.encoders.base import TextEncoder
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
+from favor.scores.assistant_phrases import PHRASES
+from favor.scores.author_profiles import ANYBODY, COPIED_WORDS
+from favor.scores.copying import word_list
+from favor.statistics.copied_spans import KnownTexts
+from favor.statistics.kept_share import KeptShare
+from favor.voice.habits import HabitRate, compare_habits
+from favor.voice.share import percentile, voice_share
+from favor.voice.texts import WORDS
+from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
+
+LENGTHS = (160, 120, 80, 50)  # words of a passage: the longest that every text fills
+AUTHOR_WORDS = 3000  # of the author at least: half of them make the profile, half the ceiling
+CONTRAST_WORDS = 600  # of each contrast author at least
+FEWEST_AUTHORS = 4  # of contrast
+OWN_PASSAGES, OTHERS_PASSAGES = 60, 6  # held out at most, of the author and of each contrast author
+PIECE = 400  # words at most of a piece of a long text
+COPIED_SHARE = 0.25  # of a text's words, above which it says nothing of the voice
+UNLIKE = 0.01  # share of human passages that lie as far from everybody as a text of another genre
+SEED = 2026
+_PHRASES = re.compile("|".join(rf"(?<!\w){re.escape(phrase)}" for phrase in PHRASES))
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One text under one verifier: its margin, its place between floor 0 and ceiling 1, and percentiles (0 to 1).
+
+    ``among_own``: which share of the author's own held-out passages lies below its passages; ``among_others``: of the
+    other authors' passages.
+    """
+
+    margin: float
+    share: float
+    among_own: float
+    among_others: float
+
+
+@dataclass(frozen=True)
+class TextScore:
+    """One text. ``unscored``: why it has no placements, or "". ``unlike``: it resembles neither author nor contrast."""
+
+    name: str
+    words: int
+    copied_share: float
+    longest_copied: int
+    unscored: str
+    unlike: bool
+    phrases: tuple[str, ...]
+    placements: dict[str, Placement] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class VoiceScore:
+    """What :func:`score_voice` finds. ``shares``: of all scored texts together, by verifier.
+
+    ``units``: what the intervals are over, "texts" or, of fewer than three texts, "passages". ``phrases``: phrases of
+    assistants per 1,000 words of the texts, of the author, and of the contrast.
+    """
+
+    texts: list[TextScore]
+    shares: dict[str, KeptShare]
+    habits: list[HabitRate]
+    phrases: tuple[float, float, float]
+    units: str
+    passage_words: int
+    author_words: int
+    authors: int
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """Passages of known authors under one verifier: the author's own, and each contrast author's."""
+
+    own: np.ndarray
+    others: list[np.ndarray]
+
+    @property
+    def floor(self) -> float:
+        return float(np.mean([passages.mean() for passages in self.others]))
+
+    def place(self, margins: np.ndarray) -> Placement:
+        reach, others = float(self.own.mean()) - self.floor, np.concatenate(self.others)
+        score = float(margins.mean())
+        return Placement(
+            score,
+            (score - self.floor) / reach if reach > 0 else math.nan,
+            float(np.mean([percentile(each, self.own) for each in margins])),
+            float(np.mean([percentile(each, others) for each in margins])),
+        )
+
+
+def score_voice(
+    texts: Mapping[str, str],
+    author: Sequence[str],
+    contrast: Mapping[str, Sequence[str]],
+    encoder: TextEncoder,
+    seed: int = SEED,
+) -> VoiceScore:
+    """Return how near each of ``texts`` and all together are to ``author``.
+
+    Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
+    are ceiling and floor. All are read in passages of one length. A text that shares a quarter of its words with the
+    author's texts, in sequences of ten words or more, is copied and not scored. Raises ``UserError`` where there is
+    less text than a number needs, and says how much is missing.
+    """
+    notes: list[str] = []
+    own, others = list(author), _checked(author, contrast, notes)
+    copied = KnownTexts({ANYBODY: [word_list(text, "unicode") for text in own]}, COPIED_WORDS)
+    read = {name: _first_look(name, text, copied) for name, text in texts.items()}
+    scored = {name: text for name, text in texts.items() if not read[name].unscored}
+    if not scored:
+        raise UserError(f"no text can be scored: {_reasons(list(read.values()))}")
+    length = next(words for words in LENGTHS if words <= min(WORDS.count(text) for text in scored.values()))
+
+    halves = [_halves(group, seed, name) for name, group in (("", own), *others.items())]
+    profiles = [profile for profile, _ in halves]
+    verifiers = make_verifiers(encoder, profiles, seed)
+    if "grammar" not in verifiers:
+        notes.append("Grammar (LambdaG) is left out: its list of function words is English, and these texts are not.")
+    held = [
+        passages(rest, length)[: OTHERS_PASSAGES if place else OWN_PASSAGES] for place, (_, rest) in enumerate(halves)
+    ]
+    parts = {name: passages([text], length) for name, text in scored.items()}
+    references = {
+        name: _Reference(
+            verifier.margins(held[AUTHOR]),
+            [verifier.margins(own, writer) for writer, own in enumerate(held[1:], start=1)],
+        )
+        for name, verifier in verifiers.items()
+    }
+    margins = {name: _by_text(verifier, parts) for name, verifier in verifiers.items()}
+    far = _unlike(verifiers["encoder"], held, parts)
+    found = [
+        TextScore(
+            **{**vars(each), "unlike": far.get(name, False)}
+            | {
+                "placements": {
+                    verifier: references[verifier].place(own[name]) for verifier, own in margins.items() if name in own
+                }
+            }
+        )
+        for name, each in read.items()
+    ]
+    units = "texts" if len(scored) > 2 else "passages"
+    shares = {}
+    for name, own_margins in margins.items():
+        values = [each.mean() for each in own_margins.values()] if units == "texts" else [*own_margins.values()]
+        scores = np.array(values) if units == "texts" else np.concatenate(values)
+        shares[name] = voice_share(scores, references[name].own, references[name].others, seed)
+    if any(far.values()):
+        notes.append(_far_note([name for name, is_far in far.items() if is_far]))
+    groups = list(scored.values()), own, [list(group) for group in others.values()]
+    pieces = groups[0] if units == "texts" else [piece for own_parts in parts.values() for piece in own_parts]
+    return VoiceScore(
+        found,
+        shares,
+        compare_habits(pieces, groups[1], groups[2]),
+        (_rate(groups[0]), _rate(groups[1]), _rate([text for group in groups[2] for text in group])),
+        units,
+        length,
+        sum(map(WORDS.count, own)),
+        len(others),
+        notes,
+    )
+
+
+def passages(texts: Sequence[str], words: int) -> list[str]:
+    """Cut ``texts`` into passages of exactly ``words`` words; what a text has beyond its last whole one is left out.
+
+    Texts shorter than a passage are joined with those after them.
+    """
+    found: list[str] = []
+    waiting = ""
+    for text in texts:
+        rest = f"{waiting}\n{text}" if waiting else text
+        starts = [start for start, _ in WORDS.spans(rest)]
+        whole = len(starts) // words
+        starts = [*starts[::words], len(rest)] if whole else []
+        found += [rest[starts[number] : starts[number + 1]].rstrip() for number in range(whole)]
+        waiting = rest if not whole else ""
+    return found
+
+
+def _checked(
+    author: Sequence[str], contrast: Mapping[str, Sequence[str]], notes: list[str]
+) -> dict[str, Sequence[str]]:
+    total = sum(map(WORDS.count, author))
+    if total < AUTHOR_WORDS:
+        raise UserError(
+            f"the author has {total:,} words, and {AUTHOR_WORDS:,} are needed (half for the profile, half for the "
+            f"ceiling); add {AUTHOR_WORDS - total:,} words of the author's own"
+        )
+    sizes = {name: sum(map(WORDS.count, texts)) for name, texts in contrast.items()}
+    kept = {name: texts for name, texts in contrast.items() if sizes[name] >= CONTRAST_WORDS}
+    if len(kept) < len(sizes):
+        notes.append(f"{len(sizes) - len(kept)} contrast authors have under {CONTRAST_WORDS} words and are left out.")
+    if len(kept) < FEWEST_AUTHORS:
+        raise UserError(
+            f"{len(kept)} contrast authors have {CONTRAST_WORDS} words or more, and {FEWEST_AUTHORS} are needed; "
+            "add authors, or leave --contrast out"
+        )
+    return kept
+
+
+def _first_look(name: str, text: str, known: KnownTexts) -> TextScore:
+    words = word_list(text, "unicode")
+    share = float(known.copied(ANYBODY, words).mean()) if words else 0.0
+    unscored = ""
+    if len(words) < LENGTHS[-1]:
+        unscored = f"{len(words)} words, and {LENGTHS[-1]} are needed"
+    elif share > COPIED_SHARE:
+        unscored = f"{100 * share:.0f} % of its words are copied from the author's texts"
+    phrases = tuple(found[0] for found in _PHRASES.finditer(text.lower().replace("’", "'")))
+    longest = known.overlap(ANYBODY, words).longest_own
+    return TextScore(name, len(words), share, longest, unscored, False, phrases)
+
+
+def _reasons(texts: Sequence[TextScore]) -> str:
+    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    return f"{texts[0].name} has {texts[0].unscored}{more}"
+
+
+def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], list[str]]:
+    """Part an author's texts in two halves of about as many words: profile and held-out text.
+
+    A text stands in one half, but where an author has fewer than six, which are cut in pieces first.
+    """
+    pieces = list(texts) if len(texts) >= 6 else [piece for text in texts for piece in _pieces(text)]
+    profile: list[str] = []
+    rest: list[str] = []
+    sizes = [0, 0]
+    for place in numpy_generator(seed, "voice halves", author).permutation(len(pieces)):
+        half = int(sizes[1] < sizes[0])
+        (profile, rest)[half].append(pieces[place])
+        sizes[half] += WORDS.count(pieces[place])
+    return profile, rest
+
+
+def _pieces(text: str) -> list[str]:
+    spans = list(WORDS.spans(text))
+    starts = [spans[number][0] for number in range(0, len(spans), PIECE)]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def _by_text(verifier: Verifier, parts: Mapping[str, list[str]]) -> dict[str, np.ndarray]:
+    margins = verifier.margins([part for own in parts.values() for part in own])
+    ends = np.cumsum([len(own) for own in parts.values()])[:-1]
+    return dict(zip(parts, np.split(margins, ends), strict=True))
+
+
+def _unlike(verifier: Verifier, held: Sequence[Sequence[str]], parts: Mapping[str, list[str]]) -> dict[str, bool]:
+    """Which texts are farther from every prototype than 99 % of all authors' held-out passages are from theirs."""
+    assert isinstance(verifier, ByEncoder)
+    human = verifier.similarity([part for own in held for part in own]).max(axis=1)
+    bound = float(np.quantile(human, UNLIKE))
+    return {name: float(verifier.similarity(own).max(axis=1).mean()) < bound for name, own in parts.items()}
+
+
+def _far_note(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (
+        f"Of another genre, topic or language than the author and the contrast: {', '.join(names[:3])}{more}. "
+        "Their numbers say little of the voice."
+    )
+
+
+def _rate(texts: Sequence[str]) -> float:
+    words = sum(map(WORDS.count, texts))
+    return 1000 * sum(len(_PHRASES.findall(text.lower().replace("’", "'"))) for text in texts) / max(words, 1)

@@ -1,0 +1,92 @@
+"""The verifiers of a voice: margins of passages for one author, by an encoder, by stylometry and by grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+import numpy as np
+
+from favor.encoders.base import TextEncoder
+from favor.encoders.settings import Stylometry
+from favor.encoders.stylometry import fit_stylometry
+from favor.foundation.vectors import unit_rows
+from favor.scores.author_profiles import Excerpt, Profiles
+from favor.scores.prototypes import margins
+from favor.scores.verifiers import SMALLEST_SHARE, LambdaG
+from favor.voice.texts import WORDS
+
+ORDER, REFERENCES = 10, 10  # of LambdaG, as in the workflow's author profiles
+AUTHOR = 0  # place of the author whose voice is measured
+
+
+class Verifier(Protocol):
+    """What says how near passages are to the author."""
+
+    def margins(self, passages: Sequence[str], writer: int = AUTHOR) -> np.ndarray:
+        """Return the margin of every passage [n]; ``writer``: the place of who wrote them, if a known author did."""
+        ...
+
+
+class ByEncoder:
+    """Cosine to the author's prototype minus the mean cosine to the others', as the workflow's ``author_margin``.
+
+    A prototype is the unit mean of the unit vectors of an author's texts.
+    """
+
+    def __init__(self, encoder: TextEncoder, profiles: Sequence[Sequence[str]]) -> None:
+        self._encoder = encoder
+        self._known: dict[str, np.ndarray] = {}
+        self._prototypes = unit_rows(np.stack([self._vectors(own).mean(axis=0) for own in profiles]))
+
+    def similarity(self, passages: Sequence[str]) -> np.ndarray:
+        """Return the cosine of every passage to every prototype, [n, authors]."""
+        found: np.ndarray = self._vectors(passages) @ self._prototypes.T
+        return found
+
+    def _vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the unit vector of every text [n, d]; each text is encoded once."""
+        new = sorted(set(texts) - self._known.keys())
+        if new:
+            self._known |= dict(zip(new, unit_rows(self._encoder.encode(new).astype(np.float64)), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+    def margins(self, passages: Sequence[str], writer: int = AUTHOR) -> np.ndarray:
+        """A contrast author's own prototype is left out of the others, so that the floor is that of a stranger."""
+        similarity = self.similarity(passages)
+        others = np.delete(similarity, writer, axis=1) if writer != AUTHOR else similarity
+        return margins(others, np.full(len(passages), AUTHOR))
+
+
+class ByGrammar:
+    """LambdaG's score per word, log10 (:class:`favor.scores.verifiers.LambdaG`)."""
+
+    def __init__(self, profiles: Sequence[Sequence[str]], seed: int) -> None:
+        words = np.array([sum(map(WORDS.count, own)) for own in profiles])
+        texts = [list(own) for own in profiles]
+        self._lambdag = LambdaG(Profiles([], texts, words, np.zeros_like(words)), ORDER, REFERENCES, seed)
+
+    @property
+    def reads(self) -> bool:
+        """Whether enough of the authors' words are on the English list of function words."""
+        return self._lambdag.function_words >= SMALLEST_SHARE
+
+    def margins(self, passages: Sequence[str], writer: int = AUTHOR) -> np.ndarray:
+        """See :class:`Verifier`."""
+        scores = self._lambdag.scores([Excerpt(text, [], 0.0) for text in passages])[:, AUTHOR]
+        found: np.ndarray = scores / np.array([WORDS.count(text) for text in passages])
+        return found
+
+
+def make_verifiers(encoder: TextEncoder, profiles: Sequence[Sequence[str]], seed: int) -> Mapping[str, Verifier]:
+    """Return the verifiers that read these profiles, the author's first: ``encoder``, stylometry and grammar."""
+    with TemporaryDirectory() as folder:
+        stylometry = fit_stylometry([text for own in profiles for text in own], Stylometry(), Path(folder))
+    found: dict[str, Verifier] = {
+        "encoder": ByEncoder(encoder, profiles),
+        "stylometry": ByEncoder(stylometry, profiles),
+    }
+    grammar = ByGrammar(profiles, seed)
+    return {**found, "grammar": grammar} if grammar.reads else found

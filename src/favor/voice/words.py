@@ -1,0 +1,88 @@
+"""The finding of ``favor score`` in words, for the screen and for its page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from favor.statistics.kept_share import KeptShare
+from favor.voice.habits import HabitRate
+from favor.voice.score import TextScore, VoiceScore
+
+VERIFIERS = {"encoder": "style encoder", "stylometry": "stylometry", "grammar": "grammar (LambdaG)"}
+
+
+def summary(score: VoiceScore) -> str:
+    """Return one sentence: where the texts lie, by the verifier whose limits are narrowest."""
+    known = [(share.high - share.low, name) for name, share in score.shares.items() if math.isfinite(share.low)]
+    if not known:
+        return "No verifier tells the author's own texts from the others' here, so nothing can be said of the texts."
+    name = min(known)[1]
+    share = score.shares[name]
+    above, below = share.low > 0, share.high < 1
+    if above and below:
+        found = "The texts lie between the other authors' and the author's own."
+    elif above:
+        found = "The texts are above the other authors', and nothing tells them from the author's own."
+    elif below:
+        found = "The texts are below the author's own, and nothing tells them from the other authors'."
+    else:
+        found = "There is too little text to say whether it is nearer to the author or to others."
+    return f"{found} By {VERIFIERS[name]}: {share_text(share)}, where 0 is other authors and 1 the author's own texts."
+
+
+def share_text(share: KeptShare) -> str:
+    """Return a share with its interval, or why there is none."""
+    if share.reason:
+        return share.reason
+    return f"{share.share:.2f} [{share.low:.2f}, {share.high:.2f}]"
+
+
+def habit_text(habit: HabitRate) -> str:
+    """Return a habit of the texts beside the author's and the others', with the unit."""
+    return (
+        f"{habit.name} {habit.unit}: {number(habit.texts)}; the author {number(habit.own_low)} to "
+        f"{number(habit.own_high)}; others {number(habit.others_low)} to {number(habit.others_high)}"
+    )
+
+
+def number(value: float) -> str:
+    """Return a rate with two digits that mean something."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:.2f}" if abs(value) < 1 else f"{value:.1f}"
+
+
+def text_line(text: TextScore) -> str:
+    """Return a text with its places."""
+    places = "; ".join(
+        f"{VERIFIERS[name]} {place.share:.2f}, above {100 * place.among_own:.0f} % of own passages"
+        for name, place in text.placements.items()
+    )
+    return f"{text.name} ({text.words} words): {places}"
+
+
+def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
+    """Yield the lines that ``favor score`` prints."""
+    yield summary(score)
+    yield ""
+    scored = sum(not text.unscored for text in score.texts)
+    yield (
+        f"{scored} of {len(score.texts)} texts, in passages of {score.passage_words} words. The author: "
+        f"{score.author_words:,} words. Contrast: {score.authors} authors ({contrast})."
+    )
+    for name, share in score.shares.items():
+        yield f"  {VERIFIERS[name]:18}  {share_text(share)}"
+    yield f"  (95 % intervals over {score.units}; 0: other authors; 1: the author's own held-out texts)"
+    yield ""
+    differing = [habit for habit in score.habits if habit.differs]
+    yield "Habits that differ (p < .05 after Holm):" if differing else "No habit differs beyond chance."
+    yield from (f"  {habit_text(habit)}" for habit in differing)
+    texts, own, others = score.phrases
+    yield f"Phrases of assistants per 1,000 words: {texts:.1f}; the author {own:.1f}; others {others:.1f}"
+    yield ""
+    yield from (text_line(text) for text in score.texts if not text.unscored)
+    left_out = [f"{text.name} ({text.unscored})" for text in score.texts if text.unscored]
+    if left_out:
+        yield f"Not scored: {', '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''}."
+    yield from (f"Note: {note}" for note in score.notes)

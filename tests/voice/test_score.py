@@ -1,0 +1,216 @@
+"""Texts of known writers: own ones lie near 1, a stranger's near 0, mixtures in between, and what cannot be said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer
+from tests.scores.copied_voices import written
+
+from favor import cli
+from favor.encoders.base import TextEncoder
+from favor.foundation.errors import UserError
+from favor.foundation.vectors import unit_rows
+from favor.scores.inputs import Sources
+from favor.scores.prototypes import margins, prototypes
+from favor.voice import command
+from favor.voice.contrast import embedded_contrast
+from favor.voice.score import VoiceScore, passages, score_voice
+from favor.voice.share import percentile, voice_share
+from favor.voice.verifiers import ByEncoder
+
+STRANGER = 9  # a writer who is neither the author nor in the contrast
+
+
+class Trigrams(TextEncoder):
+    """Hashed character trigrams: a style encoder of no weight."""
+
+    dimension = 512
+
+    def encode(self, texts, progress=None) -> np.ndarray:
+        hashed = HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=self.dimension)
+        return unit_rows(hashed.transform(texts).toarray()).astype(np.float32)
+
+
+@cache
+def posts(author, purpose, number) -> list[str]:
+    return [written(author, purpose, n) for n in range(number)]
+
+
+AUTHOR = posts(0, "voice", 40)
+CONTRAST = {f"writer {author}": posts(author, "voice", 12) for author in range(1, 8)}
+
+
+def scored(writers) -> VoiceScore:
+    """Score one text by each of ``writers``."""
+    texts = {f"{n:02d}": written(writer, "scored", n) for n, writer in enumerate(writers)}
+    return score_voice(texts, AUTHOR, CONTRAST, Trigrams())
+
+
+def test_own_texts_are_near_1_a_strangers_near_0_and_mixtures_between() -> None:
+    mixtures = [scored([0] * own + [STRANGER] * (12 - own)) for own in (12, 8, 4, 0)]
+    for verifier in ("encoder", "stylometry", "grammar"):
+        shares = [found.shares[verifier].share for found in mixtures]
+        assert shares == sorted(shares, reverse=True)
+        own, strange = (found.shares[verifier] for found in (mixtures[0], mixtures[-1]))
+        assert own.low <= 1 <= own.high
+        assert own.low > 0
+        assert strange.low <= 0 <= strange.high < 1
+    own, strange = mixtures[0], mixtures[-1]
+    assert own.units == strange.units == "texts"
+    among = [np.mean([text.placements["grammar"].among_own for text in found.texts]) for found in (own, strange)]
+    assert among[0] == pytest.approx(0.5, abs=0.2)
+    assert among[1] < 0.2
+
+
+def test_real_prose_of_one_president_is_told_from_that_of_another() -> None:
+    addresses = embedded_contrast()
+    assert {len(texts) for texts in addresses.values()} == {10}
+    author, stranger = addresses.pop("Donald J. Trump"), addresses.pop("William Howard Taft")
+    few = {name: addresses[name] for name in list(addresses)[::3]}
+    texts = {f"own {n}": text for n, text in enumerate(author[8:])}
+    texts |= {f"other {n}": text for n, text in enumerate(stranger[:2])}
+    found = score_voice(texts, author[:8], few, Trigrams())
+    own, other = ([text for text in found.texts if text.name.startswith(name)] for name in ("own", "other"))
+    for verifier in ("stylometry", "grammar"):
+        nearest = min(text.placements[verifier].share for text in own)
+        assert nearest > max(text.placements[verifier].share for text in other)
+
+
+def test_the_margin_is_the_workflows() -> None:
+    texts = [*AUTHOR[:6], *CONTRAST["writer 1"][:6], *CONTRAST["writer 2"][:6]]
+    clients = ["a", "b", "c"]
+    frame = pd.DataFrame({"client": np.repeat(clients, 6), "document_id": map(str, range(18))})
+    vectors = Trigrams().encode(texts).astype(np.float64)
+    outputs = posts(0, "scored", 3)
+    similarity = Trigrams().encode(outputs).astype(np.float64) @ prototypes(Sources(frame, vectors), clients).T
+    expected = margins(similarity, np.zeros(3, dtype=np.int64))
+    mine = ByEncoder(Trigrams(), [texts[:6], texts[6:12], texts[12:]]).margins(outputs)
+    assert mine == pytest.approx(expected, abs=1e-6)
+
+
+def test_intervals_of_a_share_cover() -> None:
+    """Texts, own passages and contrast authors with means .6, 1 and 0: the true share is .6."""
+    generator = np.random.default_rng(5)
+    covered = []
+    for number in range(400):
+        texts, own = generator.normal(0.6, 0.3, 10), generator.normal(1, 0.3, 14)
+        others = [generator.normal(mean, 0.2, 5) for mean in generator.normal(0, 0.2, 12)]
+        share = voice_share(texts, own, others, number)
+        covered.append(share.low <= 0.6 <= share.high)
+    assert 0.92 <= np.mean(covered) <= 0.99
+
+
+def test_no_share_where_own_texts_and_the_others_are_not_apart() -> None:
+    values = np.linspace(-1, 1, 8)
+    found = voice_share(values, values, [values] * 5, 1)
+    assert np.isnan(found.share)
+    assert "not apart" in found.reason
+
+
+def test_passages_have_whole_words_and_one_length() -> None:
+    assert passages(["One, two. Three four five!", "six", "(seven) eight"], 2) == [
+        "One, two.",
+        "Three four",
+        "six\n(seven)",
+    ]
+
+
+def test_a_percentile_counts_ties_half() -> None:
+    assert percentile(2.0, np.array([1.0, 2.0, 2.0, 4.0])) == pytest.approx((1 + 3) / 8)
+
+
+def test_too_little_text_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(UserError, match=r"the author has [\d,]+ words, and 3,000 are needed .* add [\d,]+ words"):
+        scored_of(AUTHOR[:5])
+    with pytest.raises(UserError, match="3 contrast authors have 600 words or more, and 4 are needed"):
+        score_voice({"a": written(0, "scored", 1)}, AUTHOR, dict(list(CONTRAST.items())[:3]), Trigrams())
+    with pytest.raises(UserError, match="no text can be scored: a has 3 words, and 50 are needed"):
+        score_voice({"a": "Only three words."}, AUTHOR, CONTRAST, Trigrams())
+
+
+def scored_of(author) -> VoiceScore:
+    return score_voice({"a": written(0, "scored", 1)}, author, CONTRAST, Trigrams())
+
+
+def test_copied_text_is_not_scored_and_another_genre_is_named() -> None:
+    numbers = "\n".join(f"ITEM {n}: {n * 7} KG @ {n}/{n}" for n in range(90)) + " item kg" * 30
+    texts = {"own": written(0, "scored", 1), "copy": f"{AUTHOR[3]} {AUTHOR[4]}", "list": numbers}
+    found = {text.name: text for text in score_voice(texts, AUTHOR, CONTRAST, Trigrams()).texts}
+    assert found["copy"].unscored == "100 % of its words are copied from the author's texts"
+    assert found["copy"].longest_copied > 30
+    assert not found["copy"].placements
+    assert found["list"].unlike
+    assert not found["own"].unlike
+
+
+def test_phrases_of_assistants_are_counted() -> None:
+    text = written(0, "scored", 1) + " I hope this helps, and feel free to ask."
+    found = score_voice({"a": text}, AUTHOR, CONTRAST, Trigrams())
+    assert found.texts[0].phrases == ("i hope this helps", "feel free to")
+    assert found.phrases[0] == pytest.approx(1000 * 2 / found.texts[0].words, rel=0.05)
+    assert found.phrases[1] == 0
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch) -> Path:
+    """An author's folder of Markdown, a contrast table, and the command with a light encoder."""
+    folder = tmp_path / "mine" / "2020"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(AUTHOR):
+        (folder / f"{number:02d}.md").write_text(f"---\ntitle: {number}\n---\n{text}\n")
+    rows = [{"author": name, "text": text} for name, texts in CONTRAST.items() for text in texts]
+    pd.DataFrame(rows).to_csv(tmp_path / "others.csv", index=False)
+    (tmp_path / "draft.txt").write_text(written(0, "scored", 1))
+    monkeypatch.setattr(command, "_encoder", lambda name: Trigrams())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(monkeypatch, *arguments) -> None:
+    monkeypatch.setattr(sys, "argv", ["favor", "score", *arguments])
+    cli.main()
+
+
+def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys) -> None:
+    options = ("draft.txt", "--author", "mine", "--contrast", "others.csv")
+    run(monkeypatch, *options)
+    printed = capsys.readouterr().out
+    assert "1 of 1 texts, in passages of 80 words" in printed
+    assert "95 % intervals over passages" in printed
+    run(monkeypatch, *options, "--json", "--page", "page.html")
+    found = json.loads(capsys.readouterr().out)
+    assert found["authors"] == 7
+    assert found["texts"][0]["placements"].keys() == {"encoder", "stylometry", "grammar"}
+    page = (files / "page.html").read_text()
+    assert "draft.txt" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.txt", "--author", "mine"], "none.txt: file not found"),
+        (["draft.txt", "--author", "others.csv"], "others.csv: holds texts of 7 authors"),
+        (["photo.png", "--author", "mine"], "photo.png: cannot be read; give a text"),
+        (["latin.txt", "--author", "mine"], "latin.txt: is not UTF-8 text"),
+        (["draft.txt", "--author", "draft.txt"], "the author has"),
+        (["draft.txt", "--author", "mine", "--contrast", "empty"], "empty: names no author"),
+        (["empty", "--author", "mine"], "empty: holds no text"),
+    ],
+)
+def test_bad_input_is_one_line(files, monkeypatch, arguments, message) -> None:
+    (files / "photo.png").write_bytes(b"\x89PNG")
+    (files / "latin.txt").write_bytes("caf\u00e9".encode("latin-1"))
+    (files / "empty").mkdir()
+    with pytest.raises(SystemExit) as stopped:
+        run(monkeypatch, *arguments, "--page", "page.html")
+    assert message in str(stopped.value.code)
+    assert "\n" not in str(stopped.value.code)
+    assert not (files / "page.html").exists()
