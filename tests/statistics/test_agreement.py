@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as oracle
 
 from favor.foundation.errors import UserError
-from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
+from favor.statistics.agreement import fleiss_kappa, kappa_draws, pairwise_agreement
 
 
 def test_the_papers_audit() -> None:
@@ -23,6 +23,17 @@ def test_the_papers_audit() -> None:
 def test_against_statsmodels() -> None:
     votes = np.random.default_rng(0).multinomial(5, [0.2, 0.3, 0.5], size=40)
     assert fleiss_kappa(votes) == pytest.approx(oracle(votes), abs=1e-12)
+
+
+def test_draws_are_those_of_the_items_drawn() -> None:
+    generator = np.random.default_rng(1)
+    votes, cluster = generator.multinomial(4, [0.4, 0.6], size=12), np.repeat(np.arange(4), 3)
+    counts = generator.multinomial(4, [0.25] * 4, size=20).astype(float)
+    expected = [
+        oracle(votes[np.concatenate([np.flatnonzero(cluster == own) for own in np.repeat(range(4), row.astype(int))])])
+        for row in counts
+    ]
+    np.testing.assert_allclose(kappa_draws(votes, cluster, counts), expected, atol=1e-12)
 
 
 def test_edges() -> None:

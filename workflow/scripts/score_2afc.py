@@ -17,7 +17,7 @@ with job(snakemake, AuditVotes) as settings:
         items = read_parquet(snakemake.input.audit, HUMAN_2AFC_ITEMS)
         sources = [source for source in sources if source in set(items["source"])]
         votes = read_votes(list(map(Path, snakemake.input.responses)), items, settings.annotators, settings.seed)
-        scores = audit_scores(votes, sources, settings.annotators)
+        scores = audit_scores(votes, sources, settings.annotators, settings.seed)
     else:
         votes = HUMAN_2AFC_VOTES.empty()
         scores = missing_scores(sources, "the experiment has no human audit (studies.human_2afc)")

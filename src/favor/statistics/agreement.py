@@ -15,9 +15,18 @@ def pairwise_agreement(votes: np.ndarray) -> float:
 
 def fleiss_kappa(votes: np.ndarray) -> float:
     """Fleiss' kappa (P - P_e) / (1 - P_e) of ``votes`` [items, categories]; NaN where one category has every vote."""
-    observed = pairwise_agreement(votes)
-    expected = float(((votes.sum(axis=0) / votes.sum()) ** 2).sum())
-    return float("nan") if expected == 1.0 else (observed - expected) / (1.0 - expected)
+    return float(kappa_draws(votes, np.zeros(len(votes), dtype=np.int64), np.ones((1, 1)))[0])
+
+
+def kappa_draws(votes: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Fleiss' kappa in every draw of clusters: [draws]. ``cluster`` [items]; ``counts`` [draws, clusters]."""
+    raters = _raters(votes)
+    agreeing = np.bincount(cluster, (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1)), counts.shape[1])
+    chosen = np.zeros((counts.shape[1], votes.shape[1]))
+    np.add.at(chosen, cluster, votes)
+    items, drawn = counts @ np.bincount(cluster, minlength=counts.shape[1]), counts @ chosen
+    observed, expected = counts @ agreeing / items, ((drawn / drawn.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    return np.divide(observed - expected, 1 - expected, out=np.full(len(counts), np.nan), where=expected < 1)
 
 
 def _raters(votes: np.ndarray) -> int:

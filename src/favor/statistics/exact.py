@@ -7,7 +7,7 @@ from scipy.stats import beta, chi2
 _TAIL = 0.025
 
 
-def binomial_limits(successes: float, trials: int) -> tuple[float, float]:
+def binomial_limits(successes: float, trials: float) -> tuple[float, float]:
     """Return the limits of a rate after Clopper and Pearson (1934), from ``successes`` of ``trials``.
 
     ``successes`` need not be whole: where each of ``trials`` authors has several decisions, their rate times the number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,17 +42,19 @@ def row_values(scores: pd.DataFrame, metric: str, variant: str = "") -> np.ndarr
 def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[..., Derived]:
     """Return what computes a column of the human audit, which pools all seeds: the one score of the row's method.
 
-    Beside the overall count of annotators a reason says how many of those asked have answered, and how many attention
-    checks each has passed.
+    Behind it stand its limits, where it has any. Beside the overall count of annotators a reason says how many of those
+    asked have answered, and how many attention checks each has passed.
     """
 
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
         found = scores[(scores["method"] == row.method) & (scores["metric"] == metric)]
         if found.empty:
             return missing(f"{row.label} is not part of the audit")
-        value, count, note = found[["value", "n", "note"]].iloc[0]
+        value, count, note = found.loc[found["variant"] == "", ["value", "n", "note"]].iloc[0]
         if note:
             return missing(str(note))
+        by_variant = found.set_index("variant")["value"].to_dict()
+        ends = [float(by_variant.get(end, math.nan)) for end in ("low", "high")]
         remarks = []
         if metric == "audit_annotators":
             remarks += [f"{value:.0f} of {count} annotators have answered"] * bool(value < count)
@@ -60,7 +63,8 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
                 f"{name} {right:.0f} of {asked}" for name, right, asked in passed[["variant", "value", "n"]].to_numpy()
             ]
             remarks += [f"attention checks passed: {', '.join(each)}"] * bool(each)
-        text = f"{value:.{decimals}%}" if percent else f"{value:.{decimals}f}"
+        text, low, high = (f"{each:.{decimals}{'%' if percent else 'f'}}".replace("-", "−") for each in (value, *ends))
+        text += "" if math.isnan(ends[0]) else f" [{low}, {high}]"
         return Derived(text, float(value), "; ".join(remarks))
 
     return derive

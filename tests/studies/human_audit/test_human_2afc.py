@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta, binomtest
 
 from favor.paper.values import load_paper_values
 from favor.studies.human_audit.human_2afc import CHECKS_PASSED, METRICS, NO_RESPONSES, audit_scores, missing_scores
@@ -37,27 +38,28 @@ def papers_votes() -> pd.DataFrame:
             for annotator in range(3):
                 correct = annotator < count
                 row = {"annotator": f"annotator_{annotator + 1}", "item": f"{source}{number}", "source": source}
+                row["client"] = f"c{number:02d}"
                 row |= {"choice": right if correct else wrong, "correct": correct, "confidence": 3, "comment": ""}
                 rows.append(row)
     return pd.DataFrame(rows)
 
 
 def values(votes, annotators=3) -> dict[tuple[str, str], float]:
-    scores = audit_scores(votes, SOURCES, annotators)
-    return {(row.method, row.metric): row.value for row in scores.itertuples()}
+    scores = audit_scores(votes, SOURCES, annotators, 1)
+    return {(row.method, row.metric): row.value for row in scores.itertuples() if row.variant == ""}
 
 
 def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> None:
     votes = papers_votes()
     checks = pd.DataFrame(
         [
-            {"annotator": name, "item": f"check{number}", "source": "attention_check", "choice": "A",
-             "correct": number < right, "confidence": 5, "comment": ""}
+            {"annotator": name, "item": f"check{number}", "source": "attention_check", "client": "c0",
+             "choice": "A", "correct": number < right, "confidence": 5, "comment": ""}
             for name, right in (("annotator_1", 4), ("annotator_2", 3), ("annotator_3", 4))
             for number in range(4)
         ]
     )  # fmt: skip
-    scores = audit_scores(pd.concat([votes, checks], ignore_index=True), SOURCES, 3)
+    scores = audit_scores(pd.concat([votes, checks], ignore_index=True), SOURCES, 3, 1)
     passed = scores[scores["metric"] == CHECKS_PASSED]
     assert passed[["variant", "value", "n"]].to_numpy().tolist() == [
         ["annotator_1", 4.0, 4],
@@ -65,7 +67,7 @@ def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> Non
         ["annotator_3", 4.0, 4],
     ]
     others = scores[scores["metric"] != CHECKS_PASSED].reset_index(drop=True)
-    pd.testing.assert_frame_equal(others, audit_scores(votes, SOURCES, 3))
+    pd.testing.assert_frame_equal(others, audit_scores(votes, SOURCES, 3, 1))
     cells = build_table(printed_spec("human-2afc-agreement"), scores, CONTEXT)
     assert set(cells["reason"]) == {
         "",
@@ -89,8 +91,8 @@ def test_the_papers_counts_give_the_papers_figures() -> None:
 def test_the_table_prints_what_the_paper_prints() -> None:
     spec = printed_spec("human_2afc_audit")
     paper = load_paper_values(spec.label)
-    cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 3), CONTEXT, paper)
-    ours = {(row.row, row.column): row.text for row in cells.itertuples()}
+    cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 3, 1), CONTEXT, paper)
+    ours = {(row.row, row.column): row.text.split(" [")[0] for row in cells.itertuples()}
     printed = {(row.row, row.column): row.text for row in paper.itertuples()}
     assert ours.keys() == printed.keys()
     assert {key: text for key, text in ours.items() if key[1] != "Mean conf."} == {
@@ -107,8 +109,8 @@ def test_the_table_prints_what_the_paper_prints() -> None:
 
 def test_the_agreement_table() -> None:
     spec = printed_spec("human-2afc-agreement")
-    cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 4), CONTEXT).set_index(["row", "column"])
-    row = cells.loc["Overall"]["text"].to_dict()
+    cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 4, 1), CONTEXT).set_index(["row", "column"])
+    row = cells.loc["Overall"]["text"].str.split(" [", regex=False).str[0].to_dict()
     assert row == {
         "Annotators": "3",
         "Items": "50",
@@ -132,25 +134,60 @@ def test_two_annotators_may_tie_and_a_tie_is_no_correct_majority() -> None:
 
 def test_one_annotator_has_nobody_to_agree_with() -> None:
     votes = papers_votes()
-    scores = audit_scores(votes[votes["annotator"] == "annotator_1"], SOURCES, 3)
+    scores = audit_scores(votes[votes["annotator"] == "annotator_1"], SOURCES, 3, 1)
     alone = scores[scores["note"] != ""]
+    assert set(scores[scores["variant"] == "low"]["metric"]) == {"vote_accuracy", "majority_accuracy"}
     assert set(alone["metric"]) == {"unanimous_items", "pairwise_agreement", "fleiss_kappa"}
     assert set(alone["note"]) == {"agreement needs two annotators"}
     # Only FAVoR's item with no correct vote lacks the first annotator's.
-    found = {(row.method, row.metric): row.value for row in scores.itertuples()}
+    found = {(row.method, row.metric): row.value for row in scores.itertuples() if row.variant == ""}
     assert found["favor", "vote_accuracy"] == 19 / 20 == found["favor", "majority_accuracy"]
 
 
 def test_kappa_of_one_sided_votes_has_a_reason() -> None:
     votes = papers_votes().assign(choice="A")
-    scores = audit_scores(votes, SOURCES, 3).set_index(["method", "metric"])
-    assert np.isnan(scores.loc[("", "fleiss_kappa"), "value"])
-    assert scores.loc[("", "fleiss_kappa"), "note"] == "every vote is for the same profile"
-    assert scores.loc[("", "pairwise_agreement"), "value"] == 1
+    scores = audit_scores(votes, SOURCES, 3, 1).set_index(["method", "metric", "variant"])
+    assert np.isnan(scores.loc[("", "fleiss_kappa"), "value"]).all()
+    assert scores.loc[("", "fleiss_kappa", ""), "note"] == "every vote is for the same profile"
+    assert scores.loc[("", "pairwise_agreement", ""), "value"] == 1
+
+
+def limits(scores, method, metric) -> tuple[float, float]:
+    rows = scores[(scores["method"] == method) & (scores["metric"] == metric)].set_index("variant")["value"]
+    return rows["low"], rows["high"]
+
+
+def test_limits_are_those_of_authors() -> None:
+    scores = audit_scores(papers_votes(), SOURCES, 3, 1)
+    # Ten human items of ten authors, nine with the right majority: Clopper and Pearson's limits of 9 of 10.
+    assert limits(scores, "gold", "majority_accuracy") == pytest.approx((0.5550, 0.9975), abs=1e-4)
+    assert limits(scores, "gold", "majority_accuracy") == pytest.approx(tuple(binomtest(9, 10).proportion_ci()))
+    # Three votes on an item are not three decisions: 28 of 30 votes weigh as 9.33 of 10.
+    low, high = limits(scores, "gold", "vote_accuracy")
+    assert 0.5550 < low < binomtest(28, 30).proportion_ci().low < 28 / 30 < high
+    # Overall c00 to c09 have three items and c10 to c19 two: 50^2 / (10 * 9 + 10 * 4) = 19.23 authors.
+    p, n = 0.84, 2500 / 130
+    assert limits(scores, "", "majority_accuracy") == pytest.approx(
+        (beta.ppf(0.025, p * n, n - p * n + 1), beta.ppf(0.975, p * n + 1, n - p * n))
+    )
+    low, high = limits(scores, "", "fleiss_kappa")
+    assert 0.2 < low < 0.558 < high < 0.9
+    cells = build_table(printed_spec("human_2afc_audit"), scores, CONTEXT).set_index(["row", "column"])
+    assert cells.loc[("Human ref.", "Maj. acc."), "text"] == "90.0% [55.5%, 99.7%]"
+    assert cells.loc[("Human ref.", "Votes"), "text"] == "30"
+
+
+def test_items_of_one_author_have_wider_limits() -> None:
+    votes = papers_votes()
+    apart, together = (
+        audit_scores(votes.assign(client=clients), SOURCES, 3, 1) for clients in (votes["item"], votes["item"].str[-1])
+    )
+    for metric in ("vote_accuracy", "majority_accuracy", "pairwise_agreement"):
+        assert limits(together, "", metric)[0] < limits(apart, "", metric)[0] < limits(apart, "", metric)[1]
 
 
 def test_without_responses_every_cell_is_a_dash_with_its_reason() -> None:
-    scores = audit_scores(papers_votes().iloc[:0], SOURCES, 3)
+    scores = audit_scores(papers_votes().iloc[:0], SOURCES, 3, 1)
     assert len(scores) == (len(METRICS) - 1) * 4  # attention checks are scored where there are any
     for label in ("human_2afc_audit", "human-2afc-agreement"):
         cells = build_table(printed_spec(label), scores, CONTEXT)

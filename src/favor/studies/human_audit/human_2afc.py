@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.statistics.agreement import fleiss_kappa, pairwise_agreement
+from favor.statistics.agreement import fleiss_kappa, kappa_draws, pairwise_agreement
+from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
+from favor.statistics.exact import binomial_limits
 from favor.studies.human_audit.items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
 INFINITY = float("inf")
+Value = tuple[str, str, float, int, str]  # metric, variant, value, n, why the value is missing
 CHECKS_PASSED = "attention_checks_passed"  # by annotator, and only where an audit has attention checks
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
@@ -40,13 +43,17 @@ NO_RESPONSES = (
 ALONE = "agreement needs two annotators"
 
 
-def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int) -> pd.DataFrame:
+def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int, seed: int) -> pd.DataFrame:
     """Return the table ``scores`` of the audit, by source and for all items.
 
     ``votes``: table ``human_2afc_votes``; ``sources``: method keys of the candidates; ``annotators``: how many were
     asked (the n of ``audit_annotators``). A majority is correct where more than half of an item's votes are; a tie is
     not. Attention checks count for nothing else: ``attention_checks_passed`` says by annotator (its variant) how many
     were passed, of how many (its n). Without votes every value is missing, with the reason.
+
+    ``low`` and ``high``, of rates and agreement, are 95 % limits over authors, for these annotators: exact ones
+    of the rate, that hold even if an author's items and votes were copies of one decision (votes on one item are no
+    independent ones). Those of kappa are made of resamples of authors, which ``seed`` draws.
     """
     if votes.empty:
         return missing_scores(sources, NO_RESPONSES)
@@ -57,8 +64,7 @@ def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int) -
     ]
     for source in (*sources, ""):
         rows = votes if source == "" else votes[votes["source"] == source]
-        for metric, value, n, note in _values(rows, annotators):
-            scores.append(Score(0, source, "", metric, "", value, n, note))
+        scores += [Score(0, source, "", *value) for value in (*_values(rows, annotators), *_limits(rows, seed))]
     return scores_frame(scores)
 
 
@@ -72,25 +78,46 @@ def missing_scores(sources: Sequence[str], reason: str) -> pd.DataFrame:
     )
 
 
-def _values(votes: pd.DataFrame, annotators: int) -> Iterator[tuple[str, float, int, str]]:
-    """Yield (metric, value, n, why the value is missing)."""
-    items = votes.groupby("item")["correct"].agg(["sum", "count"])
-    margin = 2 * items["sum"] - items["count"]
+def _items(votes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the items with ``client``, ``margin`` (correct votes minus wrong), and the votes for each side [n, 2]."""
+    items = votes.groupby("item").agg(client=("client", "first"), right=("correct", "sum"), votes=("correct", "size"))
     counts = np.stack([votes["choice"].eq(side).groupby(votes["item"]).sum().to_numpy() for side in SIDES], axis=1)
+    return items.assign(margin=2 * items["right"] - items["votes"]), counts
+
+
+def _limits(votes: pd.DataFrame, seed: int) -> Iterator[Value]:
+    items, counts = _items(votes)
+    names, author = np.unique(items["client"].astype(str), return_inverse=True)
+    each = np.bincount(author)
+    authors = each.sum() ** 2 / (each**2).sum()  # as many as would weigh alike (Kish)
+    rates = {"vote_accuracy": votes["correct"].mean(), "majority_accuracy": (items["margin"] > 0).mean()}
+    ends = {metric: binomial_limits(rate * authors, authors) for metric, rate in rates.items()}
+    if votes["annotator"].nunique() > 1:
+        ends["pairwise_agreement"] = binomial_limits(pairwise_agreement(counts) * authors, authors)
+        draws = kappa_draws(counts, author, observed_and_resampled(len(names), seed))
+        ends["fleiss_kappa"] = interval(draws, len(names), CORRELATION)
+    for metric, limits in ends.items():
+        for end, value in zip(("low", "high"), limits, strict=True):
+            yield metric, end, value, len(names), "" if value == value else "no interval over authors"
+
+
+def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
+    items, counts = _items(votes)
+    margin = items["margin"]
     present = votes["annotator"].nunique()
-    yield "audit_annotators", float(present), annotators, ""
-    yield "audit_items", float(len(items)), len(items), ""
-    yield "audit_votes", float(len(votes)), len(votes), ""
-    yield "vote_accuracy", float(votes["correct"].mean()), len(votes), ""
-    yield "majority_accuracy", float((margin > 0).mean()), len(items), ""
-    yield "mean_confidence", float(votes["confidence"].mean()), len(votes), ""
-    yield "tied_items", float((margin == 0).sum()), len(items), ""
-    yield "first_profile_votes", float(counts[:, 0].sum()), len(votes), ""
+    yield "audit_annotators", "", float(present), annotators, ""
+    yield "audit_items", "", float(len(items)), len(items), ""
+    yield "audit_votes", "", float(len(votes)), len(votes), ""
+    yield "vote_accuracy", "", float(votes["correct"].mean()), len(votes), ""
+    yield "majority_accuracy", "", float((margin > 0).mean()), len(items), ""
+    yield "mean_confidence", "", float(votes["confidence"].mean()), len(votes), ""
+    yield "tied_items", "", float((margin == 0).sum()), len(items), ""
+    yield "first_profile_votes", "", float(counts[:, 0].sum()), len(votes), ""
     if present < 2:
         for metric in ("unanimous_items", "pairwise_agreement", "fleiss_kappa"):
-            yield metric, float("nan"), len(items), ALONE
+            yield metric, "", float("nan"), len(items), ALONE
         return
     kappa = fleiss_kappa(counts)
-    yield "unanimous_items", float((counts.max(axis=1) == present).sum()), len(items), ""
-    yield "pairwise_agreement", pairwise_agreement(counts), len(items), ""
-    yield "fleiss_kappa", kappa, len(items), "" if kappa == kappa else "every vote is for the same profile"
+    yield "unanimous_items", "", float((counts.max(axis=1) == present).sum()), len(items), ""
+    yield "pairwise_agreement", "", pairwise_agreement(counts), len(items), ""
+    yield "fleiss_kappa", "", kappa, len(items), "" if kappa == kappa else "every vote is for the same profile"

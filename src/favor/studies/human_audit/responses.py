@@ -55,7 +55,7 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
     """
     names = [annotator_name(number) for number in range(1, annotators + 1)]
     pages = {page_digest(page_items(items, name, seed), name): name for name in names}
-    known = {row["item"]: row for row in items[["item", "source", "right"]].to_dict("records")}
+    known = {row["item"]: row for row in items[["item", "source", "client", "right"]].to_dict("records")}
     files: dict[str, Path] = {}
     votes = []
     for path in sorted(paths):
@@ -67,7 +67,8 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
         for answer in _answers(path, content, known):
             item = known[answer["item"]]
             correct = answer["choice"] == item["right"]
-            votes.append({"annotator": annotator, "source": item["source"], "correct": correct, **answer})
+            own = {"annotator": annotator, "source": item["source"], "client": item["client"], "correct": correct}
+            votes.append({**own, **answer})
     names = HUMAN_2AFC_VOTES.names
     return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32", "seconds": float})
 

@@ -28,6 +28,7 @@ HUMAN_2AFC_VOTES = Table(
         Column("annotator", STRING, "", "annotator_1 onwards"),
         Column("item", STRING, "", "code of the item"),
         Column("source", STRING, "", "method key of the candidate; gold: the author's own continuation"),
+        CLIENT,
         Column("choice", STRING, "", "chosen profile, A or B"),
         Column("correct", BOOLEAN, "", "whether that is the candidate's own author"),
         Column("confidence", INT32, "", "from 1 (a guess) to 5 (certain)"),
