@@ -254,6 +254,25 @@ def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
     assert rerun_by_code(project) == project.planned() == {}
 
 
+def test_a_new_key_reruns_nothing_until_it_is_set(project) -> None:
+    """A key that no job reads, at its default. A changed default reruns what took it, and nothing that has its own."""
+    key, rate = "    group_by_length: bool = key(", "learning_rate: LearningRate = key("
+    project.edit("src/favor/lm/settings.py", key, f"    unread: int = key(3, 'x')\n{key}")
+    project.edit("src/favor/lm/settings.py", f"{rate}2.0e-4,", f"{rate}3.0e-4,")  # the configuration sets 0.002
+    assert rerun_by_code(project) == {}
+    project.edit(
+        "config/config.yaml", "training: { learning_rate: 0.002,", "training: { unread: 3, learning_rate: 0.002,"
+    )
+    assert project.planned().keys() <= {"record_settings", "report"}  # they print every setting
+    project.edit("config/config.yaml", "training: { unread: 3,", "training: { unread: 4,")
+    assert project.planned()["train_shared"] > 0
+
+
+def test_a_changed_default_retrains(project) -> None:
+    project.edit("src/favor/lm/settings.py", "clip_norm: Positive = key(1.0,", "clip_norm: Positive = key(2.0,")
+    assert project.planned()["train_shared"] > 0
+
+
 def test_a_definition_shared_by_training_retrains(project) -> None:
     project.edit("src/favor/lm/training.py", "def _alike(", "def _alike(*new, ")
     planned = project.planned()

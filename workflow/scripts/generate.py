@@ -38,9 +38,7 @@ with job(snakemake, GenerationJob) as settings:
     if how.inference == "adapters":
         states = {client: adapter.state for client, adapter in adapters.items() if adapter is not None}
         check_shapes(states, base.model, lora)
-    memory = WidthMemory(
-        base, {"stage": "generation", "lora": settings.lora.model_dump(mode="json"), **decoding.model_dump()}
-    )
+    memory = WidthMemory(base, {"stage": "generation", "lora": settings.lora, "decoding": decoding})
     widths = memory.recall()
     seed, method = int(snakemake.wildcards.seed), snakemake.wildcards.method
     # Each kind in batches of its own, so that common prompts change no byte of the others.

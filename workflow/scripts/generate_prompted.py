@@ -29,8 +29,7 @@ with job(snakemake, PromptedGeneration) as settings:
     shared = snakemake.input.common_prompts
     common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
     base = open_base(settings.model)
-    kind = {"stage": "prompted generation", "lengths": settings.lengths.model_dump(), **decoding.model_dump()}
-    memory = WidthMemory(base, kind)
+    memory = WidthMemory(base, {"stage": "prompted generation", "lengths": settings.lengths, "decoding": decoding})
     widths = memory.recall()
     named = {"seed": int(snakemake.wildcards.seed), "method": snakemake.wildcards.method}
     made = []

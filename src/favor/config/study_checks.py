@@ -121,7 +121,8 @@ def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experi
     if archive is None or row not in experiments[archive].methods:
         return
     own, other = (experiments[one].prompting for one in (name, archive))
-    for key, value in own:
+    for key in type(own).model_fields:
+        value = getattr(own, key)
         if value != getattr(other, key):
             refuse(
                 f"experiments.{name}.prompting.{key}",

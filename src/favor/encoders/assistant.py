@@ -83,7 +83,7 @@ def train_assistant(
     """
     size = max(1, int(texts.groupby(["author", "split"]).size().max()))
     limits = {"training_texts_per_author": size, "validation_texts_per_author": size}
-    training = AsceTraining.model_validate({**dict(settings), **limits})
+    training = settings.extended(AsceTraining, **limits)
     trained = train_asce(texts, training, source, seed, folder)
     encoder = load_asce(folder)
     vectors = encoder.encode(texts["text"].tolist()).astype(np.float64)

@@ -163,7 +163,7 @@ def run_stage(
         )
     alignment, training = None, settings.training
     if settings.alignment is not None:
-        alignment = WeightedAlignment.model_validate({**dict(settings.alignment), "weight": objective.alignment})
+        alignment = settings.alignment.extended(WeightedAlignment, weight=objective.alignment)
         # Sorting pieces by length within a step would decide which of them share a pooled style state.
         training = training.model_copy(update={"group_by_length": False})
     who = tasks[0].name if len(tasks) == 1 else f"{len(tasks)} clients"
@@ -175,8 +175,10 @@ def run_stage(
             "stage": name,
             "clients": len(tasks),
             "parts": {"aligned": alignment is not None, "residual": residual, "mixed": mixture is not None},
-            "lora": settings.lora.model_dump(mode="json"),
-            **training.model_dump(include={"micro_batch", "max_length", "gradient_checkpointing"}),
+            "lora": settings.lora,
+            "micro_batch": training.micro_batch,
+            "max_length": training.max_length,
+            "gradient_checkpointing": training.gradient_checkpointing,
             "rows": rows,
         },
     )

@@ -62,7 +62,8 @@ class WidthMemory:
             "dtype": str(base.dtype),
             # Jobs that share a device hold less each than one that has it alone.
             "sharing": os.environ.get(SHARE, "1"),
-            **kind,
+            # As texts, so that settings count whole without being read key by key.
+            **{name: value if isinstance(value, int | str | None) else str(value) for name, value in kind.items()},
         }
         digest = hashlib.sha256(json.dumps(self.key, sort_keys=True).encode()).hexdigest()[:16]
         folder = os.environ.get(WIDTHS)

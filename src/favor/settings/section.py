@@ -6,13 +6,15 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
+
+Kind = TypeVar("Kind", bound="Section")
 
 
 class Section(BaseModel):
@@ -25,6 +27,14 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, protected_namespaces=(), ser_json_inf_nan="null"
     )
+
+    def extended(self, kind: type[Kind], **values: Any) -> Kind:
+        """Return these keys and ``values`` as another section."""
+        return kind.model_validate({**self.__dict__, **values})
+
+    def __iter__(self) -> NoReturn:
+        """Refuse to list keys and values: a key counts in the fingerprint of the code that names it."""
+        raise TypeError(f"{type(self).__name__}: name the keys to read")
 
 
 class _OrNull:

@@ -22,7 +22,7 @@ FILES = {
 }
 KEY = (
     "from favor.settings.section import Section, key\n"
-    "class Drawing(Section):\n    draws: Annotated[int, 5] = key(3, 'its words', ge=1)\nprint(Drawing())"
+    "class Drawing(Section):\n    draws: Annotated[int, 5] = key(3, 'its words', ge=1)\nprint(Drawing().draws)"
 )
 
 
@@ -266,7 +266,8 @@ def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
         (KEY, "ge=1", "ge=2", False),
         (KEY, "Annotated[int, 5]", "Annotated[int, 6]", False),
         (KEY, "key(3", "key(4", True),
-        (KEY, "draws", "samples", True),
+        (KEY, "draws: ", "samples: ", True),
+        (KEY, "print", "    other: int = key(5, 'nobody reads it')\nprint", False),
         ("import numpy as np\nnp.mean(x)", "numpy as np", "cupy as np", True),
     ],
 )

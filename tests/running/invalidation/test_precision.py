@@ -41,6 +41,9 @@ LOADED = {
     "judge": (JUDGES, "open_judge"),
 }
 
+LM = "src/favor/lm/settings.py"
+GROUP = "    group_by_length: bool = key("  # a key of the section ``training``
+
 
 def all_fingerprints(root) -> dict[tuple[str, str], str]:
     """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
@@ -130,10 +133,48 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
             "        return []\n    else:\n        pass\n    first",
         ),
         ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
+        # Keys: values stand in the parameter of the rule. Types that no key had count where a key of theirs is read.
+        (LM, GROUP, f"    unread: Vocabulary | None = key(None, 'off')\n{GROUP}"),
+        (LM, "clip_norm: Positive = key(1.0", "clip_norm: Positive = key(2.0"),
+        (LM, "temperature: NotNegative = key(\n        0,", "temperature: NotNegative = key(\n        1,"),
     ],
 )
 def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new) -> None:
     assert changed(file, old, new) == set()
+
+
+def test_a_default_reruns_what_makes_such_settings_itself(changed) -> None:
+    """Prompting baselines generate with ``Lora()``; training is handed every value."""
+    found = scripts_of(changed(LM, "rank: int = key(16,", "rank: int = key(8,"))
+    assert {"generate_prompted", "distil_sheets"} <= found
+    assert not {"train_shared", "train_personal"} & found
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "counts"),
+    [
+        ("unread: int = key(3, 'words')", {"unread": 3}, False),
+        ("unread: int = key(3, 'words')", {"unread": 4}, True),  # set: kept, whoever reads it
+        ("unread: int = key(ROWS, 'words')", {"unread": 3}, True),  # a default that no text says
+        ("unread: list[str] = key([], 'words')", {"unread": []}, False),
+        ("unread: Validation = section(Validation, 'words')", {"unread": {"patience": None}}, False),
+        ("unread: Validation = section(Validation, 'words')", {"unread": {"patience": 2}}, True),
+        ("micro_batch: int = key(4, 'words')", {"micro_batch": 4}, True),  # at its default, and read
+    ],
+)
+def test_a_key_at_its_default_that_a_job_does_not_read_is_not_compared(
+    repository, tmp_path, field, given, counts
+) -> None:
+    for part in ("src/favor", "workflow/scripts"):
+        shutil.copytree(repository / part, tmp_path / part, ignore=shutil.ignore_patterns("*.pyc"))
+    path = tmp_path / LM
+    text = path.read_text().replace("    required,\n)", "    required,\n    section,\n)")
+    path.write_text(text.replace(GROUP, f"    {field}\n{GROUP}"))
+    source = SourceCode(tmp_path / "src", modules_below(tmp_path / "src"))
+    code = source.fingerprint(tmp_path / "workflow/scripts/train_personal.py")
+    cfg = {"training": {"learning_rate": 0.1}, "participations": {"client_001": 0}, "withdrawn": []}
+    compared = source.settings(code, cfg | {"training": cfg["training"] | given})
+    assert (compared != cfg) == counts
 
 
 def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:

@@ -3,18 +3,28 @@
 A definition is what a top-level statement binds: a function, a class, a constant. Its text is the syntax tree without
 what no result depends on: docstrings, comments, annotations, the words of errors and messages, the names of local
 variables and of private helpers, and the units and meanings of declared columns, which are kept apart for the code that
-prints them.
+prints them. The keys of a section of the configuration are kept apart too, since a job is handed their values.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from favor.foundation.errors import UserError
+
+
+@dataclass(frozen=True)
+class Import:
+    """What an import binds: a module, or ``name`` of it."""
+
+    module: str
+    name: str = ""
+
 
 PACKAGE = "favor"
 SCRIPT = "script"  # a script is known as "script NAME"
@@ -26,9 +36,12 @@ MESSAGES = {"Progress", "warnings.warn"}
 DESCRIPTIONS = {2: "unit", 3: "meaning"}
 COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
 # What declares a key of the configuration, and how many of its arguments count: the default, which is what code that is
-# given no value computes with.
-# The others are the meaning and the bounds, which change no value that they allow.
+# given no value computes with. The others are the meaning and the bounds, which change no value that they allow.
 KEYS = {f"{PACKAGE}.settings.section": {"key": 1, "section": 1, "required": 0}}
+# What gives a script its settings: every value stands in the rule's parameter, so that it takes no default of theirs.
+HANDING = Import(f"{PACKAGE}.running.jobs.job", "job")
+# Ways to read keys of a section without naming them.
+_UNNAMED = {"model_dump", "model_dump_json", "model_fields", "model_fields_set", "__dict__", "__pydantic_fields__"}
 _INTERPRETED = ("ClassVar", "InitVar", "KW_ONLY")
 # Decorators that read no annotation and call a function with what it is given. Others may read its signature.
 _PLAIN = {
@@ -52,21 +65,32 @@ class Local:
         self.label = ""
 
 
+class Declared(ast.Tuple):
+    """Expressions that only say a type."""
+
+
 # Names bound inside a definition: local variables, and None for what keeps its name.
 Scope = Mapping[str, "Local | None"]
 
 
-@dataclass(frozen=True)
-class Import:
-    """What an import binds: a module, or ``name`` of it."""
+@dataclass
+class Key:
+    """A key of a section: the text of its ``default``, and the dotted ``names`` of its type and default.
 
-    module: str
-    name: str = ""
+    ``default`` is None for a field that is always given.
+    """
+
+    default: str | None
+    names: set[Name]
 
 
 @dataclass
 class Definition:
     """One definition: its ``text``; dotted ``names`` it looks up outside itself; imports made inside it.
+
+    ``declared`` are the names of them that only say a type: bases, the types of fields, the settings that a script is
+    handed (``handed``). ``bases`` are those of a class, ``keys`` those that a section declares itself. ``unnamed``:
+    whether it may read keys that its text does not name.
 
     ``imported`` are the modules that these imports may run, ``loaded`` those that it loads by a literal name.
     ``described`` holds the texts of the units and of the meanings of the columns that it declares; ``describes`` says
@@ -77,6 +101,11 @@ class Definition:
 
     text: str = ""
     names: set[Name] = field(default_factory=set)
+    declared: set[Name] = field(default_factory=set)
+    handed: set[Name] = field(default_factory=set)
+    bases: list[Name] = field(default_factory=list)
+    keys: dict[str, Key] = field(default_factory=dict)
+    unnamed: bool = False
     imports: dict[str, list[Import]] = field(default_factory=dict)
     imported: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
@@ -86,6 +115,11 @@ class Definition:
     data: bool = False
     literals: set[str] = field(default_factory=set)
     unfollowed: set[str] = field(default_factory=set)
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The words of its text: a key that it reads is among them."""
+        return frozenset(re.findall(r"[^\W\d]\w*", self.text))
 
 
 @dataclass
@@ -116,6 +150,7 @@ class _Index:
 
     def __init__(self, name: str, path: Path) -> None:
         self._name = name
+        self.declares_keys = name in KEYS  # what its sections make of themselves are sections again
         self._is_script = name.startswith(f"{SCRIPT} ")
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -192,6 +227,10 @@ class _Index:
                 return value.args[: KEYS[target.module][target.name]]
         return None
 
+    def hands_settings(self, name: str) -> bool:
+        """Whether ``name`` is what gives a script its settings."""
+        return HANDING in self.imports.get(name, ())
+
     def declares_columns(self, name: str) -> bool:
         """Whether ``name`` is the class of declared table columns here."""
         here = (self._name, name) == COLUMN
@@ -221,12 +260,15 @@ class _Reader:
         self._parts: list[str] = []
         self._found = Definition()
         self._locals = 0
+        self._declaring = False
+        self._valued: set[Name] = set()
         self._words: frozenset[str] = frozenset()  # local variables that hold the words of errors and messages alone
         if _is_private(name):
             self._found.labels[name] = _OWN
 
     def finished(self) -> Definition:
         self._found.text = "".join(self._parts)
+        self._found.declared -= self._valued
         if not self._found.data:
             self._found.literals.clear()
         return self._found
@@ -268,7 +310,8 @@ class _Reader:
     def _Name(self, node: ast.Name, bound: Scope, silent: bool) -> None:
         self._parts.append(f"{self._written(node.id, bound)};")
         if isinstance(node.ctx, ast.Load) and node.id not in bound:
-            self._found.names.add((node.id,))
+            self._use((node.id,))
+            self._found.unnamed |= node.id == "vars"
             self._found.data |= node.id == "__file__"
             if node.id in _UNFOLLOWED and node.id not in self._module.bound:
                 self._found.unfollowed.add(node.id)
@@ -288,9 +331,19 @@ class _Reader:
             labels[name] = f"#{len(labels)}"
         return labels.get(name, name)
 
+    def _use(self, path: Name) -> None:
+        self._found.names.add(path)
+        (self._found.declared if self._declaring else self._valued).add(path)
+
+    def _Declared(self, node: Declared, bound: Scope, silent: bool) -> None:
+        before, self._declaring = self._declaring, True
+        self._fields(node, bound, silent)
+        self._declaring = before
+
     def _Attribute(self, node: ast.Attribute, bound: Scope, silent: bool) -> None:
         if node.attr in DESCRIPTIONS.values():
             self._found.describes.add(node.attr)
+        self._found.unnamed |= node.attr in _UNNAMED and not self._module.declares_keys
         path = _dotted(node)
         if not path:
             self._fields(node, bound, silent)
@@ -299,7 +352,7 @@ class _Reader:
         if path[-1] == "__subclasses__" or path in _UNFOLLOWED_PATHS:
             self._found.unfollowed.add(".".join(path))
         if path[0] not in bound:
-            self._found.names.add(path)
+            self._use(path)
             self._found.data |= path[0] == "__file__" or path[-2:] == ("resources", "files")
 
     def _Global(self, node: ast.Global, bound: Scope, silent: bool) -> None:
@@ -358,25 +411,35 @@ class _Reader:
     def _ClassDef(self, node: ast.ClassDef, bound: Scope, silent: bool) -> None:
         name = node.name if node.name in bound else self._found.labels.get(node.name, node.name)
         self._parts.append(f"ClassDef({name},")
-        for outside in (node.decorator_list, node.bases, node.keywords):
+        self._found.bases += filter(None, map(_dotted, node.bases))
+        for outside in (node.decorator_list, Declared(node.bases, ast.Load()), node.keywords):
             self.read(outside, bound)
         plain = any(_root(decorator) in ("dataclass", "dataclasses") for decorator in node.decorator_list)
-        fields = [self._field(item, plain, bound) if isinstance(item, ast.AnnAssign) else item for item in node.body]
+        fields = [found for item in node.body for found in self._field(item, plain, bound)]
         # What a class binds is an attribute, whatever a function around it binds.
         self._body(fields, {**bound, **{name: None for name in _stored(node.body) if name in bound}}, silent)
 
-    def _field(self, node: ast.AnnAssign, plain: bool, bound: Scope) -> ast.stmt:
-        """A field of a class: of a key of the configuration its default alone, of others (annotation, value)."""
+    def _field(self, node: ast.stmt, plain: bool, bound: Scope) -> Iterator[ast.stmt]:
+        """What counts of a field of a class: nothing of a key of the configuration, of others (annotation, value)."""
+        if not isinstance(node, ast.AnnAssign):
+            yield node
+            return
         kept = self._module.kept_of_key(node.value)
         if kept is None:
-            return _without_annotation(node, plain)
-        written, self._parts = self._parts, []  # the classes that it names are followed, and its bounds not written
-        self.read(node.annotation, bound)
-        self._parts = written
-        return ast.copy_location(ast.Assign([node.target], ast.Tuple(kept, ast.Load())), node)
+            yield _without_annotation(node, plain)
+        if not plain and isinstance(node.target, ast.Name):
+            default = "".join(map(ast.unparse, kept)) if kept else None
+            self._found.keys[node.target.id] = Key(default, self._names_of([*(kept or []), node.annotation], bound))
+
+    def _names_of(self, nodes: list[ast.expr], bound: Scope) -> set[Name]:
+        """The names that the type and the default of a field look up."""
+        reader = _Reader(self._module, "")
+        for node in nodes:
+            reader.read(node, bound)
+        return reader.finished().names
 
     def _body(self, body: list[ast.stmt], bound: Scope, silent: bool) -> None:
-        self.read(body[1:] if _is_text(body[0]) else body, bound, silent)
+        self.read(body[1:] if body and _is_text(body[0]) else body, bound, silent)
         self._parts.append(")")
 
     def _AnnAssign(self, node: ast.AnnAssign, bound: Scope, silent: bool) -> None:
@@ -403,7 +466,13 @@ class _Reader:
 
     def _Call(self, node: ast.Call, bound: Scope, silent: bool) -> None:
         called = ".".join(_dotted(node.func))
-        if called in TEXT_ERRORS:
+        if self._module.hands_settings(called) and len(node.args) == 2:
+            arguments = [node.args[0], Declared([node.args[1]], ast.Load())]
+            self._call(node, arguments, node.keywords, bound, silent)
+            self._found.handed.add(_dotted(node.args[1]))
+        elif called == "isinstance" and len(node.args) == 2:
+            self._call(node, [node.args[0], Declared([node.args[1]], ast.Load())], node.keywords, bound, silent)
+        elif called in TEXT_ERRORS:
             kept = [argument for argument in node.args if not (_is_wording(argument) or self._holds_words(argument))]
             self._call(node, kept, node.keywords, bound, silent)
         elif called in MESSAGES or (called == "print" and any(_to_stderr(keyword) for keyword in node.keywords)):
@@ -543,7 +612,8 @@ def _is_main(test: ast.expr) -> bool:
 def _without_annotation(node: ast.AnnAssign, plain: bool) -> ast.stmt:
     """A field of a class as an assignment of (annotation, value); a plain dataclass reads few annotations."""
     written = ast.unparse(node.annotation)
-    parts = [node.annotation] if not plain or any(word in written for word in _INTERPRETED) else []
+    read = not plain or any(word in written for word in _INTERPRETED)
+    parts: list[ast.expr] = [Declared([node.annotation], ast.Load())] if read else []
     parts += [node.value] if node.value is not None else []
     return ast.copy_location(ast.Assign([node.target], ast.Tuple(parts, ast.Load())), node)
 

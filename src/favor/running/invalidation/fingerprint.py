@@ -9,13 +9,17 @@ rule that loads them, as "module" or, where the loader reads one name of it, "mo
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.definitions import PACKAGE, SCRIPT, Definition, Import, Module, Name
+from favor.running.invalidation.definitions import PACKAGE, SCRIPT, Definition, Import, Key, Module, Name
 from favor.running.invalidation.source_index import modules_below
 
 # Modules that cannot change a result, each with its reason.
@@ -55,6 +59,25 @@ Use = tuple[str, Node]
 _STEPS = 3
 
 
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What a script and the modules that it loads by name can reach.
+
+    ``nodes`` are the definitions, ``describes`` which descriptions of columns are read among them. ``said`` are their
+    words: a key of the configuration that none of them says is read by none; None where they may read any. ``valued``
+    are the sections that they may make themselves, with defaults for keys that they do not give.
+    """
+
+    nodes: frozenset[Node]
+    describes: frozenset[str]
+    said: frozenset[str] | None
+    valued: frozenset[Node]
+
+    def says(self, key: str) -> bool:
+        """Whether a key of the configuration may be read."""
+        return self.said is None or key in self.said
+
+
 class SourceCode:
     """The first-party code under ``root``, as it was when each file was first looked at.
 
@@ -70,6 +93,7 @@ class SourceCode:
         }
         self._uses_of: dict[Node, frozenset[Use]] = {}
         self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
+        self._reaches: dict[tuple[Path, tuple[str, ...]], Reach] = {}
 
     def replaced(self, module: str, path: Path) -> SourceCode:
         """Return the same code with the file at ``path`` in the place of ``module``."""
@@ -82,8 +106,9 @@ class SourceCode:
 
         A definition that moves to another module unchanged is the same one. Raises as :meth:`reached`.
         """
-        nodes, describes = self._reached(script, modules)
-        found = digest(*sorted({self._digest(node, _STEPS, describes) for node in nodes}))
+        reach = self.reach(script, modules)
+        digests = {self._digest(node, _STEPS, reach.describes) for node in self._telling(reach)}
+        found = digest(*sorted(digests | {digest(*key) for _, *key in self._defaults(reach)}))
         self.taken[found] = (script, tuple(modules))
         return found
 
@@ -92,38 +117,126 @@ class SourceCode:
 
         Raises ``UserError`` for a module that does not exist, a relative import, or broken syntax.
         """
-        nodes, describes = self._reached(script, modules)
-        return {_title(node): self._digest(node, 0, describes) for node in sorted(nodes)}
+        reach = self.reach(script, modules)
+        found = {_title(node): self._digest(node, 0, reach.describes) for node in self._telling(reach)}
+        return found | {f"{_title(node)}.{key}": digest(key, default) for node, key, default in self._defaults(reach)}
 
-    def reachable(self, script: Path, modules: Sequence[str] = ()) -> set[Node]:
-        """Return (module, name) of every definition that can be reached; the name "" is the module's import.
+    def reach(self, script: Path, modules: Sequence[str] = ()) -> Reach:
+        """Return (module, name) of every definition that can be reached, and what they read.
 
-        Raises as :meth:`reached`.
+        The name "" is the module's import. Raises as :meth:`reached`.
         """
-        own = f"{SCRIPT} {script.stem}"
-        if own not in self._modules:
-            self._modules[own] = Module.read(own, script)
+        key = (script, tuple(modules))
+        if key not in self._reaches:
+            own = f"{SCRIPT} {script.stem}"
+            if own not in self._modules:
+                self._modules[own] = Module.read(own, script)
+            self._reaches[key] = self._walk([(own, _IMPORTED), *map(self._entry, modules)])
+        return self._reaches[key]
+
+    def reachable(self, script: Path, modules: Sequence[str] = ()) -> frozenset[Node]:
+        """Return (module, name) of every definition that can be reached. Raises as :meth:`reached`."""
+        return self.reach(script, modules).nodes
+
+    def _walk(self, waiting: list[Node]) -> Reach:
         found: set[Node] = set()
-        waiting = [(own, _IMPORTED), *map(self._entry, modules)]
+        said: set[str] = set()
+        unread: dict[str, list[tuple[Node, Key]]] = {}  # keys that nothing has said so far
+        unnamed = False
         while waiting:
             node = waiting.pop()
             if node not in found:
                 found.add(node)
                 waiting += (target for _, target in self._uses(node))
-        return found
+                if node[1] != _WHOLE:
+                    definition = self._definition(node)
+                    unnamed |= definition.unnamed or (definition.data and any(self._data(node[0], definition.literals)))
+                    said |= definition.said
+                    for name, one in definition.keys.items():
+                        unread.setdefault(name, []).append((node, one))
+            if not waiting:
+                for name in list(unread) if unnamed else unread.keys() & said:
+                    for owner, one in unread.pop(name):
+                        waiting += (target for path in one.names for target in self._targets(owner, path))
+        described = frozenset().union(*(self._definition(node).describes for node in found if node[1] != _WHOLE))
+        return Reach(frozenset(found), described, None if unnamed else frozenset(said), self._valued(found))
 
-    def _reached(self, script: Path, modules: Sequence[str]) -> tuple[list[Node], frozenset[str]]:
-        """The definitions that say something, and which descriptions of columns are read among them."""
-        found = self.reachable(script, modules)
-        nodes = [node for node in found if node[1] != _WHOLE and self._definition(node).text]
-        for node in sorted(nodes):
+    def _valued(self, found: Iterable[Node]) -> frozenset[Node]:
+        """The definitions that are named as more than a type, and the types that they are made of."""
+        valued: set[Node] = set()
+        waiting = [
+            target
+            for node in found
+            if node[1] != _WHOLE
+            for path in self._definition(node).names - self._definition(node).declared
+            for target in self._targets(node, path)
+        ]
+        while waiting:
+            node = waiting.pop()
+            if node not in valued and node[1] not in (_WHOLE, _IMPORTED):
+                valued.add(node)
+                definition = self._definition(node)
+                for names in (definition.declared, *(key.names for key in definition.keys.values())):
+                    waiting += (target for path in names for target in self._targets(node, path))
+        return frozenset(valued)
+
+    def _telling(self, reach: Reach) -> list[Node]:
+        """The definitions that say something. Raises ``UserError`` where one cannot be followed."""
+        nodes = sorted(node for node in reach.nodes if node[1] != _WHOLE and self._definition(node).text)
+        for node in nodes:
             for way in sorted(self._definition(node).unfollowed):
                 raise UserError(
                     f"{_title(node)}: '{way}' finds code that no fingerprint can follow, so that a change of it would "
                     "rerun nothing; import what you need by its name, or let a registry find the file "
                     "(docs/extending.md)"
                 )
-        return nodes, frozenset().union(*(self._definition(node).describes for node in nodes))
+        return nodes
+
+    def _defaults(self, reach: Reach) -> Iterator[tuple[Node, str, str]]:
+        """Sections that code makes itself, each with a key that is read and its default."""
+        for node in sorted(reach.valued & reach.nodes):
+            for name, key in sorted(self._definition(node).keys.items()):
+                if key.default is not None and reach.says(name):
+                    yield node, name, key.default
+
+    def settings(self, fingerprint: str, cfg: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the parameter ``cfg`` of a job without the keys at their default that its code does not read.
+
+        A key is read where the code says its name, whatever it says it of.
+        """
+        script, modules = self.taken[fingerprint]
+        own = self._known(f"{SCRIPT} {script.stem}")
+        handed = {path for definition in own.definitions.values() for path in definition.handed}
+        kinds = [kind for path in handed for kind in self._looked_up(own, path)]
+        return self._read(kinds[0], cfg, self.reach(script, modules).says) if len(kinds) == 1 else cfg
+
+    def _read(self, kind: Node, cfg: Mapping[str, Any], says: Callable[[str], bool]) -> dict[str, Any]:
+        keys, found = self._keys(kind), {}
+        for name, value in cfg.items():
+            default, inner = keys.get(name, (None, []))
+            if isinstance(value, dict) and len(inner) == 1:
+                value = self._read(inner[0], value, says if says(name) else lambda _: False)
+                at_default = default is not None and value == {}
+            else:
+                at_default = default is not None and _literal(default) == value
+            if says(name) or not at_default:
+                found[name] = value
+        return found
+
+    def _keys(self, kind: Node) -> dict[str, tuple[str | None, list[Node]]]:
+        """The keys of a section and of its bases: their defaults and the sections that they hold."""
+        found: dict[str, tuple[str | None, list[Node]]] = {}
+        definition = self._definition(kind)
+        for path in reversed(definition.bases):
+            for base in self._classes(kind, path):
+                found |= self._keys(base)
+        for name, key in definition.keys.items():
+            found[name] = key.default, [each for path in sorted(key.names) for each in self._classes(kind, path)]
+        return found
+
+    def _classes(self, node: Node, path: Name) -> list[Node]:
+        targets = {target for target in self._targets(node, path) if target[1] not in (_WHOLE, _IMPORTED)}
+        return sorted(target for target in targets if self._definition(target).text.startswith("ClassDef("))
 
     def _entry(self, entry: str) -> Node:
         name, _, attribute = entry.partition(":")
@@ -207,8 +320,13 @@ class SourceCode:
         for whole in definition.loaded | module.stars:
             yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
         for path in definition.names:
-            targets = [node for bound in definition.imports.get(path[0], ()) for node in self._followed(bound, path)]
-            yield from ((".".join(path), target) for target in (*targets, *self._looked_up(module, path)))
+            yield from ((".".join(path), target) for target in self._targets(node, path))
+
+    def _targets(self, node: Node, path: Name) -> Iterator[Node]:
+        """What a dotted name means in a definition: what it imports itself, or the module binds."""
+        for bound in self._definition(node).imports.get(path[0], ()):
+            yield from self._followed(bound, path)
+        yield from self._looked_up(self._known(node[0]), path)
 
     def _run_by_importing(self, name: str) -> Iterator[Node]:
         """Importing a.b.c runs a and a.b too."""
@@ -245,6 +363,14 @@ class SourceCode:
             yield from self._resolved(f"{name}.{first}", attributes[1:])
         else:
             yield name, _IMPORTED if first in ("__path__", "__name__") else _WHOLE
+
+
+def _literal(text: str) -> Any:
+    """The value that a text of code writes out, as JSON; the code itself where it is computed."""
+    try:
+        return json.loads(json.dumps(ast.literal_eval(text)))
+    except (TypeError, ValueError):
+        return ast
 
 
 def _labelled(name: str, labels: Mapping[str, str]) -> str:

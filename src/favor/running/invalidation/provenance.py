@@ -19,6 +19,7 @@ from snakemake.settings.enums import RerunTrigger
 
 from favor.foundation.errors import UserError
 from favor.running.folder.output_record import read_record, write_record
+from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.given import handed_over, installed
 
 
@@ -78,24 +79,31 @@ def _name(path: str | Path, results: Path) -> str:
     return os.path.relpath(path, results)
 
 
-def record_what_is_given() -> None:
-    """Let the parameters of every job hold which files it is given as what, and by which libraries it computes."""
+def record_what_is_given(source: SourceCode) -> None:
+    """Let the parameters of every job hold which files it is given as what, and by which libraries it computes.
+
+    Of its configuration they hold what its code in ``source`` reads, and what is not at its default.
+    """
     parameters, here = PersistenceBase._params, repr(installed())
 
     @lru_cache
     def with_what_is_given(self: PersistenceBase, job: Any) -> list[Any]:
-        return sorted([*parameters(self, job), repr(handed_over(job.input, job.output)), here])
+        cfg, code, found = job.params.get("cfg"), job.params.get("code"), parameters(self, job)
+        if cfg and code in source.taken:
+            written, read = (self._serialize_param(each) for each in (cfg, source.settings(code, cfg)))
+            found = [read if each == written else each for each in found]
+        return sorted([*found, repr(handed_over(job.input, job.output)), here])
 
     PersistenceBase._params = with_what_is_given
 
 
-def record_in_jobs() -> None:
-    """Let a job of a cluster record its own parameters.
+def record_in_jobs(source: SourceCode) -> None:
+    """Let a job of a cluster record its own parameters, as :func:`record_what_is_given` does.
 
     Snakemake leaves that to the process that submitted the job. Where that one is gone when the job ends, the output
     would count as finished with no parameters on record.
     """
-    record_what_is_given()
+    record_what_is_given(source)
     finished = PersistenceBase.finished
 
     async def finished_and_recorded(self: PersistenceBase, job: Any) -> None:
