@@ -52,6 +52,15 @@ def test_what_is_wrong_is_said_in_one_line(tools, name, message) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_two_files_of_one_name_are_refused_by_both_paths(tools) -> None:
+    other = tools.root / "shed_of_tests" / "tools" / "heavy" / "hammer.py"
+    other.parent.mkdir()
+    other.write_text("WEIGHT = 9\n")
+    first = other.parents[1] / "hammer.py"
+    with pytest.raises(UserError, match=f"^{first} and {other} are both the tool 'hammer'; rename one$"):
+        tools.names()
+
+
 def test_every_kind_has_plug_ins_and_methods_load_without_numerical_libraries() -> None:
     kinds = [value for value in vars(registry).values() if isinstance(value, Registry)]
     assert all(kind.names() for kind in kinds)

@@ -36,7 +36,10 @@ class Registry:
     root: Path = PACKAGE_ROOT
 
     def modules(self) -> dict[str, str]:
-        """Return name -> dotted module of every plug-in, in name order."""
+        """Return name -> dotted module of every plug-in, in name order.
+
+        Raises ``UserError`` where two files have one name.
+        """
         return dict(sorted(_modules(self).items()))
 
     def names(self) -> list[str]:
@@ -86,12 +89,13 @@ def _folders(registry: Registry) -> list[Path]:
 @cache
 def _modules(registry: Registry) -> dict[str, str]:
     declared = re.compile(rf"^(def )?{registry.declares}\b", re.MULTILINE)
-    return {
-        path.stem: ".".join(path.relative_to(registry.root).with_suffix("").parts)
-        for folder in _folders(registry)
-        for path in folder.rglob("[!_]*.py")
-        if declared.search(path.read_text(encoding="utf-8"))
-    }
+    found: dict[str, Path] = {}
+    for folder in _folders(registry):
+        for path in sorted(folder.rglob("[!_]*.py")):
+            declares = declared.search(path.read_text(encoding="utf-8"))
+            if declares and found.setdefault(path.stem, path) != path:
+                raise UserError(f"{found[path.stem]} and {path} are both the {registry.kind} '{path.stem}'; rename one")
+    return {name: ".".join(path.relative_to(registry.root).with_suffix("").parts) for name, path in found.items()}
 
 
 METHODS = Registry("method", ("favor.federation.methods",), "plan")

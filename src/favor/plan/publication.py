@@ -6,7 +6,6 @@ from typing import Any
 
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.paper.numbers import NUMBER_TABLES
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.handing import parameter, plain, without
@@ -198,6 +197,9 @@ class Publication:
         return {name: self._number_source(name) for name in self.evaluation.shown()}
 
     def _number_source(self, name: str) -> dict[str, Any]:
+        # It loads every method's file when it is imported: what is wrong with one is to be said after the imports.
+        from favor.paper.numbers import NUMBER_TABLES
+
         experiment, config, paths = self.project.config.experiments[name], self.project.config, self.paths
         labels = [label for label in experiment.tables if label in NUMBER_TABLES]
         gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
