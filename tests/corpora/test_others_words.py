@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.copies import runs_in_order, word_runs
+from favor.corpora.copies import runs_in_order, word_digests, word_runs
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.others_words import KINDS, covered_share, marked_spans, measure_others_words
 from favor.corpora.reading import open_reader
@@ -23,7 +23,9 @@ QUIZ = " ".join(f"{number}. {question}? well, {number}" for number, question in 
 
 
 def kinds(text) -> list[str]:
-    return [kind for kind, spans in marked_spans(text).items() if spans]
+    words = compared_spans(text)
+    (digests,) = word_digests([[word for word, _, _ in words]])
+    return [kind for kind, spans in marked_spans(text, words, digests).items() if spans]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,9 @@ def test_passages_of_another_author_are_found_and_ones_own_are_not(tmp_path) -> 
     assert 0.3 < found.loc["ann-0", "others_passage"] <= 0.51
     assert found.loc["bob-1", "others_passage"] > 0.6
     assert found.loc[["cid-2", "cid-3"], "share"].tolist() == [0, 0]
+    alone = measure_others_words(tmp_path / "d.parquet", ["ann", "cid"])  # nobody else has the passage
+    assert alone["author"].tolist() == ["ann", "cid", "cid"]
+    assert alone["share"].tolist() == [0, 0, 0]
 
 
 def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_csv, capsys) -> None:
@@ -115,4 +120,12 @@ def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_cs
 
 def test_runs_in_order_are_the_runs_that_are_compared() -> None:
     text = " ".join(map(str, range(30)))
-    assert sorted(runs_in_order(compared_words(text))) == word_runs([text]).tolist()
+    (digests,) = word_digests([compared_words(text)])
+    assert sorted(runs_in_order(digests)) == word_runs([text]).tolist()
+
+
+def test_words_of_several_texts_are_those_of_each() -> None:
+    texts = [["a", "b"], [], ["b"]]
+    first, none, last = word_digests(texts)
+    assert (first.tolist(), none.tolist(), last.tolist()) == (word_digests([["a", "b"]])[0].tolist(), [], [first[1]])
+    assert word_digests([[]])[0].tolist() == []

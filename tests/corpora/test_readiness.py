@@ -136,3 +136,24 @@ def test_time_overlap_of_a_random_split_by_hand(tmp_path, measured) -> None:
     posts.drop(columns="split").to_parquet(tmp_path / "dated.parquet")
     page = readiness("mine", SOURCE, replace(measured, documents=tmp_path / "dated.parquet"), DROPPED, settings())
     assert "25% of the dated test posts are from a month in which their author wrote a training post" in page
+
+
+def test_posts_that_the_filter_would_drop_are_counted_while_it_is_off(tmp_path, measured) -> None:
+    posts = pd.read_parquet(measured.documents).merge(measured.splits[["document_id", "split"]])
+    assert "others' words" not in readiness("mine", SOURCE, measured, DROPPED, settings())
+    # Three posts in quotation marks: a test and a training post of "zed", and one of "wim", who has too few tokens.
+    quoted = [posts.index[(posts["author"] == "zed") & (posts["split"] == split)][0] for split in ("test", "train")]
+    posts.loc[[*quoted, posts.index[posts["author"] == "wim"][0]], "text"] = f"“{'to be or not to be ' * 3}”"
+    posts.drop(columns="split").to_parquet(tmp_path / "quoted.parquet")
+    small = measured.authors["author"].eq("wim")
+    some = replace(
+        measured,
+        documents=tmp_path / "quoted.parquet",
+        authors=measured.authors.assign(tokens=measured.authors["tokens"].mask(small, 9)),
+    )
+    page = readiness("mine", SOURCE, some, DROPPED, settings())
+    said = "2 posts (3.3%) of authors with enough tokens are mostly others' words, 1 of them test posts"
+    assert said in page
+    assert "to be or not" not in page
+    filtered = pd.DataFrame({"reason": ["kept", "others_words"], "rows": [80, 0]})
+    assert "others' words" not in readiness("mine", SOURCE, some, filtered, settings())

@@ -33,12 +33,20 @@ def word_runs(texts: Iterable[str]) -> np.ndarray:
     return np.unique(np.asarray(runs)[owner[: len(runs)] == owner[SHARED_WORDS - 1 :]])
 
 
-def runs_in_order(words: Sequence[str], length: int = SHARED_WORDS) -> np.ndarray:
+def word_digests(texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    """Return the digests of the words of every text: uint64 [words] each.
+
+    ``texts``: their words, as :func:`favor.foundation.words.compared_words` returns them.
+    """
+    digests = pd.util.hash_array(np.array([word for words in texts for word in words], dtype=object))
+    return np.split(digests, np.cumsum([len(words) for words in texts])[:-1])
+
+
+def runs_in_order(digests: np.ndarray, length: int = SHARED_WORDS) -> np.ndarray:
     """Return the digests of the runs of ``length`` words of one text in their order: uint64 [runs].
 
-    ``words``: as :func:`favor.foundation.words.compared_words` returns them. Digests are those of :func:`word_runs`.
+    ``digests``: those of its words (:func:`word_digests`). Digests of runs are those of :func:`word_runs`.
     """
-    digests = pd.util.hash_array(np.array(words, dtype=object))
     runs = max(0, len(digests) - length + 1)
     powers = np.cumprod(np.full(length, _FACTOR, dtype=np.uint64))
     return sum((digests[at : at + runs] * powers[at] for at in range(length)), np.zeros(runs, dtype=np.uint64))

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.corpora.copies import SHARED_WORDS, runs_in_order
+from favor.corpora.copies import SHARED_WORDS, runs_in_order, word_digests
 from favor.corpora.documents import stream_documents
 from favor.foundation.words import compared_spans, compared_words
 
 KINDS = ("quoted_lines", "quotation", "song", "quiz", "news", "others_passage")
+MOSTLY = 0.5  # share from which a check says that a post is somebody else's words, where no filter is set
 QUOTED_WORDS = 10  # a shorter quotation is speech in a story
 REPEATED_WORDS = 5  # a run of so many words that a post repeats is a refrain
 DISTINCT_WORDS = 3  # of a refrain: "ha ha ha ha ha" is none
@@ -57,10 +58,10 @@ _NEWS = re.compile(
 )
 
 
-def marked_spans(text: str, words: Sequence[Word] | None = None) -> dict[str, list[Span]]:
+def marked_spans(text: str, words: Sequence[Word], digests: np.ndarray) -> dict[str, list[Span]]:
     """Return the spans of ``text`` by kind, all kinds but "others_passage", which needs the other authors.
 
-    ``words``: those of the text, where they are known.
+    ``words``: those of the text, and their digests (:func:`favor.corpora.copies.word_digests`).
     """
     found: dict[str, list[Span]] = {
         "quoted_lines": [match.span() for match in _MARKED_LINES.finditer(text)],
@@ -70,7 +71,7 @@ def marked_spans(text: str, words: Sequence[Word] | None = None) -> dict[str, li
             for match in pattern.finditer(text)
             if len(match[0].split()) >= QUOTED_WORDS
         ],
-        "song": list(_refrains(compared_spans(text) if words is None else words)),
+        "song": list(_refrains(words, digests)),
         "quiz": [],
         "news": [(match.start(), len(text)) for match in _NEWS.finditer(text)][:1],
     }
@@ -90,9 +91,9 @@ def marked_spans(text: str, words: Sequence[Word] | None = None) -> dict[str, li
     return found
 
 
-def _refrains(words: Sequence[Word]) -> Iterator[Span]:
+def _refrains(words: Sequence[Word], digests: np.ndarray) -> Iterator[Span]:
     """Yield the spans of runs of ``REPEATED_WORDS`` words that occur again without overlap."""
-    runs = runs_in_order([word for word, _, _ in words], REPEATED_WORDS)
+    runs = runs_in_order(digests, REPEATED_WORDS)
     _, kinds, counts = np.unique(runs, return_inverse=True, return_counts=True)
     first: dict[int, int] = {}
     for at in np.flatnonzero(counts[kinds] > 1).tolist():
@@ -112,30 +113,40 @@ def covered_share(text: str, spans: list[Span]) -> float:
     return float((inside & solid).sum() / max(int(solid.sum()), 1))
 
 
-def measure_others_words(documents: Path) -> pd.DataFrame:
+def measure_others_words(documents: Path, authors: Collection[str] | None = None) -> pd.DataFrame:
     """Return author, document_id, the share of every kind and ``share``, that of their union, of every document.
 
-    "others_passage" are runs of ten words that a post of another author has too; passages of 17 words are all found,
-    shorter ones mostly.
+    ``authors``: whose documents are read, and compared with one another; None reads all. "others_passage" are runs of
+    ten words that a post of another author has too; passages of 17 words are all found, shorter ones mostly.
     """
-    shared = _shared_runs(documents)
+    shared = _shared_runs(documents, authors)
     rows = []
-    for batch in stream_documents(documents, ("author", "document_id", "text"), rows=1024):
-        for author, document, text in batch.itertuples(index=False, name=None):
-            words = compared_spans(text)
-            spans = {**marked_spans(text, words), "others_passage": _passages(words, shared)}
+    for batch in _of_authors(documents, authors):
+        words = [compared_spans(text) for text in batch["text"]]
+        digests = word_digests([[word for word, _, _ in own] for own in words])
+        for row, own, digest in zip(batch.itertuples(index=False), words, digests, strict=True):
+            text = str(row.text)
+            spans = {**marked_spans(text, own, digest), "others_passage": _passages(own, digest, shared)}
             parts = [covered_share(text, spans[kind]) if spans[kind] else 0.0 for kind in KINDS]
             union = [span for kind in KINDS for span in spans[kind]]
-            rows.append((author, document, *parts, covered_share(text, union) if union else 0.0))
+            rows.append((row.author, row.document_id, *parts, covered_share(text, union) if union else 0.0))
     return pd.DataFrame(rows, columns=["author", "document_id", *KINDS, "share"])
 
 
-def _shared_runs(documents: Path) -> np.ndarray:
+def _of_authors(documents: Path, authors: Collection[str] | None) -> Iterator[pd.DataFrame]:
+    for batch in stream_documents(documents, ("author", "document_id", "text"), rows=1024):
+        chosen = batch if authors is None else batch[batch["author"].isin(authors)]
+        if len(chosen):
+            yield chosen
+
+
+def _shared_runs(documents: Path, authors: Collection[str] | None) -> np.ndarray:
     """Return the digests of kept runs of ten words that posts of two authors or more have, sorted."""
     digests, owners, names = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)], Counter[str]()
-    for batch in stream_documents(documents, ("author", "text"), rows=1024):
-        for author, text in batch.itertuples(index=False, name=None):
-            kept = np.unique(_winnowed(runs_in_order(compared_words(text))))
+    for batch in _of_authors(documents, authors):
+        of_words = word_digests([compared_words(text) for text in batch["text"]])
+        for author, own in zip(batch["author"], of_words, strict=True):
+            kept = np.unique(_winnowed(runs_in_order(own)))
             number = names.setdefault(author, len(names))
             digests.append(kept)
             owners.append(np.full(len(kept), number, dtype=np.int32))
@@ -153,8 +164,8 @@ def _winnowed(runs: np.ndarray) -> np.ndarray:
     return least
 
 
-def _passages(words: Sequence[Word], shared: np.ndarray) -> list[Span]:
-    runs = runs_in_order([word for word, _, _ in words])
+def _passages(words: Sequence[Word], digests: np.ndarray, shared: np.ndarray) -> list[Span]:
+    runs = runs_in_order(digests)
     if not len(runs) or not len(shared):
         return []
     places = np.minimum(np.searchsorted(shared, runs), len(shared) - 1)

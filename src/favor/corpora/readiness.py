@@ -11,6 +11,7 @@ from favor.corpora.allocation import allocate, gini, missed_targets
 from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.author_measures import STYLE_CHANGE, failing
 from favor.corpora.documents import stream_documents
+from favor.corpora.others_words import MOSTLY, measure_others_words
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
 from favor.corpora.suitability import shortcomings
@@ -43,6 +44,8 @@ def readiness(
     lines = [f"Corpus {name}", *_corpus(measured, dropped, settings.roster), *_doubts(source, measured, settings)]
     if not settings.temporal:
         lines += _time_overlap(measured)
+    if not (dropped["reason"] == "others_words").any():
+        lines += _others_words(measured, settings.roster)
     if measures is not None:
         lines += _doubtful_authors(measures, settings.roster)
     obstacles: list[str] = []
@@ -68,13 +71,32 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roster: Roster) -> Iterat
         if rows:
             yield f"  {rows:>11,} posts ({rows / total:.1%}) {reason.replace('_', ' ')}"
     authors = measured.authors
-    split = authors["author"].isin(measured.splits["author"].unique())
-    large = split & (authors["tokens"] >= roster.minimum_tokens)
+    split, large = _large(measured, roster)
     yield f"  {len(authors):>11,} authors; {split.sum():,} with enough posts"
     yield f"  {large.sum():>11,} of these with {roster.minimum_tokens:,} tokens"
     yield f"  {len(measured.background):>11,} authors are background"
     for row in shortcomings(_free(measured, roster)).query("authors > 0").itertuples():
         yield f"  {row.authors:>11,} of the others have {row.reason} ({row.experiment})"
+
+
+def _large(measured: Measured, roster: Roster) -> tuple[pd.Series, pd.Series]:
+    """Return which authors have enough posts, and which of them enough tokens for a role."""
+    split = measured.authors["author"].isin(measured.splits["author"].unique())
+    return split, split & (measured.authors["tokens"] >= roster.minimum_tokens)
+
+
+def _others_words(measured: Measured, roster: Roster) -> Iterator[str]:
+    """Yield a line on the posts that ``filters.others_words``, which is off, would drop."""
+    authors = set(measured.authors.loc[_large(measured, roster)[1], "author"])
+    found = measure_others_words(measured.documents, authors)
+    mostly = found.loc[found["share"] > MOSTLY, "document_id"]
+    if len(mostly):
+        test = measured.splits.loc[measured.splits["split"] == "test", "document_id"]
+        yield (
+            f"  {len(mostly):>11,} posts ({len(mostly) / len(found):.1%}) of authors with enough tokens are mostly "
+            f"others' words, {mostly.isin(test).sum():,} of them test posts ('filters.others_words: {MOSTLY:g}' drops "
+            "such posts)"
+        )
 
 
 def _free(measured: Measured, roster: Roster) -> pd.DataFrame:
