@@ -29,35 +29,38 @@ def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan) -> N
     run, planner = Run("micro", "1", "favor"), plan(change=audited())
     # A file that is temporary in one plan and kept in the next would be made again, with all the training behind it.
     assert not planner.config.keep_uploads
-    assert all("/audited/" in path for path in [*planner.privacy.uploads(run), *planner.privacy.canary_uploads(run)])
+    assert all(
+        "/audited/" in path
+        for path in [*planner.privacy.inputs(run)["uploads"], *planner.privacy.inputs(run)["canary_uploads"]]
+    )
 
     def kept(config) -> None:
         audited()(config)
         config["keep_uploads"] = True
 
-    assert all("/uploads/" in path for path in plan(change=kept).privacy.uploads(run))
+    assert all("/uploads/" in path for path in plan(change=kept).privacy.inputs(run)["uploads"])
 
 
 def test_an_audit_reads_every_round_and_personal_adapters(plan) -> None:
     planner = plan(change=audited({"methods": ["favor"]}))
     run = Run("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
-    assert [path.split("/server/")[1] for path in planner.privacy.server(run)] == [
+    assert [path.split("/server/")[1] for path in planner.privacy.inputs(run)["server"]] == [
         "common/round0/adapter.safetensors",
         *(f"round{number}/adapter.safetensors" for number in (1, 2)),
     ]
-    assert [path.split("/shared/")[1] for path in planner.privacy.uploads(run)] == [
+    assert [path.split("/shared/")[1] for path in planner.privacy.inputs(run)["uploads"]] == [
         f"{track}/audited/round{number}/batch0.safetensors" for number in range(2)
     ]
-    assert any("/favor/clients/" in path for path in planner.privacy.personal(run))
-    assert planner.privacy.personal(Run("micro", "1", "fedavg")) == []
+    assert any("/favor/clients/" in path for path in planner.privacy.inputs(run)["personal"])
+    assert planner.privacy.inputs(Run("micro", "1", "fedavg"))["personal"] == []
 
 
 def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     bare, planner = plan(), plan(change=audited())
     run = Run("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
-    paths = [*planner.privacy.canary_server(run)[1:], *planner.privacy.canary_uploads(run)]
+    paths = [*planner.privacy.inputs(run)["canary_server"][1:], *planner.privacy.inputs(run)["canary_uploads"]]
     assert all(f"/shared/{track}-canary/" in path for path in paths)
     job, planted = (Batch("micro", "1", name, "0", "0") for name in (track, f"{track}-canary"))
     assert planner.training.shared_clients(job) == planner.training.shared_clients(planted)
@@ -78,7 +81,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
 def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
     run = Run("micro", "1", "favor")
-    assert planner.privacy.canary_server(run) == planner.privacy.canary_uploads(run) == []
+    assert planner.privacy.inputs(run)["canary_server"] == planner.privacy.inputs(run)["canary_uploads"] == []
     assert planner.privacy.settings(run)["planted"] is None
     track = planner.project.plan(run).shared.track
     with pytest.raises(UserError, match=r"studies\.privacy\.canaries': no secrets are planted"):
@@ -142,7 +145,7 @@ def left(withdrawn=("client_002",), leaving="left", **changes) -> Callable[[dict
 def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan) -> None:
     run, planner = Run("micro", "1", "favor"), plan(change=left())
     (remade,) = planner.privacy.remade(run)
-    assert remade == planner.privacy.server(run)[-1].replace("/micro/", "/left/")
+    assert remade == planner.privacy.inputs(run)["server"][-1].replace("/micro/", "/left/")
     settings = planner.privacy.settings(run)
     assert settings["left"] == ["client_002"]
     assert "client_002" in settings["clients"]
@@ -176,8 +179,8 @@ def test_scores_read_every_audited_row_and_seed(plan) -> None:
     assert settings["methods"] == ["fedavg", "favor"]
     assert settings["personal"] == ["favor"]
     # Secrets are planted for the first seed alone.
-    assert planner.privacy.canary_uploads(Run("micro", "1", "favor"))
-    assert planner.privacy.canary_uploads(Run("micro", "2", "favor")) == []
+    assert planner.privacy.inputs(Run("micro", "1", "favor"))["canary_uploads"]
+    assert planner.privacy.inputs(Run("micro", "2", "favor"))["canary_uploads"] == []
 
 
 def test_a_row_that_uploads_whole_adapters_is_not_audited(plan) -> None:

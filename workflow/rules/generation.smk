@@ -69,7 +69,7 @@ rule join_generations:
 # Continuations that were made elsewhere.
 rule read_outputs:
     input:
-        source=studies.given_outputs,
+        source=lambda w: project.plan(w).source,
         prompts=evaluation.prompts,
         common_prompts=training.common_prompts,
         tokenizer=preparation.tokenizer,

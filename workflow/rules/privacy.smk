@@ -17,15 +17,7 @@ rule keep_upload:
 
 rule measure_privacy:
     input:
-        server=privacy.server,
-        uploads=privacy.uploads,
-        personal=privacy.personal,
-        behind=privacy.behind,
-        kept=privacy.kept,
-        canary_server=privacy.canary_server,
-        canary_uploads=privacy.canary_uploads,
-        canary_kept=privacy.canary_kept,
-        remade=privacy.remade,
+        unpack(privacy.inputs),
         texts=project.texts,
         documents=paths.documents.at(corpus=project.corpus),
         splits=paths.splits.at(corpus=project.corpus),

@@ -6,14 +6,14 @@
 rule distil_sheets:
     input:
         texts=project.texts,
-        model=studies.sheet_model_files,
+        model=lambda w: project.model_files(studies.sheet_model(w)),
     output:
         sheets=paths.sheets,
     conda:
         "../../envs/models.yaml"
     threads: threads.generation
     resources:
-        **asks("distil_sheets", costs.sheet_work, costs.sheet_model),
+        **asks("distil_sheets", costs.sheet_work, studies.sheet_model),
     params:
         cfg=studies.sheet_settings,
     script:

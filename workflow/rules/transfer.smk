@@ -24,8 +24,8 @@ rule embed_transfer:
 
 rule score_transfer:
     input:
-        embeddings=studies.transfer_embeddings,
-        manifests=studies.transfer_manifests,
+        embeddings=paths.transfer_embeddings.each(encoder=studies.embedded),
+        manifests=paths.encoder_manifest.each(encoder=studies.transferred),
     output:
         scores=paths.scores.where(family="transfer"),
     conda:

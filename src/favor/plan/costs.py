@@ -128,10 +128,6 @@ class Costs:
         """Return an experiment's base model."""
         return self.project.experiment(key).base_model
 
-    def sheet_model(self, key: InExperiment) -> str:
-        """Return the base model that distils author sheets."""
-        return self.studies.sheet_model(key)
-
     def judge_model(self, key: InExperiment) -> str | None:
         """Return the base model that judges, where it is one of this machine."""
         judges = self.project.experiment(key).studies.judges
@@ -277,7 +273,7 @@ class Costs:
         written = lengths.sheet_tokens + lengths.persona_tokens
         read = lengths.sheet_texts * lengths.sheet_text_tokens
         tokens = experiment.clients * (read + SEQUENTIAL * written)
-        return 2 * self.parameters(self.sheet_model(key)) * tokens, 0
+        return 2 * self.parameters(self.studies.sheet_model(key)) * tokens, 0
 
     def transfer_work(self, key: object, files: Any) -> tuple[float, float]:
         """Return the work of embedding a second corpus: all of its texts at most."""

@@ -88,46 +88,28 @@ class PrivacyAudit:
 
     # What is read of a run
 
-    def server(self, key: Run) -> list[str]:
-        """Return the shared adapters of a run, A_0 first."""
-        home = self._home(key)
-        return self._server(home, self._stage(home))
+    def inputs(self, key: Run) -> dict[str, list[str]]:
+        """Return what is read of a run and of the track with planted secrets, by the names that the job has for it.
 
-    def uploads(self, key: Run) -> list[str]:
-        """Return the uploads of a run."""
-        home = self._home(key)
-        return [file for files in self._uploads(home, self._stage(home)) for file in files]
+        ``server``: A_0 first. ``uploads`` and ``kept``, beside uploads that alone change nothing, by round.
+        ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
+        """
+        run, home = Run(key.experiment, key.seed, key.method), self._home(key)
+        found = self._read(home, self._stage(home))
+        planted = (
+            self._read(run, with_canaries(self._stage(run))) if self._plants(key) else {name: [] for name in found}
+        )
+        return {
+            **found,
+            **{f"canary_{name}": files for name, files in planted.items()},
+            "personal": self.training.adapters(home) if self.training.bundles(home) else [],
+            "behind": self.training.behind(home),
+            "remade": self.remade(key),
+        }
 
-    def kept(self, key: Run) -> list[str]:
-        """Return what the clients of a run keep beside uploads that alone change nothing."""
-        home = self._home(key)
-        return self._kept(home, self._stage(home))
-
-    def personal(self, key: Run) -> list[str]:
-        """Return what the clients of a run generate with, where they have something of their own."""
-        home = self._home(key)
-        return self.training.adapters(home) if self.training.bundles(home) else []
-
-    def behind(self, key: Run) -> list[str]:
-        """Return the files that hold parts of it."""
-        return self.training.behind(self._home(key))
-
-    def canary_server(self, key: Run) -> list[str]:
-        """Return the shared adapters of the track with planted secrets; none where nothing is planted."""
-        run = Run(key.experiment, key.seed, key.method)
-        return self._server(run, with_canaries(self._stage(run))) if self._plants(key) else []
-
-    def canary_uploads(self, key: Run) -> list[str]:
-        """Return its uploads."""
-        run = Run(key.experiment, key.seed, key.method)
-        if not self._plants(key):
-            return []
-        return [file for files in self._uploads(run, with_canaries(self._stage(run))) for file in files]
-
-    def canary_kept(self, key: Run) -> list[str]:
-        """Return what its clients keep, likewise."""
-        run = Run(key.experiment, key.seed, key.method)
-        return self._kept(run, with_canaries(self._stage(run))) if self._plants(key) else []
+    def _read(self, run: Run, stage: SharedStage) -> dict[str, list[str]]:
+        uploads = [file for files in self._uploads(run, stage) for file in files]
+        return {"server": self._server(run, stage), "uploads": uploads, "kept": self._kept(run, stage)}
 
     def remade(self, key: Run) -> list[str]:
         """Return the final shared adapter of the run without those who left; none where nobody is asked about."""

@@ -84,10 +84,6 @@ class Studies:
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
 
-    def given_outputs(self, key: Run) -> str:
-        """Return the file of continuations that were made elsewhere."""
-        return self.project.plan(key).source
-
     def given_settings(self, key: Run) -> dict[str, Any]:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
@@ -105,10 +101,6 @@ class Studies:
         """Return the base model that distils author sheets."""
         experiment = self.project.experiment(key)
         return experiment.prompting.model or experiment.base_model
-
-    def sheet_model_files(self, key: InExperiment) -> list[str]:
-        """Return the files of that model, where it is made here."""
-        return self.project.model_files(self.sheet_model(key))
 
     def sheet_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what author sheets and personas depend on."""
@@ -249,20 +241,24 @@ class Studies:
         return transfer.corpus
 
     def _check_transfer(self, name: str) -> None:
-        if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self._transferred(name):
+        if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self.transferred(InExperiment(name)):
             raise UserError(
                 f"config key 'experiments.{name}.evaluation.encoders': table {TRANSFER_TABLE} compares style encoders "
                 "that are trained here, beside the style encoder; name at least one"
             )
 
-    def _transferred(self, name: str) -> list[str]:
+    def transferred(self, key: InExperiment) -> list[str]:
         """Return the encoders that are compared: those trained here, apart from the style encoder."""
-        experiment, encoders = self.project.config.experiments[name], self.project.config.encoders
+        experiment, encoders = self.project.experiment(key), self.project.config.encoders
         return [
             encoder
             for encoder in experiment.evaluation.encoders
             if encoders[encoder].training is not None and encoder != experiment.style_encoder
         ]
+
+    def embedded(self, key: InExperiment) -> list[str]:
+        """Return the encoders that a second corpus is embedded with, where an experiment names one."""
+        return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
     def transfer_embedding_settings(self, key: OfEncoderIn) -> dict[str, Any]:
         """Return what the embeddings of the second corpus depend on."""
@@ -271,19 +267,7 @@ class Studies:
         loaded = self.project.loaded_encoder(key)
         return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
 
-    def transfer_embeddings(self, key: InExperiment) -> list[str]:
-        """Return the embeddings of the second corpus, where an experiment names one."""
-        if self.project.experiment(key).evaluation.transfer is None:
-            return []
-        return [
-            self.paths.transfer_embeddings.of(key, encoder=encoder) for encoder in self._transferred(key.experiment)
-        ]
-
-    def transfer_manifests(self, key: InExperiment) -> list[str]:
-        """Return the descriptions of the encoders that are compared."""
-        return [self.paths.encoder_manifest.of(encoder=encoder) for encoder in self._transferred(key.experiment)]
-
     def transfer_settings(self, key: InExperiment) -> dict[str, Any]:
         """Return what the scores of the transfer depend on."""
         bootstrap = self.project.experiment(key).evaluation.bootstrap
-        return canonical(TransferScoring(encoders=self._transferred(key.experiment), bootstrap=bootstrap))
+        return canonical(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))
