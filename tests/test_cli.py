@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-import yaml
+from snakemake.cli import parse_config
 
 from favor import cli
 
@@ -85,9 +85,31 @@ def test_a_wrong_file_and_a_folder_without_a_workflow_are_one_line(monkeypatch, 
         cli.main()
 
 
-@pytest.mark.parametrize("folder", ["007", "123", "1e3", "[a]", "{x: 1}", "yes", "a: b", "results"])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *(
+            "007",
+            "123",
+            "1e3",
+            "1_000",
+            "nan",
+            "True",
+            "~",
+            "null",
+            "yes",
+            "[a]",
+            "{x: 1}",
+            "a: b",
+            "# a",
+            " x",
+            "it's",
+        ),
+        *(" x", "it's", "'q'", '"q"', "a\\b", "é", "results", "../my runs/1", "/tmp/1.5"),
+    ],
+)
 def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:
-    """Snakemake reads values of --config as YAML, in which 007 is the number 7."""
+    """Snakemake reads values of --config as numbers or YAML, in which 007 is the number 7."""
     started = []
     monkeypatch.chdir(repository)
     monkeypatch.setattr(sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions"])
@@ -98,8 +120,7 @@ def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, mon
         cli.main()
     (command,) = started
     values = command[command.index("--config") + 1 : command.index("--")]
-    read = {key: yaml.safe_load(value) for key, _, value in (pair.partition("=") for pair in values)}
-    assert read == {"results": folder, "rerun_other_versions": True}
+    assert parse_config(values) == {"results": folder, "rerun_other_versions": True}
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])

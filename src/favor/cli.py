@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-
-import yaml
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
@@ -66,12 +65,24 @@ def _values(arguments: argparse.Namespace) -> dict[str, str | bool]:
 
 
 def _as_argument(value: str | bool) -> str:
-    """Return ``value`` as Snakemake's ``--config`` reads it: True is a truth value, and a folder may be named 007."""
+    """Return ``value`` so that Snakemake's ``--config`` reads it as it is: a folder may be named 007, 1e3 or [a].
+
+    Snakemake takes quotes off the ends, and then for a number or YAML what reads as one; the space at the end keeps
+    the quotes on.
+    """
+    plain = isinstance(value, bool) or re.fullmatch(r"[\w./ -]*[/.][\w./ -]*|[^\W\d]\w*", value)
+    words = ("true", "false", "nan", "inf", "infinity")
+    if plain and (isinstance(value, bool) or not (_is_number(value) or value.lower() in words)):
+        return str(value)
+    return f"!!str {json.dumps(value)} "
+
+
+def _is_number(value: str) -> bool:
     try:
-        same = isinstance(value, bool) or yaml.safe_load(value) == value
-    except yaml.YAMLError:
-        same = False
-    return str(value) if same else json.dumps(value)
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _cores(value: str) -> str:
