@@ -430,3 +430,35 @@ def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with() ->
 def test_impossible_cold_starts_are_refused(changes, message) -> None:
     with pytest.raises(UserError, match=re.escape(message)):
         resolved(cold(**changes))
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ({"separator": ";;"}, "corpora.mine.separator"),
+        ({"separator": " "}, "corpora.mine.separator"),
+        ({"reader": "blog_xml", "separator": ";"}, "corpora.mine.separator': its source has no such sign"),
+        ({"path": "mine.jsonl", "separator": ";"}, "corpora.mine.separator': its source has no such sign"),
+        ({"date_format": "dd.mm.yyyy"}, "corpora.mine.date_format': 'dd.mm.yyyy' names no day; give day, month"),
+        ({"date_format": "%m.%Y"}, "corpora.mine.date_format': '%m.%Y' names no day"),
+    ],
+)
+def test_impossible_separators_and_forms_of_dates(tmp_path, corpus, message) -> None:
+    config = copy.deepcopy(DEMO)
+    given = dict(corpus)
+    path = tmp_path / given.pop("path", "mine.csv")
+    path.write_text("author;text;date\n")
+    config["corpora"]["mine"] = {"reader": "table", "path": str(path), **given}
+    with pytest.raises(UserError) as error:
+        resolve(config)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_separator_and_a_form_of_dates_are_taken(tmp_path) -> None:
+    config = copy.deepcopy(DEMO)
+    (tmp_path / "mine.csv").write_text("author;text;date\n")
+    given = {"separator": "\t", "date_format": "%d.%m.%Y"}
+    config["corpora"]["mine"] = {"reader": "table", "path": str(tmp_path / "mine.csv"), **given}
+    found = resolve(config).corpora["mine"]
+    assert (found.separator, found.date_format) == ("\t", "%d.%m.%Y")

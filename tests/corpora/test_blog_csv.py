@@ -66,17 +66,54 @@ def test_missing_column(tmp_path, column) -> None:
     assert "id,gender,age,topic,sign,date,text" in message
 
 
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_another_separator_is_found_and_said(tmp_path, capsys, sign, name) -> None:
+    path = tmp_path / "b.csv"
+    rows = ['"7";"f";24;Arts;Leo;14,May,2004;"a, b; ""c"""', "8;m;25;Law;Leo;;d"]
+    path.write_text("\n".join(["id;gender;age;topic;sign;date;text", *rows]).replace(";", sign) + "\n")
+    found = read(path)
+    assert [(post.author, post.topic, post.date, post.text) for post in found] == [
+        ("7", "Arts", "14,May,2004", f'a, b{sign} "c"'),
+        ("8", "Law", "", "d"),
+    ]
+    assert f"the columns are separated by {name}, for no comma divides the header" in capsys.readouterr().err
+    assert read(path, separator=sign) == found
+    assert capsys.readouterr().err == ""
+    # The comma is believed where it divides the header, and the key says otherwise.
+    path.write_text(path.read_text().replace("gender", "gender, m or f"))
+    message = refused(path, path.read_text())
+    assert message.endswith(f"Its columns may be separated by {name}: set the corpus key 'separator'")
+    assert read(path, separator=sign) == found
+
+
+def test_a_separator_is_found_in_a_quoted_header_and_after_blank_lines(tmp_path) -> None:
+    path = tmp_path / "b.csv"
+    path.write_bytes('\ufeff\r\n"id";"topic";"date";"text"\r\n7;Arts;;"x;y"\r\n'.encode())
+    assert [post.text for post in read(path)] == ["x;y"]
+
+
 @pytest.mark.parametrize(
-    ("sign", "remedy"),
+    ("text", "message"),
     [
-        (";", "by semicolons: save it with commas"),
-        ("\t", "by tabs: name it .tsv"),
-        ("|", "by bars: save it with commas"),
+        ("id;topic;date;text\n7;Arts;;a;b\n", "row 1 (line 2) has 5 fields, the header has 4"),
+        ('id;topic;date;text\n7;Arts;;"a\n', "row 1 (line 2) is broken off"),
+        ('id;topic;date;"text\n7;Arts;;a\n', "may be separated by semicolons"),
+        ("id;topic;date;text\n7;Arts;;\xe9\n", "row 1 (line 2)"),
+        ("idtopicdatetext\n", "column 'id' is missing"),
+        (";;;\n", "column 'id' is missing"),
     ],
 )
-def test_another_separator_is_named(tmp_path, sign, remedy) -> None:
-    message = refused(tmp_path / "b.csv", GOOD.replace(",", sign))
-    assert message.endswith(f"Its columns may be separated {remedy}")
+def test_broken_files_with_another_separator_are_refused_as_others(tmp_path, text, message) -> None:
+    path = tmp_path / "b.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(UserError) as error:
+        read(path)
+    assert message in str(error.value)
+
+
+def test_a_row_that_a_field_has_swallowed_is_found_under_another_separator(tmp_path) -> None:
+    rows = ["id;topic;date;text", '7;Arts;;"one', '8;Arts;;two"', "8;Law;;three", "7;Law;;four"]
+    assert "a field holds the row after it (author '8')" in refused(tmp_path / "b.csv", "\n".join(rows) + "\n")
 
 
 def test_columns_that_are_there_or_read_twice_and_roles_that_are_none(tmp_path) -> None:

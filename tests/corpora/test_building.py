@@ -13,6 +13,7 @@ import pytest
 from favor.corpora import building
 from favor.corpora.building import REASONS, build_documents
 from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
+from favor.corpora.posts import ReaderSettings
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import Cleaning
 from favor.corpora.shared_authors import MOST_SHARERS, shared_author_groups
@@ -233,3 +234,20 @@ def test_row_groups_stream_and_totals(tmp_path, monkeypatch) -> None:
 def test_digest_is_by_text() -> None:
     assert text_digest(b"a") == text_digest(b"a") != text_digest(b"b")
     assert len(text_digest(b"a")) == 16
+
+
+def test_dates_that_are_not_read_are_counted_and_said(tmp_path, capsys) -> None:
+    source = tmp_path / "posts.csv"
+    source.write_text("author;text;date\nann;one two;14.05.2004\nann;three four;\nbob;five six;15.05.2004\n")
+
+    def days(form) -> list[str]:
+        out = tmp_path / "d.parquet"
+        settings = ReaderSettings(date_format=form)
+        build_documents(source, open_reader("table"), Cleaning(), out, tmp_path / "dropped.parquet", None, settings)
+        return read_parquet(out, DOCUMENTS)["date"].tolist()
+
+    assert days("%d.%m.%Y") == ["2004-05-14", "", "2004-05-15"]
+    assert "not read" not in capsys.readouterr().err
+    assert days(None) == ["", "", ""]
+    said = "2 posts have a date that is not read, so they count as posts without one; the first is row 1 (line 2)"
+    assert said in capsys.readouterr().err

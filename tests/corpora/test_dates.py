@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from favor.corpora.dates import NONE, date_of, day_of
+from favor.corpora.dates import NONE, date_of, day_of, names_days
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,30 @@ def test_what_is_no_date(text) -> None:
 def test_days_count_from_1970_and_go_below() -> None:
     assert [day_of("1970-01-01"), day_of("1970-01-02"), day_of("1969-12-31")] == [0, 1, -1]
     assert day_of("2004-05-14") == (date(2004, 5, 14) - date(1970, 1, 1)).days
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "found"),
+    [
+        ("14.05.2004", "%d.%m.%Y", "2004-05-14"),
+        (" 4.5.2004 ", "%d.%m.%Y", "2004-05-04"),
+        ("05/14/04", "%m/%d/%y", "2004-05-14"),
+        ("2004-05-14", "%d.%m.%Y", ""),  # no other form is read
+        ("31.02.2004", "%d.%m.%Y", ""),
+        ("14.05.2004 10:00", "%d.%m.%Y", ""),
+        ("14.05.2004 10:00", "%d.%m.%Y %H:%M", "2004-05-14"),
+    ],
+)
+def test_a_form_that_is_named_is_the_only_one(text, form, found) -> None:
+    assert date_of(day_of(text, form)) == found
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        *((form, True) for form in ("%d.%m.%Y", "%j %Y", "%d %b %y", "%m/%d/%Y %H:%M")),
+        *((form, False) for form in ("%m.%Y", "%d.%m.", "", "dd.mm.yyyy", "%", "%Q", "%d%d%m%Y", "%H:%M", "[")),
+    ],
+)
+def test_forms_that_name_a_day(form, names) -> None:
+    assert names_days(form) is names

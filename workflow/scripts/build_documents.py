@@ -18,7 +18,12 @@ with job(snakemake, DocumentBuilding) as settings:
         Path(snakemake.output.documents),
         Path(snakemake.output.dropped),
         progress,
-        ReaderSettings(encoding=settings.encoding, columns=settings.columns),
+        ReaderSettings(
+            encoding=settings.encoding,
+            separator=settings.separator,
+            date_format=settings.date_format,
+            columns=settings.columns,
+        ),
         Path(snakemake.output.scripts),
         settings.filters.others_words,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from favor.corpora.dates import names_days
 from favor.corpora.settings import Corpus, DemoCorpus
 from favor.foundation.declarations import declared_value
 from favor.foundation.names import printable, shared_value
 from favor.foundation.registry import CORPUS_READERS
 from favor.settings.section import check_known, fill, refuse
 
+_NO_CSV = (".jsonl", ".ndjson", ".parquet", ".pq")
 # Formats that a generated corpus is written in.
 DEMO_READERS = {"blog": "blog_csv", "mythos": "mythos"}
 
@@ -47,6 +49,15 @@ def check_corpus(corpus: Corpus, where: str) -> None:
             f"set it to {wanted}",
         )
     own = declared_value(CORPUS_READERS.path(corpus.reader), "COLUMNS", corpus.columns)
+    if corpus.separator is not None and (not own or set(Path(corpus.path or "").suffixes) & {*_NO_CSV}):
+        refuse(
+            f"{where}.separator", "its source has no such sign, which stands between the columns of a CSV; remove it"
+        )
+    if corpus.date_format is not None and not names_days(corpus.date_format):
+        refuse(
+            f"{where}.date_format",
+            f"'{printable(corpus.date_format)}' names no day; give day, month and year, such as %d.%m.%Y",
+        )
     for role in corpus.columns:
         if role not in own:
             valid = f"it reads {', '.join(own)}" if own else "its source has no columns"

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.cleaning import clean_text
-from favor.corpora.dates import date_of, day_of
+from favor.corpora.dates import NONE, date_of, day_of
 from favor.corpora.documents import DocumentWriter, stream_documents, text_digest
 from favor.corpora.letter_counts import count_letters_and_words
 from favor.corpora.others_words import KINDS, measure_others_words
@@ -71,12 +71,14 @@ def build_documents(
     goes, if anywhere. Raises ``UserError`` for a broken source, a corpus whose letters are
     mostly of another kind than its words are made of, and one of which nothing remains.
     """
+    source = reader_settings or ReaderSettings()
     with atomic_path(out_documents) as temporary, tempfile.TemporaryFile(dir=temporary.parent) as spill:
         index = _Index(
             _excluded(settings.excluded_authors, reader, "EXCLUDED_AUTHORS"),
             _excluded(settings.excluded_texts, reader, "EXCLUDED_TEXTS"),
+            source.date_format,
         )
-        posts = reader.read(path, reader_settings or ReaderSettings())
+        posts = reader.read(path, source)
         for _ in index.fill(posts, settings, spill, path):
             if progress is not None:
                 progress.update(1)
@@ -85,6 +87,12 @@ def build_documents(
         for reason, label in index.first.items():
             print(
                 f"{path}: {index.dropped[reason]:,} posts are dropped, {RARE_REASONS[reason]}; the first is {label}",
+                file=sys.stderr,
+            )
+        if index.undated:
+            print(
+                f"{path}: {index.undated:,} posts have a date that is not read, so they count as posts without one; "
+                f"the first is {index.first_undated}. The corpus key 'date_format' names the form of the dates",
                 file=sys.stderr,
             )
         for line in index.suspicions.lines(index.authors):
@@ -146,8 +154,12 @@ class _Cleaned(NamedTuple):
 class _Index:
     """What memory keeps of every post that is not dropped on sight."""
 
-    def __init__(self, excluded_authors: frozenset[str], excluded_texts: frozenset[str]) -> None:
+    def __init__(
+        self, excluded_authors: frozenset[str], excluded_texts: frozenset[str], date_format: str | None
+    ) -> None:
         self._excluded_authors, self._excluded_texts = excluded_authors, excluded_texts
+        self._date_format = date_format
+        self.undated, self.first_undated = 0, ""  # posts with a date that is not read, and the first of them
         self._longest_excluded = max(map(len, excluded_texts), default=0)
         self.authors: dict[str, int] = {}
         self.topics: dict[str, int] = {}
@@ -208,7 +220,11 @@ class _Index:
             return None
         self.suspicions.look(text, post.row_label)
         prompt = clean_text(post.prompt) if post.prompt else ""
-        return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text, day_of(post.date))
+        day = day_of(post.date, self._date_format)
+        if day == NONE and post.date.strip():
+            self.undated += 1
+            self.first_undated = self.first_undated or post.row_label
+        return _Cleaned(author, self.rows_of_author[author], post.topic, prompt, text, day)
 
     def _keep(self, posts: list[_Cleaned], settings: Cleaning, spill: BinaryIO) -> None:
         """Keep those of the posts that have enough words."""

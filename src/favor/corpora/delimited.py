@@ -15,6 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
 SUFFIXES = (".csv", ".tsv", ".txt")
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LISTED_COLUMNS = 50
 BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -36,10 +37,10 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
     do not fit the encoding.
     """
     csv.field_size_limit(settings.maximum_field_characters)
-    encoding = settings.table_encoding
+    encoding, delimiter = settings.table_encoding, delimiter_of(path, settings)
     label = "row 0 (line 1)"
     with open_text(path, encoding, SUFFIXES) as (stream, name):
-        reader = csv.reader(stream, delimiter=delimiter_of(path), strict=True)
+        reader = csv.reader(stream, delimiter=delimiter, strict=True)
         width = row = line = 0
         try:
             for fields in reader:
@@ -54,26 +55,44 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
         except csv.Error as error:
             raise _broken(name, label, f"is broken off: {error}") from None
         except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
-            row_label = _undecodable_row(path, encoding)
+            row_label = _undecodable_row(path, encoding, delimiter)
             raise encoding_error(path, encoding, SUFFIXES, name, row_label, settings.has_keys) from None
         if not width:
             raise UserError(f"{name}: is empty; fetch the file again")
 
 
-def delimiter_of(path: Path) -> str:
-    """Return the delimiter that the name of a table stands for."""
-    return "\t" if ".tsv" in path.suffixes else ","
+def delimiter_of(path: Path, settings: ReaderSettings) -> str:
+    """Return the sign between the columns: as set, the tab of a .tsv, or what divides the header.
+
+    It is the comma unless the comma leaves one column and another sign makes more of it, the one that makes most.
+    """
+    if settings.separator is not None:
+        return settings.separator
+    if ".tsv" in path.suffixes:
+        return "\t"
+    columns = {sign: _columns(path, settings, sign) for sign in SEPARATORS}
+    return "," if columns[","] > 1 else max(SEPARATORS, key=columns.__getitem__)
+
+
+def _columns(path: Path, settings: ReaderSettings, sign: str) -> int:
+    """Return how many columns the header has if ``sign`` divides it, 0 if it cannot be read so."""
+    with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
+        try:
+            header = next(filter(None, csv.reader(stream, delimiter=sign, strict=True)), [])
+        except (csv.Error, UnicodeError):  # said where the rows are read
+            return 0
+    return len(header) if all(field.strip() for field in header) else min(len(header), 1)
 
 
 def _broken(name: str, label: str, what: str) -> UserError:
     return UserError(f"{name}: {label} {what}; close its quotes (double those inside a field) or remove the row")
 
 
-def _undecodable_row(path: Path, encoding: str) -> str:
+def _undecodable_row(path: Path, encoding: str, delimiter: str) -> str:
     # The stream is decoded in blocks ahead of the row being parsed, so the row is looked up in a second, lenient pass.
     row, line = 0, 1
     with open_text(path, encoding, SUFFIXES, errors="surrogateescape") as (stream, _):
-        reader = csv.reader(stream, delimiter=delimiter_of(path))
+        reader = csv.reader(stream, delimiter=delimiter)
         try:
             for fields in reader:
                 if any("\udc80" <= character <= "\udcff" for field in fields for character in field):
@@ -102,7 +121,7 @@ def column_positions(
             )
             raise UserError(
                 f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, "
-                f"{remedy}{_other_separator(header)}"
+                f"{remedy}{_other_separator(header) if has_keys else ''}"
             )
         if header.count(column) > 1:
             raise UserError(
@@ -112,12 +131,8 @@ def column_positions(
 
 
 def _other_separator(header: Sequence[str]) -> str:
-    found = [name for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")) if sign in "".join(header)]
-    if len(header) != 1 or not found:
-        return ""
-    return f". Its columns may be separated by {found[0]}: " + (
-        "name it .tsv" if found[0] == "tabs" else "save it with commas"
-    )
+    found = [name for sign, name in SEPARATORS.items() if sign in "".join(header)]
+    return f". Its columns may be separated by {found[0]}: set the corpus key 'separator'" if found else ""
 
 
 def read_columns(
@@ -128,6 +143,11 @@ def read_columns(
     Raises what :func:`read_delimited` does, and ``UserError`` where a column is missing or there twice, or where a
     field with an unclosed quote has swallowed a row.
     """
+    delimiter = delimiter_of(path, settings)
+    if settings.separator is None and delimiter != "," and ".tsv" not in path.suffixes:
+        key = ", for no comma divides the header; the corpus key 'separator' sets another" * settings.has_keys
+        print(f"{path}: the columns are separated by {SEPARATORS[delimiter]}{key}", file=sys.stderr)
+    settings = settings.model_copy(update={"separator": delimiter})
     records = read_delimited(path, settings)
     header = next(records).fields
     author_at = header.index(author) if author in header else 0
@@ -136,7 +156,7 @@ def read_columns(
     swallowed = None
     if author is not None:
         (at,) = column_positions(header, [author], str(path), expected)
-        swallowed = _SwallowedRows(str(path), len(header), at, delimiter_of(path))
+        swallowed = _SwallowedRows(str(path), len(header), at, delimiter)
     for record in records:
         if swallowed is not None:
             swallowed.look(record)

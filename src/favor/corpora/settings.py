@@ -88,6 +88,16 @@ class SourceFile(Section):
         "Text encoding of the raw files, or of those posts of `blog_xml` that are not UTF-8; null takes the reader's "
         "own: cp1252 for `blog_xml`, utf-8 for the others.",
     )
+    separator: Literal[",", ";", "\t", "|"] | None = key(
+        None,
+        "Sign between the columns of a CSV; null takes tabs for `.tsv` and otherwise finds it: the comma, unless "
+        "another sign divides the header and the comma does not.",
+    )
+    date_format: str | None = key(
+        None,
+        "Form of the dates, as Python's `strptime` has it, such as `%d.%m.%Y`; no other form is read then. Null reads "
+        "ISO 8601 and dates with an English month's name.",
+    )
     columns: dict[ColumnRole, str] = key(
         {}, "Column names of the source where they differ, by role: `author`, `text`, `topic`, `prompt`, `date`."
     )
