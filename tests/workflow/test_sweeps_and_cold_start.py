@@ -46,11 +46,28 @@ def table(results, name, label) -> pd.DataFrame:
 
 def test_every_point_is_a_row_beside_the_papers(results) -> None:
     cells = table(results, "volume", "text-volume-sweep")
-    assert cells["row"].tolist() == ["33%"] * 3 + ["100%"] * 3
+    assert cells["row"].tolist() == ["33%"] * 5 + ["100%"] * 5
     assert cells["paper_text"].tolist()[0] == "0.755 / 0.685"
     assert all(cell.reason or " / " in cell.text for cell in cells.itertuples())
     scores = read_parquet(results / "sweeps" / "volume" / "scores.parquet", SWEEP_SCORES)
     assert dict(zip(scores["point"], scores["experiment"], strict=True)) == {"33%": "third", "100%": "even"}
+
+
+def test_the_volume_of_the_lowest_validation_loss_is_chosen(results) -> None:
+    """From the logs, by another way: a client's loss is the last one of its personal stage."""
+    means = {}
+    for label, name in (("33%", "third"), ("100%", "even")):
+        for row in ("ditto", "favor"):
+            files = (results / name / "seed1" / row / "clients").glob("*/*.log.parquet")
+            log = pd.concat([read_parquet(path, TRAINING_LOG) for path in files]).dropna(subset="validation_loss")
+            means[row, label] = log.sort_values(["round", "step"]).groupby("client")["validation_loss"].last().mean()
+    cells = table(results, "volume", "text-volume-sweep")
+    for row, title in (("ditto", "Ditto"), ("favor", "FAVoR")):
+        own = cells[cells["column"] == f"{title} validation loss"].set_index("row")
+        assert own["value"].to_dict() == pytest.approx({label: means[row, label] for label in ("33%", "100%")})
+        chosen = min(("33%", "100%"), key=lambda label: means[row, label])
+        assert own.index[own["text"].str.endswith("] (chosen)")].tolist() == [chosen]
+        assert f"{title}: {chosen}" in (results / "report.html").read_text()
 
 
 def test_compute_is_the_same_at_every_volume_and_texts_are_nested(results) -> None:

@@ -91,6 +91,7 @@ TRACED = {
         "draw_sweep",
         "make_sweep_table",
         "release",
+        "score_validation",
         "sum_uploads",
     ],
     "lengths": ["export_pan", "export_release"],

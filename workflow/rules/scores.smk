@@ -24,7 +24,7 @@ rule score:
             labels={"family": "{family}"},
         ),
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges|likelihood|privacy|stel|transfer)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|likelihood|privacy|stel|transfer|validation)\.)[a-z][a-z0-9_]*",
     conda:
         "../../envs/models.yaml"
     threads: threads.scoring
@@ -49,6 +49,20 @@ rule score_efficiency:
         cfg=evaluation.efficiency_settings,
     script:
         "../scripts/score_efficiency.py"
+
+
+# Scored from what training logged of the clients' validation texts.
+rule score_validation:
+    input:
+        logs=planner.validation.logs,
+    output:
+        scores=paths.scores.where(family="validation"),
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=planner.validation.settings,
+    script:
+        "../scripts/score_validation.py"
 
 
 # Scored from certificates of encoders, not from texts.

@@ -12,6 +12,7 @@ from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.choice import with_choice
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
@@ -41,6 +42,8 @@ with job(snakemake, SweepPrinting) as settings:
     spec = cautioned_at_points(spec, points, retrieval, roles, titles)
     paper = load_paper_values(spec.label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
+    if settings.choose_by:
+        spec = with_choice(spec, scores, points, settings.display)
     cells = build_sweep(spec, points, scores, contexts, paper, comparisons, evidence)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)
     write_text(latex_table(at_points(spec, points), cells), snakemake.output.tex)

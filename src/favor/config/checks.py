@@ -20,7 +20,7 @@ from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_generation, check_model
 from favor.config.protocol import apply_protocol
-from favor.config.study_checks import check_leaving, check_made_elsewhere, check_outputs_of
+from favor.config.study_checks import check_choice, check_leaving, check_made_elsewhere, check_outputs_of
 from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
@@ -63,6 +63,9 @@ def complete_and_check(config: Configuration) -> None:
             check_known(point.experiment, config.experiments, f"sweeps.{name}.points")
         sweep.check(f"sweeps.{name}")
         _check_tables(sweep.tables, f"sweeps.{name}.tables")
+        if sweep.choose_by is not None:
+            points = dict.fromkeys(point.experiment for point in sweep.points)
+            check_choice(f"sweeps.{name}.choose_by", {point: config.experiments[point] for point in points})
     rows = {row for experiment in config.experiments.values() for row in experiment.methods}
     for row in config.report.unranked:
         check_known(row, rows, "report.unranked")

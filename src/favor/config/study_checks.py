@@ -1,4 +1,4 @@
-"""Cross-checks of what studies add to an experiment: outputs of another one, a corpus drawn again, prompting rows."""
+"""Cross-checks of several experiments: outputs of another, a corpus drawn again, prompting rows, points of a sweep."""
 
 from __future__ import annotations
 
@@ -109,6 +109,39 @@ def check_made_elsewhere(where: str, experiment: Experiment, config: Configurati
 
 def _source(corpus: Corpus) -> object:
     return corpus.demo if corpus.path is None else Path(corpus.path).resolve()
+
+
+def check_choice(where: str, points: Mapping[str, Experiment]) -> None:
+    """Check that the validation losses of a sweep's experiments are there, and are losses of the same tokens.
+
+    Raises ``UserError`` where one reads no validation texts, or differs from the first in what is read, and how.
+    """
+    first = next(iter(points))
+    for name, experiment in points.items():
+        if experiment.training.validation is None:
+            refuse(
+                where,
+                f"experiment '{name}' reads no validation texts; set experiments.{name}.training.validation: {{}}",
+            )
+    read = {
+        name: {
+            **{key: getattr(each, key) for key in ("corpus", "base_model", "clients", "skip_clients", "withdrawn")},
+            "seeds": each.seeds,
+            "prompts.prefix_tokens": each.prompts.prefix_tokens,
+            **{f"training.{key}": getattr(each.training, key) for key in ("max_length", "pieces", "supervised")},
+            "training.validation.texts_per_client": each.training.validation
+            and each.training.validation.texts_per_client,
+        }
+        for name, each in points.items()
+    }
+    for name, values in read.items():
+        for key, value in values.items():
+            if value != read[first][key]:
+                refuse(
+                    where,
+                    f"'{key}' of experiment '{name}' differs from that of '{first}', so their validation losses cannot "
+                    "be compared; make them equal",
+                )
 
 
 def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experiment]) -> None:

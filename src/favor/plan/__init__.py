@@ -20,6 +20,7 @@ from favor.plan.sweeps import Sweeps
 from favor.plan.tables import Tables
 from favor.plan.targets import Targets
 from favor.plan.training import Training
+from favor.plan.validation import ValidationLosses
 
 
 class Planner:
@@ -38,6 +39,7 @@ class Planner:
         self.likelihood = likelihood = LikelihoodAttribution(project, training)
         for name in config.experiments:
             likelihood.check(name, evaluation.families(name))
+        self.validation = ValidationLosses(project, training)
         self.privacy = PrivacyAudit(project, training, evaluation)
         self.exports = Exports(project, training, evaluation)
         self.sweeps = sweeps = Sweeps(project, tables)

@@ -17,6 +17,7 @@ from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
+from favor.plan.validation import FAMILY as VALIDATION
 from favor.tables.cautions import prints_style
 
 _COMMON = "prompts.common"
@@ -42,6 +43,8 @@ class Evaluation:
         families.update(*(asked(figure)[1] for figure in self.figures(experiment)))
         if any(prints_style(self.tables.specs[label]) for label in labels):
             families.add(RETRIEVAL)
+        if any(sweep.choose_by for sweep in self.tables.sweeps_of(experiment)):
+            families.add(VALIDATION)
         if "all" in section.figures:
             families.update(BESIDE_FIGURES)
         return sorted(families)

@@ -122,6 +122,7 @@ class Publication:
         sweeps = self.project.config.sweeps.items()
         labels = [SweepTable(name, label) for name, sweep in sweeps for label in sweep.tables]
         read += [file for key in labels for file in self.sweeps.retrieval(key)]
+        read += [self.paths.sweep_scores.of(sweep=name) for name, sweep in sweeps if sweep.choose_by]
         return unique([*(self.paths.evidence.of(experiment=name) for name in shown), *read])
 
     def report_code(self) -> list[str]:

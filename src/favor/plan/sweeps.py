@@ -11,13 +11,18 @@ from favor.plan.handing import canonical, handed, pick
 from favor.plan.keys import InSweep, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
+from favor.plan.validation import FAMILY as VALIDATION
+from favor.plan.validation import unread
 from favor.scores.metric import families_of
 from favor.settings.section import refuse
 from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
 
 
 class Sweeps:
-    """The sweeps of a project. Raises ``UserError`` for a figure of what no table of its sweep scores."""
+    """The sweeps of a project.
+
+    Raises ``UserError`` for a figure of what no table of its sweep scores, and for a choice that no row can make.
+    """
 
     def __init__(self, project: Project, tables: Tables) -> None:
         self.project = project
@@ -28,11 +33,15 @@ class Sweeps:
             for metric in sweep.figure:
                 if scored.isdisjoint(families_of([metric.partition(":")[0]])):
                     refuse(f"sweeps.{name}.figure", f"no table of the sweep scores '{metric}'; name another metric")
+            reasons = [unread(plan) for point in self.experiments(name) for plan in project.plans(point).values()]
+            if sweep.choose_by and all(reasons):
+                refuse(f"sweeps.{name}.choose_by", f"no row has a validation loss: {reasons[0]}; add a row that trains")
 
     def families(self, sweep: str) -> list[str]:
         """Return the metric families behind the tables of a sweep."""
-        labels = self.project.config.sweeps[sweep].tables
-        return sorted({family for label in labels for family in self.tables.specs[label].sources})
+        section = self.project.config.sweeps[sweep]
+        chosen = {VALIDATION} if section.choose_by else set()
+        return sorted(chosen | {family for label in section.tables for family in self.tables.specs[label].sources})
 
     def experiments(self, sweep: str) -> list[str]:
         """Return the experiments behind the points of a sweep, each once."""
@@ -93,7 +102,10 @@ class Sweeps:
     def table_settings(self, key: SweepTable) -> dict[str, Any]:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
-        return canonical(handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts))
+        display = self._titles(key.sweep, self.tables.titles)
+        return canonical(
+            handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
+        )
 
     def figure_settings(self, key: InSweep) -> dict[str, Any]:
         """Return what the figure of a sweep shows."""
@@ -136,7 +148,7 @@ class Sweeps:
             first = config.experiments[experiments[0]]
             corpus = config.corpora[first.corpus]
             settings[name] = {
-                **pick(sweep, "title", "axis", "points", "tables", "figure"),
+                **pick(sweep, "title", "axis", "points", "tables", "figure", "choose_by"),
                 "encoders": {entry: self.tables.encoder_roles(entry) for entry in experiments},
                 "encoder_titles": self.tables.encoder_titles(),
                 "methods": self._methods(name),

@@ -25,9 +25,10 @@ from favor.foundation.parquet import read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
-from favor.scores.tables import SCORES
+from favor.scores.tables import SCORES, SWEEP_SCORES
 from favor.tables.cautions import cautioned, prints_style, sentences
 from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
 from favor.tables.leaderboard import finding, leaderboard
@@ -171,11 +172,14 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
         for point in points
         if any(prints_style(printed_spec(label)) for label in values["tables"])
     }
-    tables = []
+    scores = read_parquet(folder / "scores.parquet", SWEEP_SCORES) if values["choose_by"] else None
+    display, tables = values["display"], []
     for label in values["tables"]:
         spec = printed_spec(label)
         if prints_style(spec):
             spec = cautioned_at_points(spec, points, retrieval, values["encoders"], values["encoder_titles"])
+        if scores is not None:
+            spec = with_choice(spec, scores, points, display)
         spec = at_points(spec, points)
         cells = read_parquet(folder / "tables" / f"{label}.parquet", TABLE_CELLS)
         own = sorted({f"{point.experiment}/statistics/{label}.parquet" for point in points} if spec.comparisons else ())
@@ -189,7 +193,8 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
         facts={
             "Base model": values["base_model"],
             values["axis"]: ", ".join(f"{point.label} ({point.experiment})" for point in points),
-        },
+        }
+        | ({} if scores is None else {"Chosen by validation loss": chosen_points(choices(scores, points), display)}),
         tables=tables,
         figures=[
             Figure(
@@ -203,7 +208,7 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
         if values["figure"]
         else [],
         is_demo=values["demo"],
-        display=values["display"],
+        display=display,
         kind="Sweep",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from favor.corpora.settings import WordKind
 from favor.settings.section import DISTINCT, Filled, Number, Section, key, refuse, required
@@ -47,7 +47,17 @@ class SweepAxis(Section):
     )
 
 
-class Sweep(SweepAxis):
+class SweepChoice(Section):
+    """What chooses a point of a sweep."""
+
+    choose_by: Literal["validation_loss"] | None = key(
+        None,
+        "Marks the point of the lowest mean loss on the clients' validation texts, for each row; no test text takes "
+        "part. Every point needs `training.validation`. null chooses none.",
+    )
+
+
+class Sweep(SweepAxis, SweepChoice):
     """Experiments that differ in one setting. Their scores, tables and figure are in `results/sweeps/<name>`."""
 
     title: Filled = key("Sweep", "Name printed in the report.")
@@ -65,6 +75,8 @@ class Sweep(SweepAxis):
                 refuse(f"{where}.points", f"two points have one {name}; give each its own")
         if self.figure and not self.tables:
             refuse(f"{where}.figure", "a figure draws what the sweep's tables score; name a table")
+        if self.choose_by and not self.tables:
+            refuse(f"{where}.choose_by", "the choice is printed in the sweep's tables; name a table")
 
 
 class SweepScores(Section):
@@ -84,11 +96,15 @@ class SweepFigure(SweepAxis):
     style_encoder: str
 
 
-class SweepPrinting(Section):
-    """What the job reads that prints a table over points. ``contexts``: by experiment."""
+class SweepPrinting(SweepChoice):
+    """What the job reads that prints a table over points.
+
+    ``contexts``: by experiment; ``display``: the printed names of the rows that have one.
+    """
 
     points: list[TablePoint]
     contexts: dict[str, Context]
+    display: dict[str, str]
 
 
 class PrintedTable(Section):

@@ -1,0 +1,63 @@
+"""Validation losses: which training logs hold the loss of what a row's clients generate with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from favor.federation.method import Plan
+from favor.plan.handing import parameter
+from favor.plan.keys import InExperiment, Run
+from favor.plan.project import Project, unique
+from favor.plan.training import Training
+
+FAMILY = "validation"
+_NOT_TRAINED = "its clients generate with no adapter of their own, whose loss a training log would hold"
+_POOLED = "one adapter for all authors: its training log has no loss of a single author"
+_MIXED = "its clients generate with another mixture than its training logs read"
+
+
+def unread(plan: Plan) -> str:
+    """Return why no training log of a row holds the validation loss of what its clients generate with; "" if one does.
+
+    A log reads the adapter as it trains. It is what generates where no part is replaced afterwards: a shared half by
+    the final one, a gate per text by its mean, the mean of the others by a later one.
+    """
+    if plan.inference not in ("personal", "endpoint"):
+        return _NOT_TRAINED
+    if plan.inference == "personal" and plan.personal is not None and plan.personal.start == "pooled":
+        return _POOLED
+    mixture = plan.generates.mixture
+    fixed = mixture is None or (mixture.kind in ("learned", "sum") and mixture.training == "dynamic")
+    return "" if fixed and plan.global_half == "last_round" else _MIXED
+
+
+class ValidationLosses:
+    """The validation losses of a project's rows."""
+
+    def __init__(self, project: Project, training: Training) -> None:
+        self.project = project
+        self.training = training
+
+    def _logs(self, run: Run) -> list[str]:
+        plan = self.project.plan(run)
+        return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
+
+    def logs(self, key: InExperiment) -> list[str]:
+        """Return the training logs that hold the losses of an experiment's rows."""
+        return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
+
+    def settings(self, key: InExperiment) -> dict[str, Any]:
+        """Return what the scores look up for each run, and why a row has none."""
+        experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
+        validation = experiment.training.validation
+        patient = validation is not None and validation.patience is not None
+        runs = []
+        for run in self.training.runs(key.experiment):
+            stage = "personal" if plans[run.method].inference == "personal" else "shared"
+            stopped = patient and stage == "personal"
+            runs.append({"method": run.method, "stage": stage, "stopped": stopped, "logs": self._logs(run)})
+        return parameter(
+            runs=runs,
+            without={row: why for row, plan in plans.items() if (why := unread(plan))},
+            bootstrap=experiment.evaluation.bootstrap,
+        )

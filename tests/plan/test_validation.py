@@ -1,0 +1,86 @@
+"""What a sweep's choice rests on: training logs alone, of experiments whose losses are of the same tokens."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.foundation.errors import UserError
+from favor.plan.keys import InExperiment
+from favor.plan.validation import unread
+
+SWEEP = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")
+
+
+def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
+    planner = plan(SWEEP)
+    assert planner.sweeps.families("volume") == ["utility", "validation", "verification"]
+    assert "validation" in planner.evaluation.families("third")
+    key = InExperiment("third")
+    logs, settings = planner.validation.logs(key), planner.validation.settings(key)
+    assert logs
+    assert all(path.endswith(".log.parquet") for path in logs)
+    assert {log for run in settings["runs"] for log in run["logs"]} == set(logs)
+    stages = {run["method"]: (run["stage"], run["stopped"]) for run in settings["runs"]}
+    assert stages == {"ditto": ("personal", False), "favor": ("personal", False)}
+    assert settings["without"] == {}
+    assert "results/sweeps/volume/scores.parquet" in planner.publication.evidence()
+    assert planner.sweeps.families("shots") == plan(SWEEP).sweeps.families("shots")
+    assert "validation" not in planner.sweeps.families("shots")
+
+
+def test_a_personal_stage_that_stops_early_keeps_its_best_pass(plan) -> None:
+    def patient(config) -> None:
+        for name in ("even", "third"):
+            config["experiments"][name].setdefault("training", {})["validation"] = {"patience": 1}
+
+    runs = plan(SWEEP, patient).validation.settings(InExperiment("third"))["runs"]
+    assert all(run["stopped"] for run in runs)
+
+
+def test_rows_whose_training_log_is_not_of_what_they_generate_with(plan) -> None:
+    rows = ["base_only", "fedavg", "ditto", "feddpa", "pooled", "local_only", "favor", "fedsa_lora", "apfl", "fedalt"]
+
+    def every(config) -> None:
+        config["experiments"]["micro"]["methods"] = {row: {} for row in (*rows, "pfedme", "fedrod_lora", "flexlora")}
+        config["experiments"]["micro"]["methods"]["last_fedsa"] = {"method": "fedsa_lora", "global_half": "last_round"}
+
+    plans = plan(change=every).project.plans("micro")
+    assert {row for row, one in plans.items() if not unread(one)} == {
+        *("ditto", "local_only", "favor", "apfl", "pfedme", "fedrod_lora", "last_fedsa")
+    }
+    assert unread(plans["pooled"]).startswith("one adapter for all authors")
+    assert unread(plans["feddpa"]) == unread(plans["fedalt"]) == unread(plans["fedsa_lora"])
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"training": {"validation": None}}, r"'third' reads no validation texts; set experiments.third.training"),
+        ({"training": {"max_length": 50}}, r"'training.max_length' of experiment 'even' differs from that of 'third'"),
+        ({"training": {"validation": {"texts_per_client": 2}}}, r"'training.validation.texts_per_client'"),
+        ({"skip_clients": 1}, r"'skip_clients' of experiment 'even' differs from that of 'third'"),
+        ({"seeds": [2]}, r"'seeds' of experiment 'even' differs from that of 'third'"),
+    ],
+)
+def test_losses_that_are_not_there_or_not_of_the_same_tokens_are_refused(own, said, plan) -> None:
+    with pytest.raises(UserError, match=f"'sweeps.volume.choose_by'.*{said}"):
+        plan(SWEEP, lambda config: config["experiments"]["third"].update(own))
+
+
+def test_a_choice_needs_a_table_and_a_row_with_losses(plan) -> None:
+    with pytest.raises(UserError, match=r"sweeps.volume.choose_by.*name a table"):
+        plan(SWEEP, lambda config: config["sweeps"]["volume"].update(tables=[], figure=[]))
+
+    def averaged(config) -> None:
+        config["experiments"]["even"]["methods"] = {"fedavg": {}}
+
+    with pytest.raises(UserError, match=r"sweeps.volume.choose_by.*no row has a validation loss.*add a row"):
+        plan(SWEEP, averaged)
+
+
+def test_the_study_of_ranks_is_planned(plan) -> None:
+    planner = plan(("config/blogtext_small.yaml", "config/studies/adapter_rank_small.yaml"))
+    points = planner.sweeps.experiments("adapter_rank")
+    assert [planner.config.experiments[name].lora.rank for name in points] == [4, 16, 64]
+    assert {planner.config.experiments[name].lora.scaling for name in points} == {2.0}
+    assert planner.sweeps.families("adapter_rank") == ["prototypes", "utility", "validation", "verification"]

@@ -1,0 +1,61 @@
+"""Validation losses of what clients generate with, from training logs written by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from favor.scores.validation import final_losses, validation_scores
+
+NAN = float("nan")
+
+
+def log(*rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["stage", "round", "client", "step", "validation_loss"])
+
+
+LOG = log(
+    ("shared", 3, "a", 0, 9.0),
+    ("personal", 0, "a", 1, 1.0),  # of an earlier participation
+    ("personal", 2, "a", 1, 3.0),
+    ("personal", 2, "a", 0, NAN),  # within a pass
+    ("personal", 2, "a", 3, 3.5),
+    ("personal", 1, "b", 1, 4.0),
+    ("personal", 1, "b", 0, NAN),
+    ("personal", 1, "c", 0, NAN),  # no validation text
+)  # fmt: skip
+
+
+def test_the_loss_of_what_the_last_participation_ended_with() -> None:
+    assert final_losses(LOG, "personal", stopped=False) == {"a": 3.5, "b": 4.0}
+    assert final_losses(LOG, "shared", stopped=False) == {"a": 9.0}
+    # A stage that stops early keeps its best pass.
+    assert final_losses(LOG, "personal", stopped=True) == {"a": 3.0, "b": 4.0}
+    assert final_losses(LOG.iloc[:0], "personal", stopped=False) == {}
+
+
+def test_means_over_seeds_and_an_interval_over_authors() -> None:
+    runs = [{"a": 2.0, "b": 3.0, "c": 4.0, "d": 9.0}, {"a": 4.0, "b": 3.0, "c": 6.0}]  # d is not sampled under a seed
+    scores = validation_scores({"favor": runs, "fedavg": [{}, {}]}, {"fedavg": "no adapter of its own"}, 7, 20_000)
+    own = scores[scores["method"] == "favor"].set_index(["metric", "variant"])
+    # Authors: 3, 3 and 5. Mean 11 / 3; standard deviation 2 / sqrt(3), standard error 2 / 3; t of 2 degrees is 4.303.
+    assert own.loc[("validation_loss", ""), "value"] == pytest.approx(11 / 3)
+    assert own.loc[("validation_loss", ""), "n"] == 3
+    half = 4.303 * 2 / 3
+    assert own.loc[("validation_loss", "low"), "value"] == pytest.approx(11 / 3 - half, rel=0.05)
+    assert own.loc[("validation_loss", "high"), "value"] == pytest.approx(11 / 3 + half, rel=0.05)
+    authors = own.loc["author_validation_loss", "value"]
+    assert authors.to_dict() == {"a": 3.0, "b": 3.0, "c": 5.0}
+    rest = scores[scores["method"] == "fedavg"]
+    assert rest["value"].isna().all()
+    assert set(rest["note"]) == {"no adapter of its own"}
+
+
+def test_one_author_has_no_interval() -> None:
+    scores = validation_scores({"favor": [{"a": 2.0}]}, {}, 7, 100).set_index("variant")
+    assert scores.loc["", "value"] == 2.0
+    assert math.isnan(scores.loc["low", "value"])
+    assert np.isfinite(scores.loc["a", "value"])
