@@ -122,7 +122,7 @@ import pandas as pd
 from types import SimpleNamespace
 from favor.foundation.registry import METRIC_FAMILIES
 made = pd.DataFrame({"seed": [1, 1, 1], "method": ["favor"] * 3, "words": [10, 20, 99], "passed": [True, True, False]})
-scores = METRIC_FAMILIES.load("length").score(SimpleNamespace(generations=made), {})
+scores = METRIC_FAMILIES.load("length").score(SimpleNamespace(generations=made))
 print(scores[["value", "n"]].to_numpy().tolist())
 """
     assert run_python(extended, code).strip() == "[[15.0, 2.0]]"

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from favor.foundation.registry import JUDGES
+from favor.foundation.registry import JUDGES, METRIC_FAMILIES
 from favor.running.invalidation.fingerprint import source_code
+from favor.scores.settings import Scores
 from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,7 +125,18 @@ def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:
     assert len(handed) > 10
     for script, module, name in handed:
         kind = getattr(importlib.import_module(module), name)
-        assert set(leaves(kind)) - names_read(script) == set(), script
+        read = names_read(script)
+        if name == "Scoring":  # a family's job is handed the settings of the family
+            read = read.union(
+                Scores.model_fields, *(attributes(METRIC_FAMILIES.path(own)) for own in Scores.model_fields)
+            )
+        assert set(leaves(kind)) - read == set(), script
+
+
+def test_a_metric_family_reads_its_settings() -> None:
+    for family, field in Scores.model_fields.items():
+        path = METRIC_FAMILIES.path(family)
+        assert set(leaves(field.annotation)) - attributes(path) == set(), family
 
 
 def test_a_coefficient_of_several_methods_stands_once() -> None:

@@ -117,7 +117,7 @@ def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
 def print_certificates(arguments: argparse.Namespace) -> None:
     """Print what the workflow made for ``favor certify``, a table per experiment whose texts were read."""
     # Here, because the other commands need neither pandas nor torch's libraries.
-    from favor.scores.author_retrieval import DEFAULTS
+    from favor.scores.settings import Resampled
     from favor.tables.certificates import certificate_lines
     from favor.tables.context import Context
 
@@ -126,11 +126,10 @@ def print_certificates(arguments: argparse.Namespace) -> None:
     for experiment, texts in planner.evaluation.certified(arguments.encoders).items():
         certificates = {name: Path(planner.paths.certificate.of(encoder=name)) for name in texts}
         own = {name: Path(path) for name, path in texts.items() if path}
-        context, settings = Context("", [], encoder_titles=titles), DEFAULTS
+        context, settings = Context("", [], encoder_titles=titles), Resampled()
         if experiment:
             context = planner.tables.context(experiment)
-            scores = planner.config.experiments[experiment].evaluation.scores
-            settings = {**DEFAULTS, **scores.get("author_retrieval", {})}
+            settings = planner.config.experiments[experiment].evaluation.scores.author_retrieval
             print(f"Human texts: the clients' of experiment '{experiment}'.")
         print(*certificate_lines(certificates, own, context, settings), sep="\n")
 

@@ -10,6 +10,7 @@ from tests.analysis.test_comparisons import inputs as made_inputs
 
 from favor.analysis.evidence import all_pairs
 from favor.scores import prototypes, verification
+from favor.scores.settings import Prototypes, Verification
 
 inputs = made_inputs
 
@@ -20,7 +21,7 @@ def table(inputs) -> pd.DataFrame:
 
 
 def test_values_are_those_that_tables_print(inputs, table) -> None:
-    scores = pd.concat([prototypes.score(inputs, {}), verification.score(inputs, {})])
+    scores = pd.concat([prototypes.score(inputs, Prototypes()), verification.score(inputs, Verification())])
     printed = scores[scores["variant"] == ""].groupby(["encoder", "metric", "method"])["value"].mean()
     compared = table[table["encoder"] != ""]
     metrics = {"author_accuracy", "author_macro_f1", "target_similarity", "author_margin", "generated_auc"}

@@ -20,6 +20,7 @@ from favor.config.resolve import resolve
 from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
+from favor.scores.settings import Mauve, Scores
 from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +73,7 @@ def test_defaults_are_the_papers() -> None:
     assert config.generation.max_new_tokens == 220
     assert config.clients == 50
     assert config.evaluation.semantic_encoder == "s"
-    assert config.evaluation.scores == {"mauve": {"encoders": ["s"]}}
+    assert config.evaluation.scores == Scores(mauve=Mauve(encoders=["s"]))
 
 
 @pytest.mark.parametrize(
@@ -207,22 +208,22 @@ def test_defaults_are_the_papers() -> None:
         ("experiments.demo.methods", {"favor": {"method": 3}}, "methods.favor.method': expected text, found 3"),
         ("experiments.demo.methods", {"favor": {"method": None}}, "methods.favor.method': expected text, found None"),
         ("experiments.demo.methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
-        ("experiments.demo.evaluation.scores", {"muave": {}}, "there is no 'muave'; did you mean 'mauve'?"),
+        ("experiments.demo.evaluation.scores", {"muave": {}}, "scores.muave'; did you mean 'mauve'?"),
         (
             "experiments.demo.evaluation.scores",
             {"mauve": {"kmeans_seeds": [2**40]}},
-            "mauve.kmeans_seeds': expected a list",
+            "mauve.kmeans_seeds[0]': 1099511627776 is out of range; it must be at most 2147483647",
         ),
         (
             "experiments.demo.evaluation.scores",
             {"mauve": {"kmeans_seeds": []}},
-            "distinct integers from 0 to 2147483647",
+            "mauve.kmeans_seeds': [] is too short; give at least 1",
         ),
         ("experiments.demo.evaluation.scores.mauve", {"encoders": ["ministerm"]}, "did you mean 'minilm'?"),
         (
             "experiments.demo.evaluation.scores",
             {"mauve": {"encoders": "asce_a"}},
-            "expected a list of encoders or null",
+            "expected list or null, found 'asce_a'",
         ),
         ("experiments.demo.evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
         ("experiments.demo.tables", ["main_federated_result"], "did you mean 'main_federated_results'?"),

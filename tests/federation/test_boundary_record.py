@@ -14,6 +14,7 @@ from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
+from favor.federation.settings import RunBoundary
 from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import safetensors_bytes, write_safetensors
@@ -41,7 +42,7 @@ def test_a_part_counts_as_the_file_it_would_be_alone(tmp_path) -> None:
 
 
 @pytest.fixture
-def run(tmp_path) -> tuple[pd.DataFrame, str]:
+def run(tmp_path) -> tuple[RunBoundary, str]:
     """One method, two rounds with two clients and one; a residual stays; a third client fetches the last adapter."""
     results = tmp_path / "results"
     traffic = []
@@ -66,7 +67,7 @@ def run(tmp_path) -> tuple[pd.DataFrame, str]:
         "pooled": False,
         "stage": None,
     }
-    return made, str(results)
+    return RunBoundary(**made), str(results)
 
 
 def test_every_file_is_listed_in_its_direction(run) -> None:
@@ -106,8 +107,9 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
     # B alone: 4 bytes for each of its 4 x 2 numbers, and a safetensors header.
     header = len(safetensors.numpy.save(sent, {"format": "pt"})) - 4 * 8
     assert frame["bytes"].tolist() == [4 * 8 + header] * 2
-    write_parquet(frame, made["traffic"][0], TRAFFIC)
-    made |= {"traffic": made["traffic"][:1], "final": str(adapter), "stage": plan_values(stage)}
+    write_parquet(frame, made.traffic[0], TRAFFIC)
+    changes = {"traffic": made.traffic[:1], "final": str(adapter), "stage": plan_values(stage)}
+    made = made.model_copy(update=changes)
     texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["a"]})
     record = run_boundary(made, texts, results)
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
@@ -124,7 +126,8 @@ def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_pa
     texts = pd.DataFrame(rows, columns=["client", "prompt", "training_text"])
     pack = tmp_path / "results" / "pooled.safetensors"
     write_pack(pack, {"pooled": {"adapter": STATE}}, {"round": "0"})
-    made |= {"traffic": [], "packs": [str(pack)], "final": None, "recipients": [], "pooled": True}
+    changes = {"traffic": [], "packs": [str(pack)], "final": None, "recipients": [], "pooled": True}
+    made = made.model_copy(update=changes)
     frame = run_boundary(made, texts, results)
     sent = frame[frame["direction"] == UP]
     assert sent[["content", "client", "bytes"]].to_numpy().tolist() == [
@@ -142,7 +145,7 @@ def test_of_two_packs_that_of_the_last_round_stays(run) -> None:
     # Named so that the later round comes first.
     for name, number in (("a", "5"), ("b", "0")):
         write_pack(folder / f"{name}.safetensors", {"client_001": {"adapter": STATE}}, {"round": number})
-    made |= {"packs": [str(folder / "a.safetensors"), str(folder / "b.safetensors")]}
+    made = made.model_copy(update={"packs": [str(folder / "a.safetensors"), str(folder / "b.safetensors")]})
     texts = pd.DataFrame(columns=["client", "prompt", "training_text"])
     frame = run_boundary(made, texts, results)
     assert frame.loc[frame["direction"] == STAYS, "file"].tolist() == ["x/clients/a.safetensors"]
@@ -158,7 +161,7 @@ def test_weights_are_a_number_that_crosses(run) -> None:
         [UP, "client_001", 8],
         [UP, "client_002", 8],
     ]
-    assert made["seed"] == 7
+    assert made.seed == 7
 
 
 def qwen_shapes() -> dict[str, tuple[int, ...]]:

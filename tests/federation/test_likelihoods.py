@@ -14,6 +14,7 @@ from favor.config.models import PROJECTIONS
 from favor.corpora.neutral import PASSAGES, neutral_passages
 from favor.federation.inference import ClientAdapter, exported, prompt_gates
 from favor.federation.likelihoods import content_characters, read_adapters, read_base, texts_to_read
+from favor.federation.settings import TextChoice
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.lm.batches import Piece
@@ -26,9 +27,9 @@ from favor.lm.training import train
 from favor.scores.likelihood import attributed, reading
 
 LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-CFG = {
-    "prefix_tokens": 6, "maximum_tokens": 20, "minimum_tokens": 4, "texts_per_client": 2, "neutral_texts": 3, "seed": 1,
-}  # fmt: skip
+CHOICE = TextChoice(
+    prefix_tokens=6, maximum_tokens=20, minimum_tokens=4, texts_per_client=2, neutral_texts=3, seed=1
+)  # fmt: skip
 TEXTS = {
     "client_001": "so i went to the store today, and guess what!! they were closed again",
     "client_002": "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
@@ -47,7 +48,7 @@ def client_texts(number=4) -> pd.DataFrame:
 
 @pytest.fixture
 def texts(base) -> pd.DataFrame:
-    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CFG)
+    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CHOICE)
     return read_base(base, LORA, made)
 
 
@@ -153,7 +154,7 @@ def test_what_clients_share_is_read_once_and_alike(base, random_state, texts, mo
 
 def test_texts_that_are_read(base) -> None:
     """Test posts alone, none that is left out; all tokens behind the prefix are supervised, up to the longest."""
-    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CFG)
+    made = texts_to_read(base.tokenizer, client_texts(), {"client_001-1"}, [TEXTS["client_003"] * 3], CHOICE)
     assert made.groupby("client").size().to_dict() == {"": 3, **dict.fromkeys(TEXTS, 2)}
     for row in made[made["kind"] == "client"].itertuples():
         decoded = base.tokenizer.decode(list(row.tokens))
@@ -214,8 +215,8 @@ def test_planted_habits_rank_their_author_first(base, random_state) -> None:
         for number in range(20, 24)
     ]
     unseen = pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
-    cfg = {**CFG, "texts_per_client": 4, "maximum_tokens": 60}
-    made = read_base(base, LORA, texts_to_read(base.tokenizer, unseen, set(), [], cfg))
+    choice = CHOICE.model_copy(update={"texts_per_client": 4, "maximum_tokens": 60})
+    made = read_base(base, LORA, texts_to_read(base.tokenizer, unseen, set(), [], choice))
     found = reading(read_adapters(base, LORA, made, trained, "test"), list(HABITS))
     assert attributed(found)["top1"].tolist() == [1.0] * 12
     matrix = found.matrix()

@@ -7,9 +7,14 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
+from favor.paper.settings import Numbers
 from favor.plan.handing import canonical, handed, hands
-from favor.plan.keys import Run, SweepTable
+from favor.plan.keys import OfFamily, Run, SweepTable, Table
+from favor.publish.settings import Bundle
+from favor.report.settings import Gallery, WholeReport
+from favor.scores.settings import BertScoring, Efficiency, LikelihoodScoring, Scoring
 from favor.settings.section import Section, key, section
 from favor.studies import settings as studied
 from favor.tables import settings as printed
@@ -140,3 +145,27 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
     )
     for kind, values in ((printed.SweepScores, scores), (printed.SweepPrinting, table), (printed.SweepFigure, figure)):
         assert canonical(kind.model_validate_json(json.dumps(values))) == values
+
+
+def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(plan) -> None:
+    planner = plan(["config/config.yaml"])
+    evaluation, publication, key = planner.evaluation, planner.publication, Table("demo", "")
+    for kind, given in (
+        *((Scoring, evaluation.score_settings(OfFamily("demo", family))) for family in evaluation.families("demo")),
+        (BertScoring, evaluation.bertscore_settings(key)),
+        (Efficiency, evaluation.efficiency_settings(key)),
+        (ComparedRows, evaluation.evidence_settings(key)),
+        (Compared, evaluation.comparison_settings(Table("demo", "phase1-ablation-paired-tests"))),
+        (Gallery, evaluation.gallery_settings(key)),
+        (LikelihoodScoring, planner.likelihood.score_settings(key)),
+        (settings.BaseReading, planner.likelihood.text_settings(key)),
+        (settings.Boundary, planner.records.boundary_settings(key)),
+        (settings.PromptLists, evaluation.prompt_list_settings(key)),
+        (Numbers, publication.number_settings(key)),
+        (WholeReport, publication.report_settings(key, ["score"])),
+        (Bundle, publication.release_settings(key)),
+    ):
+        made = canonical(kind.model_validate_json(json.dumps(given)))
+        if kind is Scoring:  # what another family reads is not handed on
+            made["scores"] = {family: made["scores"][family] for family in given["scores"]}
+        assert made == given, kind

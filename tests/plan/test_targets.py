@@ -337,13 +337,13 @@ def test_a_row_that_is_another_method_at_one_point_keeps_its_name_in_the_sweep(p
         config["experiments"][second]["methods"] = {"fedavg": {"method": "ffa_lora"}, "favor": {"title": "Ours"}}
 
     sweeps, key = plan(files, change=frozen).sweeps, SimpleNamespace(sweep="volume")
-    for shown in (sweeps.figure_settings(key)["display"], sweeps.report_settings()["volume"]["display"]):
+    for shown in (sweeps.figure_settings(key)["display"], sweeps.report_settings()["volume"].display):
         assert "fedavg" not in shown  # so it is printed as FedAvg, not as FFA-LoRA
         assert shown["favor"] == "Ours"
 
 
 def test_the_report_prints_no_path_of_this_machine(plan, tmp_path) -> None:
-    settings = plan("config/blogtext.yaml").publication.report_settings(None)
+    settings = plan("config/blogtext.yaml").publication.report_settings(None, ())
     assert str(tmp_path) not in str(settings)
     assert settings["order"] == ["blogtext"]
     # Coverage first: the 72 places of a seed reach all of the 50 clients.

@@ -7,15 +7,11 @@ from tests.tables.test_leaderboard import METHODS, evidence
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import write_parquet
 from favor.report.closing import closing
+from favor.report.settings import PrintedExperiment
 
-VALUES = {
-    "tables": ["one", "two"],
-    "corpus": {"demo": None},
-    "experiment": {"style_encoder": "asce_a"},
-    "rows": METHODS,
-    "references": ["local_only"],
-    "display": {},
-}
+VALUES = PrintedExperiment.model_construct(
+    tables=["one", "two"], demo=False, style_encoder="asce_a", rows=METHODS, references=["local_only"], display={}
+)
 
 
 def test_a_finished_run(tmp_path) -> None:
@@ -34,6 +30,6 @@ def test_a_finished_run(tmp_path) -> None:
     assert "report.pdf, because LaTeX" in lines[2]
     assert lines[3] == f"Open: {tmp_path / 'report.html'}"
     assert "release" in lines[4]
-    demo = closing(tmp_path, {"main": {**VALUES, "corpus": {"demo": {"authors": 80}}}}, True)
+    demo = closing(tmp_path, {"main": VALUES.model_copy(update={"demo": True})}, True)
     assert len(demo) == 4
     assert "says nothing about the methods" in demo[1]

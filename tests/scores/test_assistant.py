@@ -10,6 +10,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores import assistant
 from favor.scores.assistant import phrase_matches
+from favor.scores.settings import AssistantScore
 
 
 def test_phrases_match_whole_words_once() -> None:
@@ -32,7 +33,7 @@ def test_family(three_authors, score_value) -> None:
     inputs = replace(
         three_authors, generations=three_authors.generations.assign(text=texts), assistant=table(three_authors)
     )
-    scores = assistant.score(inputs, {})
+    scores = assistant.score(inputs, AssistantScore())
     assert score_value(scores, "assistant_score") == pytest.approx(0.3)  # five survivors
     assert score_value(scores, "assistant_score", "all_outputs") == pytest.approx(2.4 / 6)
     assert score_value(scores, "assistant_score", method="gold") == pytest.approx(0.1)
@@ -42,7 +43,7 @@ def test_family(three_authors, score_value) -> None:
 
 
 def test_without_a_classifier_the_score_has_a_reason_and_phrases_are_counted(three_authors) -> None:
-    scores = assistant.score(three_authors, {}).set_index(["method", "metric", "variant"])
+    scores = assistant.score(three_authors, AssistantScore()).set_index(["method", "metric", "variant"])
     assert (
         scores.loc[("m", "assistant_score", ""), "note"] == "no assistant texts are configured (evaluation.assistant)"
     )

@@ -10,6 +10,7 @@ from favor.scores import author_retrieval
 from favor.scores.author_retrieval import neighbours, retrieval_scores, search, unproven
 from favor.scores.inputs import Sources
 from favor.scores.metric import SOURCE, scores_frame
+from favor.scores.settings import Resampled
 from favor.scores.stel import stel_scores
 
 
@@ -115,7 +116,7 @@ def test_a_topic_unknown_of_everybody_gives_no_rival(score_value) -> None:
 def test_every_encoder_of_an_experiment_is_scored(inputs_maker) -> None:
     degrees = {"a": [-10, 10], "b": [80, 100]}
     inputs = inputs_maker(train=degrees, gold=degrees, generated=degrees)
-    found = author_retrieval.score(inputs, {"draws": 100})
+    found = author_retrieval.score(inputs, Resampled(draws=100))
     assert set(found["encoder"]) == {"e"}
     assert set(found["metric"]) == {metric.name for metric in author_retrieval.METRICS}
 

@@ -11,6 +11,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores.cold_start import figures, score
 from favor.scores.inputs import ScoreInputs
+from favor.scores.settings import InSpaces
 
 Maker = Callable[..., ScoreInputs]
 
@@ -43,7 +44,7 @@ def inputs(inputs_maker) -> ScoreInputs:
 
 
 def test_fixed_prototypes_by_hand(inputs, score_value) -> None:
-    scores = score(inputs, {})
+    scores = score(inputs, InSpaces())
     # a at 0 is nearest a (60 degrees off), a at 80 nearest b; b at 90 nearest b, b at 60 nearest a; c right: 3 of 5.
     assert score_value(scores, "fixed_accuracy") == pytest.approx(3 / 5)
     # Predicted a, b, b, a, c: F1 of a is 2 * 1 / (2 + 2), of b 1 / 2 too, of c 1.
@@ -79,9 +80,9 @@ def test_an_only_author_has_no_margin() -> None:
 def test_no_output_and_no_texts_set_aside(inputs_maker, three_authors) -> None:
     angles = {"a": [0.0], "b": [9.0]}
     nothing = inputs_maker(train=angles, gold=angles, generated={"a": [None], "b": [None]})
-    scores = score(with_references(nothing, angles), {})
+    scores = score(with_references(nothing, angles), InSpaces())
     rows = scores[scores["method"] == "m"]
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"no output passed the filter"}
     with pytest.raises(UserError, match=r"set allocation\.shots and allocation\.reference_texts"):
-        score(three_authors, {})
+        score(three_authors, InSpaces())

@@ -11,6 +11,7 @@ from tests.scores.copied_voices import by_method, copied_voices
 
 from favor.scores.common_prompts import bigram_overlaps, score
 from favor.scores.inputs import ScoreInputs
+from favor.scores.settings import CommonPrompts
 from favor.scores.text_quality import quality_columns
 from favor.statistics.bootstrap import resample_counts
 
@@ -33,7 +34,7 @@ def with_common(inputs, texts, angles) -> ScoreInputs:
 
 
 def values(inputs) -> dict[tuple[str, str], float]:
-    rows = score(inputs, {})
+    rows = score(inputs, CommonPrompts())
     rows = rows[rows["method"] == "m"]
     return {(row.metric, row.variant): row.value for row in rows.itertuples()}
 
@@ -81,13 +82,13 @@ def test_one_text_for_all_authors_is_at_chance(three_authors) -> None:
     assert found["prompt_share", ""] == pytest.approx(1.0)
     assert found["common_auc", "other_prompt"] == pytest.approx(0.5)
     assert found["common_auc", ""] == 0.0
-    chance = score(inputs, {}).query("method == 'shuffled' and metric == 'common_accuracy'")
+    chance = score(inputs, CommonPrompts()).query("method == 'shuffled' and metric == 'common_accuracy'")
     assert chance["value"].tolist() == [pytest.approx(1 / 3)]
 
 
 def test_own_prompts_of_people_stand_beside(three_authors) -> None:
     inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
-    rows = score(inputs, {}).query("metric == 'own_prompt_similarity'").set_index("method")["value"]
+    rows = score(inputs, CommonPrompts()).query("metric == 'own_prompt_similarity'").set_index("method")["value"]
     gold = {"a": [0, 5], "b": [90, 95], "c": [180, 185]}
     apart = [x - y for p, q in (("a", "b"), ("a", "c"), ("b", "c")) for x in gold[p] for y in gold[q]]
     assert rows["gold"] == pytest.approx(np.mean(np.cos(np.radians(apart))))
@@ -116,7 +117,7 @@ def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
 
     made = shared(inputs.generations.assign(topic="", text_item=""))
     embedded = {encoder: shared(table) for encoder, table in inputs.generation_embeddings.items()}
-    rows = score(replace(inputs, common_generations=made, common_embeddings=embedded), {})
+    rows = score(replace(inputs, common_generations=made, common_embeddings=embedded), CommonPrompts())
     accuracy, alike = by_method(rows, "common_accuracy"), by_method(rows, "common_similarity")
     assert accuracy["0.0"] < accuracy["0.5"] < accuracy["1.0"]
     assert accuracy["1.0"] > 0.5

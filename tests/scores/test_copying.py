@@ -31,7 +31,7 @@ def test_family(three_authors, score_value) -> None:
         three_authors.source_embeddings,
         client_texts=texts,
     )
-    scores = copying.score(inputs, {})
+    scores = copying.score(inputs)
     # five survivors; one copies, with its only 5-gram
     assert score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate") == pytest.approx(1 / 5)
@@ -40,7 +40,7 @@ def test_family(three_authors, score_value) -> None:
     assert scores.loc[scores["metric"] == "longest_copy", "note"].isin(["no output has 22 words", ""]).all()
     assert score_value(scores, "longest_copy", method="gold") == 0.0
     with pytest.raises(UserError, match="needs the clients' texts"):
-        copying.score(three_authors, {})
+        copying.score(three_authors)
     with pytest.raises(UserError, match="1 of the clients have no row"):
         type(three_authors)(
             generations,
@@ -59,7 +59,7 @@ def test_copies_of_another_client_are_told_from_own_ones(three_authors, score_va
     )
     generations = three_authors.generations.assign(text=[span + rest, rest, rest, rest, span + rest, "failed"])
     inputs = replace(three_authors, generations=generations, client_texts=texts, _cache={})
-    scores = copying.score(inputs, {})
+    scores = copying.score(inputs)
     # of five survivors a's first has c's seven words, and c's one has its own
     assert score_value(scores, "copy5", "others") == score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate", "others") == pytest.approx(3 / 33 / 5)

@@ -9,11 +9,12 @@ import pytest
 from tests.scores.copied_voices import PROMPTS, by_method, copied_voices
 
 from favor.scores import diversity
+from favor.scores.settings import Diversity
 
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return diversity.score(copied_voices(one_voice=True), {})
+    return diversity.score(copied_voices(one_voice=True), Diversity())
 
 
 def test_one_text_for_all_has_no_variety(scores) -> None:
@@ -42,10 +43,10 @@ def test_the_curve_ends_at_the_score_of_all_authors(scores) -> None:
 def test_texts_have_one_length_and_sets_one_size() -> None:
     inputs = copied_voices()
     short = inputs.common_length
-    scores = diversity.score(inputs, {"words": short + 1})
+    scores = diversity.score(inputs, Diversity(words=short + 1))
     rows = scores[(scores["metric"] == "self_bleu") & (scores["variant"] == "") & (scores["method"] == "1.0")]
     assert rows["n"].iloc[0] < 10 * PROMPTS  # the shortest human continuation, at least, has no place
-    none = diversity.score(inputs, {"words": 10_000})
+    none = diversity.score(inputs, Diversity(words=10000))
     assert none["value"].isna().all()
     assert set(none["n"]) == {0}
 
@@ -57,8 +58,8 @@ def test_vendi_scores_of_equal_size_do_not_grow_with_the_texts_that_pass() -> No
     fewer = made.assign(
         passed=made["passed"] & ~((made["method"] == "1.0") & (made.groupby("method").cumcount() % 2 == 1))
     )
-    scores = diversity.score(replace(inputs, generations=fewer), {"subsets": 50})
-    whole = diversity.score(inputs, {})
+    scores = diversity.score(replace(inputs, generations=fewer), Diversity(subsets=50))
+    whole = diversity.score(inputs, Diversity())
     for metric in ("style_vendi", "ngram_vendi"):
         equal, plain = by_method(scores, metric, "equal"), by_method(scores, metric)
         assert equal["1.0"] == plain["1.0"] < 0.9 * plain["gold"]

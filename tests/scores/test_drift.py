@@ -10,11 +10,12 @@ from tests.scores.copied_voices import by_method, copied_voices, repeated
 from favor.corpora.readable_habits import HABITS, habits_of, readable_habits
 from favor.foundation.errors import UserError
 from favor.scores import drift
+from favor.scores.settings import Drift
 
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return drift.score(copied_voices(one_voice=True), {"draws": 200})
+    return drift.score(copied_voices(one_voice=True), Drift(draws=200))
 
 
 def test_one_text_for_all_leaves_nothing_between_authors(scores) -> None:
@@ -63,7 +64,7 @@ def test_habits_that_few_authors_have_do_not_inflate_the_interval(scores) -> Non
 
 @pytest.mark.parametrize("again", ["seed", "sample"])
 def test_a_post_counts_once_however_many_seeds_and_samples_it_has(scores, again) -> None:
-    whole = drift.score(repeated(copied_voices(one_voice=True), again), {"draws": 200})
+    whole = drift.score(repeated(copied_voices(one_voice=True), again), Drift(draws=200))
     for metric in ("spread_left", "habit_variance_left", "habit_slope"):
         for end in ("", "low", "high"):
             expected = by_method(scores, metric, end)
@@ -87,4 +88,4 @@ def test_habits_by_hand() -> None:
 
 def test_needs_the_clients_texts(three_authors) -> None:
     with pytest.raises(UserError, match="family 'drift' needs the clients' texts"):
-        drift.score(three_authors, {})
+        drift.score(three_authors, Drift())

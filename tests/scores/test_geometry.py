@@ -9,6 +9,7 @@ from tests.scores.copied_voices import copied_voices, repeated
 
 from favor.scores import geometry
 from favor.scores.geometry import centroid_distance, silhouette
+from favor.scores.settings import InSpaces
 
 
 def rows(*degrees) -> np.ndarray:
@@ -37,7 +38,7 @@ def test_centroid_distance_by_hand() -> None:
 
 
 def test_family(three_authors, score_value) -> None:
-    scores = geometry.score(three_authors, {})
+    scores = geometry.score(three_authors, InSpaces())
     # centroids of the survivors: a at 10, b at 60, c at 180; of their gold: a 2.5, b 92.5, c 180
     made = 1 - np.cos(np.radians([50, 170, 120])).mean()
     human = 1 - np.cos(np.radians([90, 177.5, 87.5])).mean()
@@ -49,5 +50,5 @@ def test_family(three_authors, score_value) -> None:
 
 def test_further_samples_of_a_prompt_bring_no_authors_together() -> None:
     inputs = copied_voices()
-    once, twice = (geometry.score(each, {}) for each in (inputs, repeated(inputs, "sample")))
+    once, twice = (geometry.score(each, InSpaces()) for each in (inputs, repeated(inputs, "sample")))
     pd.testing.assert_frame_equal(once, twice)

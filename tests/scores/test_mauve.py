@@ -6,6 +6,7 @@ import numpy as np
 
 from favor.scores import mauve
 from favor.scores.mauve import mauve_values
+from favor.scores.settings import Mauve
 
 
 def rows(seed, shift, n=120) -> np.ndarray:
@@ -32,11 +33,11 @@ def test_family(inputs_maker, three_authors, score_value) -> None:
     names = [f"c{i:02d}" for i in range(12)]
     angles = {name: [20.0 * i, 20.0 * i + 7] for i, name in enumerate(names)}
     inputs = inputs_maker(train=angles, gold=angles, generated={name: [5.0, 8.0] for name in names})
-    scores = mauve.score(inputs, {"kmeans_seeds": [1, 2]})
+    scores = mauve.score(inputs, Mauve(kmeans_seeds=[1, 2]))
     assert score_value(scores, "mauve") < score_value(scores, "mauve", method="gold")
     assert score_value(scores, "mauve", method="gold") == 1.0
     assert score_value(scores, "mauve_buckets") == 2
-    few = mauve.score(three_authors, {})
+    few = mauve.score(three_authors, Mauve())
     dealt = few["method"] == "shuffled"
     assert set(few.loc[~dealt, "note"]) == {"fewer than 20 outputs passed the filter"}
     assert set(few.loc[dealt, "note"]) == {"the same texts as the own continuations"}

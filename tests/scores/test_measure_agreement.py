@@ -13,6 +13,7 @@ from favor.figures.declarations.measure_agreement import draw_measure_agreement
 from favor.scores import measure_agreement, prototypes
 from favor.scores.inputs import ScoreInputs
 from favor.scores.metric import ALL_SEEDS, Score, scores_frame
+from favor.scores.settings import MeasureAgreement, Prototypes
 from favor.tables.build import build_table
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec
@@ -41,7 +42,7 @@ def cell(scores, metric, encoder, variant) -> float:
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return measure_agreement.score(two_spaces(0.02), {"draws": 200})
+    return measure_agreement.score(two_spaces(0.02), MeasureAgreement(draws=200))
 
 
 def test_measures_of_one_truth_agree(scores) -> None:
@@ -54,7 +55,7 @@ def test_measures_of_one_truth_agree(scores) -> None:
 
 
 def test_a_blurred_space_sees_less() -> None:
-    blurred = measure_agreement.score(two_spaces(0.5), {"draws": 100})
+    blurred = measure_agreement.score(two_spaces(0.5), MeasureAgreement(draws=100))
     for measure in measure_agreement.MEASURES:
         sharp = cell(blurred, "detectable_share", "e", measure)
         assert not sharp > cell(blurred, "detectable_share", "f", measure)  # larger, or nothing to see at all
@@ -62,7 +63,9 @@ def test_a_blurred_space_sees_less() -> None:
 
 def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None:
     inputs = copied_voices(CHANCES)
-    once, twice = (measure_agreement.score(each, {"draws": 50}) for each in (inputs, repeated(inputs, "seed")))
+    once, twice = (
+        measure_agreement.score(each, MeasureAgreement(draws=50)) for each in (inputs, repeated(inputs, "seed"))
+    )
     for measure in measure_agreement.MEASURES:
         assert cell(once, "detectable_difference", "e", measure) == pytest.approx(
             cell(twice, "detectable_difference", "e", measure)
@@ -70,7 +73,7 @@ def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None
 
 
 def test_human_text_scores_as_in_the_other_families(scores) -> None:
-    accuracy = by_method(prototypes.score(copied_voices(CHANCES), {}), "author_accuracy")
+    accuracy = by_method(prototypes.score(copied_voices(CHANCES), Prototypes()), "author_accuracy")
     assert cell(scores, "human_own", "e", "author_accuracy") == pytest.approx(accuracy["gold"])
     assert cell(scores, "human_shuffled", "e", "author_accuracy") == pytest.approx(accuracy["shuffled"])
 
@@ -98,7 +101,7 @@ def test_the_margin_of_an_output_by_hand(inputs_maker) -> None:
 def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> None:
     own = measure_agreement.margins
     monkeypatch.setattr(measure_agreement, "margins", lambda similarity, place: -own(similarity, place))
-    turned = measure_agreement.score(two_spaces(0.02), {"draws": 200})
+    turned = measure_agreement.score(two_spaces(0.02), MeasureAgreement(draws=200))
     for found, agreement in ((scores, 1.0), (turned, -1.0)):
         assert cell(found, "agreement_over_methods", "e", "author_margin") == pytest.approx(agreement)
     paper = [
@@ -109,11 +112,11 @@ def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> Non
 
 
 def test_one_space_and_two_methods_agree_with_nobody() -> None:
-    alone = measure_agreement.score(copied_voices(CHANCES), {"draws": 100})
+    alone = measure_agreement.score(copied_voices(CHANCES), MeasureAgreement(draws=100))
     rows = alone[alone["metric"] == "agreement_over_methods"]
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"no measure of another encoder, or ranks that do not differ"}
-    few = measure_agreement.score(copied_voices((0.0, 1.0)), {"draws": 100})
+    few = measure_agreement.score(copied_voices((0.0, 1.0)), MeasureAgreement(draws=100))
     assert set(few.loc[few["metric"] == "agreement_over_methods", "note"]) == {"needs three methods and three authors"}
     context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
     cells = build_table(printed_spec("measure-agreement"), few, context)
@@ -142,7 +145,7 @@ def test_profiles_and_likelihoods_are_ranked_beside_the_papers_measures(scores) 
     truth = {str(chance): chance for chance in CHANCES}
     known = ("likelihood_author_voice_gain", ""), ("profile_author_accuracy", "lambdag")
     inputs = with_scores({known[0]: truth, known[1]: {method: -value for method, value in truth.items()}})
-    found = measure_agreement.score(inputs, {"draws": 200})
+    found = measure_agreement.score(inputs, MeasureAgreement(draws=200))
     assert cell(found, "agreement_over_methods", "", known[0][0]) == pytest.approx(1.0)
     assert cell(found, "agreement_over_methods", "lambdag", known[1][0]) == pytest.approx(-1.0)
     pair = f"{known[0][0]}~e.author_accuracy"
@@ -158,16 +161,18 @@ def test_profiles_and_likelihoods_are_ranked_beside_the_papers_measures(scores) 
 def test_a_row_without_an_adapter_is_left_out_of_what_adapters_know() -> None:
     gain = ("likelihood_author_voice_gain", "")
     three = {str(chance): chance for chance in CHANCES[1:]}
-    found = measure_agreement.score(with_scores({gain: three}), {"draws": 50})
+    found = measure_agreement.score(with_scores({gain: three}), MeasureAgreement(draws=50))
     assert cell(found, "agreement_over_methods", "", gain[0]) == pytest.approx(1.0)
-    found = measure_agreement.score(with_scores({gain: {"0.3": 0.3}}), {"draws": 50})
+    found = measure_agreement.score(with_scores({gain: {"0.3": 0.3}}), MeasureAgreement(draws=50))
     note = found[(found["encoder"] == "") & (found["metric"] == "agreement_over_methods")]["note"]
     assert set(note) == {"needs three methods and three authors"}
 
 
 def test_the_table_and_the_figure_name_them(tmp_path) -> None:
     truth = {str(chance): chance for chance in CHANCES}
-    found = measure_agreement.score(with_scores({("likelihood_author_voice_gain", ""): truth}), {"draws": 50})
+    found = measure_agreement.score(
+        with_scores({("likelihood_author_voice_gain", ""): truth}), MeasureAgreement(draws=50)
+    )
     context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
     cells = build_table(printed_spec("measure-agreement"), found, context)
     last = cells[cells["row"] == cells["row"].iloc[-1]]

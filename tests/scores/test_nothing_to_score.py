@@ -12,6 +12,7 @@ from tests.scores.copied_voices import copied_voices
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.inputs import RUN_KEYS, ScoreInputs
+from favor.scores.settings import Scores
 
 METHOD = "0.5"
 # Families that read the runs' outputs; the others have inputs of their own.
@@ -71,10 +72,10 @@ def failing(inputs, case) -> ScoreInputs:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_not_there_has_no_score(family, case) -> None:
     module = METRIC_FAMILIES.load(family)
-    settings = {"draws": 50} if "draws" in getattr(module, "DEFAULTS", {}) else {}
+    settings = [each.model_copy(update={"draws": 50}) for each in Scores().of(family)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scores = module.score(failing(complete(), case), settings)
+        scores = module.score(failing(complete(), case), *settings)
     missing = scores["value"].isna()
     assert (scores["note"] != "").equals(missing)
     if case == "a method":

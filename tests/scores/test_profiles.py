@@ -13,8 +13,9 @@ from favor.foundation.errors import UserError
 from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import ScoreInputs
 from favor.scores.profiles import score
+from favor.scores.settings import ProfileVerification
 
-SETTINGS = {"words": 800, "minimum_words": 200, "draws": 50, "order": 4}
+SETTINGS = ProfileVerification(words=800, minimum_words=200, draws=50, order=4)
 
 
 def with_posts(inputs) -> pd.DataFrame:
@@ -156,7 +157,7 @@ def test_another_language_has_a_note_and_no_value() -> None:
 
 def test_it_needs_the_clients_texts() -> None:
     with pytest.raises(UserError, match="clients' texts"):
-        score(replace(voices(), client_texts=None, _cache={}), {})
+        score(replace(voices(), client_texts=None, _cache={}), SETTINGS)
 
 
 def test_rows_are_compared_over_the_same_draws_of_authors() -> None:

@@ -9,6 +9,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores import prototypes
 from favor.scores.prototypes import leave_one_out, macro_f1
+from favor.scores.settings import Prototypes
 
 
 def cosine(degrees) -> float:
@@ -17,7 +18,7 @@ def cosine(degrees) -> float:
 
 def test_default_by_hand(three_authors, score_value) -> None:
     # prototypes lie at 0, 90 and 180 degrees. Survivors: a 0->a, a 20->a, b 90->b, b 30->a (wrong), c 180->c
-    scores = prototypes.score(three_authors, {})
+    scores = prototypes.score(three_authors, Prototypes())
     assert score_value(scores, "author_accuracy") == pytest.approx(4 / 5)
     # F1: a precision 2/3 recall 1 = 0.8; b precision 1 recall 1/2 = 2/3; c 1
     assert score_value(scores, "author_macro_f1") == pytest.approx((0.8 + 2 / 3 + 1) / 3)
@@ -26,7 +27,7 @@ def test_default_by_hand(three_authors, score_value) -> None:
 
 
 def test_failures_counted_wrong(three_authors, score_value) -> None:
-    scores = prototypes.score(three_authors, {})
+    scores = prototypes.score(three_authors, Prototypes())
     assert score_value(scores, "author_accuracy", "failures_wrong") == pytest.approx(4 / 6)
     # c: precision 1, recall 1/2
     assert score_value(scores, "author_macro_f1", "failures_wrong") == pytest.approx((0.8 + 2 / 3 + 2 / 3) / 3)
@@ -38,7 +39,7 @@ def test_labels_of_macro_f1(inputs_maker, score_value) -> None:
         gold={"a": [0], "b": [90], "c": [180]},
         generated={"a": [10], "b": [170], "c": [None]},
     )
-    scores = prototypes.score(inputs, {})
+    scores = prototypes.score(inputs, Prototypes())
     # labels a and b (outputs survive): F1 1 and 0; over the whole roster c adds a third 0
     assert score_value(scores, "author_macro_f1") == pytest.approx(1 / 2)
     assert score_value(scores, "author_macro_f1", "whole_roster") == pytest.approx(1 / 3)
@@ -59,7 +60,7 @@ def test_first_fifty_texts(inputs_maker, score_value) -> None:
     inputs = inputs_maker(
         train={"a": [0] * 50 + [120] * 200, "b": [60]}, gold={"a": [0], "b": [60]}, generated={"a": [20], "b": [60]}
     )
-    scores = prototypes.score(inputs, {})
+    scores = prototypes.score(inputs, Prototypes())
     assert score_value(scores, "author_accuracy") == 0.5
     assert score_value(scores, "author_accuracy", "first50x1500") == 1.0
 
@@ -77,7 +78,7 @@ def test_leave_one_out_by_hand() -> None:
 
 
 def test_controls_bound_the_method(three_authors, score_value) -> None:
-    scores = prototypes.score(three_authors, {"variants": []})
+    scores = prototypes.score(three_authors, Prototypes(variants=[]))
     assert score_value(scores, "author_accuracy", method="gold") == 1.0
     assert score_value(scores, "author_accuracy", method="shuffled") == 0.0
     assert set(scores["variant"]) == {""}
@@ -87,7 +88,7 @@ def test_nothing_survives(inputs_maker) -> None:
     inputs = inputs_maker(train={"a": [0], "b": [90]}, gold={"a": [0], "b": [9]}, generated={"a": [1], "b": [2]})
     failed = inputs.generations.assign(passed=False)
     inputs = type(inputs)(failed, inputs.prompts, inputs.generation_embeddings, inputs.source_embeddings)
-    scores = prototypes.score(inputs, {})
+    scores = prototypes.score(inputs, Prototypes())
     rows = scores[scores["method"] == "m"]
     # the same rows as any run; counted as wrong, both outputs are wrong
     names = ["metric", "variant"]
@@ -112,9 +113,7 @@ def test_macro_f1_against_the_definition() -> None:
 
 def test_unknown_settings(three_authors) -> None:
     with pytest.raises(UserError, match="encoder 'luar' has no embeddings"):
-        prototypes.score(three_authors, {"encoders": ["luar"]})
-    with pytest.raises(UserError, match="no variant 'first'"):
-        prototypes.score(three_authors, {"variants": ["first"]})
+        prototypes.score(three_authors, Prototypes(encoders=["luar"]))
 
 
 def test_predictions_for_paired_tests(three_authors) -> None:

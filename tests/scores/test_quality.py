@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from favor.foundation.errors import UserError
 from favor.scores import quality
 from favor.scores.text_quality import distinct_bigram_ratio, quality_columns
 
@@ -30,9 +29,7 @@ def test_limits_are_inclusive_as_the_paper_words_them() -> None:
 
 
 def test_family(three_authors, score_value) -> None:
-    scores = quality.score(three_authors, {})
+    scores = quality.score(three_authors)
     assert score_value(scores, "pass_rate") == pytest.approx(5 / 6)
     assert score_value(scores, "mean_words") == pytest.approx((5 * 25 + 3) / 6)
     assert score_value(scores, "pass_rate", method="gold") == 1.0
-    with pytest.raises(UserError, match="no setting 'words'"):
-        quality.score(three_authors, {"words": 20})

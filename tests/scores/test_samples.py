@@ -11,6 +11,7 @@ import pytest
 from favor.scores.inputs import ScoreInputs
 from favor.scores.prototypes import leave_one_out
 from favor.scores.samples import distinct, score
+from favor.scores.settings import Samples
 from favor.scores.verification import generated_pairs
 
 
@@ -32,13 +33,13 @@ def with_samples(inputs, texts) -> ScoreInputs:
 
 
 def test_scores_over_samples(three_authors, score_value) -> None:
-    same = score(with_samples(three_authors, ["one two three"] * 3), {})
+    same = score(with_samples(three_authors, ["one two three"] * 3), Samples())
     assert score_value(same, "distinct_samples") == 1.0
     assert score_value(same, "sample_overlap") == pytest.approx(1.0)
-    mixed = score(with_samples(three_authors, ["one two three", "one two three", "four five six"]), {})
+    mixed = score(with_samples(three_authors, ["one two three", "one two three", "four five six"]), Samples())
     assert score_value(mixed, "distinct_samples") == 2.0
     assert score_value(mixed, "sample_overlap") == pytest.approx(1 / 3)
-    greedy = score(three_authors, {}).set_index("metric")
+    greedy = score(three_authors, Samples()).set_index("metric")
     assert greedy["value"].isna().all()
     assert "generation.samples" in greedy.loc["distinct_samples", "note"]
 

@@ -10,6 +10,7 @@ from statsmodels.formula.api import ols
 
 from favor.scores import source_space
 from favor.scores.inputs import ScoreInputs, Sources
+from favor.scores.settings import SourceSpace
 from favor.scores.source_space import human_pairs, probe
 from favor.statistics.effect_sizes import effect_sizes, omega_squared, permuted_author_effect
 
@@ -120,12 +121,12 @@ def test_family(three_authors) -> None:
     inputs = ScoreInputs(
         three_authors.generations, three_authors.prompts, three_authors.generation_embeddings, {"e": human}
     )
-    scores = source_space.score(inputs, {"permutations": 0}).set_index(["metric", "variant"])
+    scores = source_space.score(inputs, SourceSpace(permutations=0)).set_index(["metric", "variant"])
     assert set(scores["method"]) == {"source"}
     assert scores.loc[("probe_accuracy", ""), "value"] == 1.0
     assert scores.loc[("source_auc", ""), "value"] == 1.0
     assert scores.loc[("dimension", ""), "value"] == 2
     assert np.isnan(scores.loc[("effect_ratio", ""), "value"])
     assert "two topics" in scores.loc[("effect_ratio", ""), "note"]
-    missing = source_space.score(three_authors, {}).set_index(["metric", "variant"])
+    missing = source_space.score(three_authors, SourceSpace()).set_index(["metric", "variant"])
     assert missing.loc[("probe_accuracy", ""), "note"] == "no validation or test texts were embedded"

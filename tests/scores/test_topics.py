@@ -31,7 +31,7 @@ def four_authors(inputs_maker) -> ScoreInputs:
 
 
 def test_counts_by_hand(four_authors, score_value) -> None:
-    scores = topics.score(four_authors, {})
+    scores = topics.score(four_authors)
     assert score_value(scores, "evaluation_authors", method="source") == 4
     assert score_value(scores, "topic_authors", "Student", "source") == 2
     assert score_value(scores, "topic_authors", "indUnk", "source") == 1
@@ -47,9 +47,9 @@ def test_counts_by_hand(four_authors, score_value) -> None:
 def test_protocol_a_counts_the_negatives_of_verification(four_authors, score_value) -> None:
     run = next(run for run in four_authors.runs if run.method == "m")
     pairs = source_pairs(four_authors.vectors("e", run), run, four_authors.sources("e", "gold", 1))
-    assert score_value(topics.score(four_authors, {}), "source_negatives") == (~pairs.positive).sum()
+    assert score_value(topics.score(four_authors), "source_negatives") == (~pairs.positive).sum()
 
 
 def test_it_needs_the_texts(three_authors) -> None:
     with pytest.raises(UserError, match="needs the clients' texts"):
-        topics.score(three_authors, {})
+        topics.score(three_authors)

@@ -18,6 +18,7 @@ from favor.foundation.errors import UserError
 from favor.scores import utility as family
 from favor.scores.bertscore import BertScorer, encode_text
 from favor.scores.bertscore_table import bertscores
+from favor.scores.settings import BertScore, BertScoreModel, Utility
 from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility
 
@@ -135,7 +136,7 @@ def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_utility_table(roberta, runs) -> None:
     generations, prompts = runs
-    settings = {"bertscore_source": roberta, "bertscore_layer": 2}
+    settings = BertScore(model=roberta, layer=2)
     scores = bertscores(generations, prompts, settings)
     encoder = load_encoder({"kind": "sentence"})
     rows = encoder.encode(["a big dog", "the cat sat on a mat", "we drove to the sea in the rain"])
@@ -175,13 +176,13 @@ def test_family(three_authors, score_value) -> None:
         three_authors.source_embeddings,
         pd.concat([table, shuffled]),
     )
-    scores = family.score(inputs, {})
+    scores = family.score(inputs, Utility())
     assert score_value(scores, "bertscore_f1") == pytest.approx(0.3)  # the five survivors
     assert score_value(scores, "bertscore_f1", "all_outputs") == pytest.approx(0.25)
     assert score_value(scores, "bertscore_f1", method="gold") == 1.0
     assert score_value(scores, "bertscore_f1", method="shuffled") == pytest.approx(0.05)
     with pytest.raises(UserError, match="needs the utility table"):
-        family.score(three_authors, {})
+        family.score(three_authors, Utility())
 
 
 def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
@@ -193,16 +194,12 @@ def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
     shuffled = rows.assign(method="shuffled")
     table = pd.concat([rows, shuffled]).assign(bertscore_f1=0.9, semantic_similarity=0.5)
     inputs = replace(three_authors, utility=table)
-    scores = family.score(inputs, {"bertscore": {"model": "roberta-large", "layer": 17}})
+    scores = family.score(replace(inputs, bertscore=BertScoreModel()), Utility())
     # (0.9 - 0.83122575) / (1 - 0.83122575)
     assert score_value(scores, "bertscore_f1", "rescaled") == pytest.approx(0.06877425 / 0.16877425)
     assert score_value(scores, "bertscore_f1", "rescaled", method="gold") == 1.0
-    without = family.score(inputs, {"bertscore": {"model": "embedded-minilm", "layer": 5}})
+    embedded = BertScoreModel(model="embedded-minilm", layer=5)
+    without = family.score(replace(inputs, bertscore=embedded), Utility())
     row = without[(without["variant"] == "rescaled") & (without["method"] == "m")].iloc[0]
     assert np.isnan(row["value"])
     assert row["note"] == "bert-score ships no baseline for embedded-minilm"
-
-
-def test_settings_of_a_wrong_kind_are_refused(three_authors) -> None:
-    with pytest.raises(UserError, match="setting 'variants' of family 'utility' is 'rescaled'; give a list"):
-        family.score(three_authors, {"variants": "rescaled"})

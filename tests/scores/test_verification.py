@@ -14,6 +14,7 @@ from torchmetrics.functional.classification import binary_eer
 
 from favor.scores import source_space, verification
 from favor.scores.inputs import ScoreInputs
+from favor.scores.settings import Verification
 from favor.scores.verification import (
     generated_blocks,
     generated_pairs,
@@ -150,7 +151,7 @@ def test_generated_pairs_of_one_topic_by_hand(inputs_maker) -> None:
     assert pairs.positive.sum() == 4
     np.testing.assert_allclose(np.sort(pairs.scores[~pairs.positive]), np.cos(np.radians([45, 35, 5, 5])), atol=1e-12)
     # positives at 10, 40, 1, 1 degrees against them: 40 beats 45 only, 10 beats 45 and 35, each 1 beats all four
-    scores = verification.score(inputs, {"variants": ["same_topic"]})
+    scores = verification.score(inputs, Verification(variants=["same_topic"]))
     row = scores[
         (scores["metric"] == "generated_auc") & (scores["variant"] == "same_topic") & (scores["method"] == "m")
     ]
@@ -264,7 +265,7 @@ def test_separation_in_blocks_is_that_of_all_pairs_in_every_bit(monkeypatch, see
 
 
 def test_family(three_authors, score_value) -> None:
-    scores = verification.score(three_authors, {})
+    scores = verification.score(three_authors, Verification())
     # pairs by hand: positives cos 20 = .940 and cos 60 = .5; negatives: a0-b90 0, a0-b30 .866, a0-c -1, a20-b90 .342,
     # a20-b30 .985, a20-c -.940, b90-c 0, b30-c -.866. .940 beats 7 of 8, .5 beats 6 of 8: 13 / 16
     assert score_value(scores, "generated_auc") == pytest.approx(13 / 16)
@@ -282,7 +283,7 @@ def test_family(three_authors, score_value) -> None:
 
 def test_missing_class_is_a_dash_with_its_reason(inputs_maker) -> None:
     inputs = inputs_maker(train={"a": [0], "b": [90]}, gold={"a": [0], "b": [9]}, generated={"a": [1], "b": [2]})
-    scores = verification.score(inputs, {})
+    scores = verification.score(inputs, Verification())
     row = scores[(scores["method"] == "m") & (scores["metric"] == "generated_auc") & (scores["variant"] == "")].iloc[0]
     assert np.isnan(row["value"])
     assert row["note"] == "no same-author pairs"

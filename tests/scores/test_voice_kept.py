@@ -11,8 +11,9 @@ from tests.scores.copied_voices import AUTHORS, CLIENTS, by_method, copied_voice
 
 from favor.foundation.vectors import unit_rows
 from favor.scores import prototypes, verification, voice_kept
+from favor.scores.settings import Prototypes, Resampled, Verification
 
-FEW = {"draws": 200}
+FEW = Resampled(draws=200)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def test_nobodys_voice_keeps_nothing_and_half_a_voice_a_half() -> None:
     # The mean of all voices is nearer to every author than the author's own scattered texts are: no share can be read
     # from the similarity alone.
     assert by_method(scores, "kept_author_margin")["mean"] == pytest.approx(0.0, abs=0.05)
-    similarity = by_method(prototypes.score(inputs, {}), "target_similarity")
+    similarity = by_method(prototypes.score(inputs, Prototypes()), "target_similarity")
     assert similarity["mean"] > similarity["gold"]
 
 
@@ -85,8 +86,8 @@ def test_a_wrong_voice_is_distinct_without_being_faithful(copied) -> None:
 def test_scores_and_ends_are_those_of_the_other_families(copied) -> None:
     inputs = copied_voices(one_voice=True)
     others = {
-        **{name: prototypes.score(inputs, {}) for name in ("author_accuracy", "author_margin")},
-        "generated_source_auc": verification.score(inputs, {}),
+        **{name: prototypes.score(inputs, Prototypes()) for name in ("author_accuracy", "author_margin")},
+        "generated_source_auc": verification.score(inputs, Verification()),
     }
     nothing = {"author_accuracy": 0.1, "author_margin": 0.0, "generated_source_auc": 0.5}
     for name, scores in others.items():
@@ -96,7 +97,7 @@ def test_scores_and_ends_are_those_of_the_other_families(copied) -> None:
         assert list(by_method(copied, f"kept_{name}", "floor").values()) == [nothing[name]] * 6
         share = (values["0.5"] - nothing[name]) / (values["gold"] - nothing[name])
         assert by_method(copied, f"kept_{name}")["0.5"] == pytest.approx(share)
-    distinct = by_method(verification.score(inputs, {}), "generated_auc")
+    distinct = by_method(verification.score(inputs, Verification()), "generated_auc")
     assert by_method(copied, "distinct_auc") == pytest.approx(distinct)
 
 

@@ -11,10 +11,11 @@ import pytest
 from favor.encoders.stel import certify, read_items
 from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.foundation.parquet import write_parquet
+from favor.scores.settings import Resampled
 from favor.tables.certificates import NO_TEXTS, certificate_lines
 from favor.tables.context import Context
 
-SETTINGS = {"draws": 200, "seed": 1}
+SETTINGS = Resampled(draws=200, seed=1)
 
 
 def blind(texts) -> np.ndarray:

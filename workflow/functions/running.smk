@@ -104,7 +104,7 @@ onsuccess:
         from favor.report.closing import end_run
 
         training.erase_withdrawn(planning)
-        end_run(workflow, results, ROOT, publication.report_settings)
+        end_run(workflow, results, ROOT, publication.printed_experiments())
 
 
 onerror:

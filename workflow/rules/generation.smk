@@ -1,6 +1,8 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
 # Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
 
+from favor.scores.settings import Seeds
+
 
 rule generate:
     input:
@@ -136,7 +138,7 @@ rule measure_assistant:
     resources:
         **asks("measure_assistant", costs.continuation_work, gpu=costs.any_gpus),
     params:
-        cfg=evaluation.assistant_settings,
+        cfg=project.of_experiment(Seeds),
     script:
         "../scripts/measure_assistant.py"
 
@@ -171,6 +173,6 @@ rule measure_utility:
     conda:
         "../../envs/models.yaml"
     params:
-        cfg=evaluation.utility_settings,
+        cfg=project.of_experiment(Seeds),
     script:
         "../scripts/measure_utility.py"

@@ -143,7 +143,7 @@ rule report:
     conda:
         "../../envs/report.yaml"
     params:
-        cfg=lambda w: publication.report_settings(w) | {"accepted": changes.accepted},
+        cfg=lambda w: publication.report_settings(w, changes.accepted),
         code=code("report", *publication.report_code()),
     script:
         "../scripts/report.py"

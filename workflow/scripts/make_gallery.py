@@ -4,18 +4,19 @@ from pathlib import Path
 
 from favor.foundation.files import write_text
 from favor.report.gallery import exhibits, gallery_page
+from favor.report.settings import Gallery
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
-with job(snakemake) as cfg:
-    encoder = cfg["encoder"]
+with job(snakemake, Gallery) as settings:
+    encoder = settings.style_encoder
     inputs = ScoreInputs.load(
         [Path(path) for path in snakemake.input.generations],
-        dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
+        dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)),
         {encoder: Path(snakemake.input.embeddings)},
         {encoder: (snakemake.input.sources, snakemake.input.golds)},
-        quality_limits=tuple(cfg["quality_limits"]),
-        words=cfg["words"],
+        filter=settings.generation,
+        words=settings.words,
     )
-    shown = exhibits(inputs, encoder, cfg["rows"])
-    write_text(gallery_page(cfg["title"], shown, cfg["display"], cfg["generated"]), snakemake.output.gallery)
+    shown = exhibits(inputs, encoder, settings.rows)
+    write_text(gallery_page(settings.title, shown, settings.display, settings.generated), snakemake.output.gallery)

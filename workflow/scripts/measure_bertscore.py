@@ -13,15 +13,11 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.bertscore_table import bertscores
 from favor.scores.inputs import load_prompts
+from favor.scores.settings import BertScoring
 from favor.scores.tables import BERTSCORE
 
-with job(snakemake) as cfg:
+with job(snakemake, BertScoring) as settings:
     frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
-    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
-    settings = {
-        "bertscore_source": cfg["bertscore"]["model"],
-        "bertscore_layer": cfg["bertscore"]["layer"],
-        "bertscore_tokens": cfg["bertscore"]["maximum_tokens"],
-    }
-    table = bertscores(pd.concat(frames, ignore_index=True), prompts, settings)
+    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    table = bertscores(pd.concat(frames, ignore_index=True), prompts, settings.bertscore)
     write_parquet(table, snakemake.output.bertscore, BERTSCORE)

@@ -9,12 +9,13 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
+from favor.scores.settings import Seeds
 from favor.scores.tables import BERTSCORE, UTILITY
 from favor.scores.utility_table import utility
 
-with job(snakemake) as cfg:
+with job(snakemake, Seeds) as settings:
     frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
-    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     table = utility(
         pd.concat(frames, ignore_index=True),
         prompts,

@@ -5,15 +5,16 @@ from pathlib import Path
 
 from favor.corpora.tables import COMMON_PROMPTS
 from favor.federation.outside import prompts_to_answer
+from favor.federation.settings import PromptLists
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 
-with job(snakemake) as cfg:
-    for made, output in zip(cfg["experiments"], snakemake.output, strict=True):
-        own = load_prompts({int(seed): Path(path) for seed, path in made["prompts"].items()})
-        shared = made["common_prompts"]
+with job(snakemake, PromptLists) as settings:
+    for made, output in zip(settings.experiments, snakemake.output, strict=True):
+        own = load_prompts({int(seed): Path(path) for seed, path in made.prompts.items()})
+        shared = made.common_prompts
         common = read_parquet(shared[0], COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
         asked = prompts_to_answer(own, common)
         write_text("".join(f"{each.line}\n" for each in asked), output)

@@ -9,13 +9,13 @@ from pathlib import Path
 from favor.corpora.neutral import neutral_passages
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, PROMPTS
 from favor.federation.likelihoods import read_base, texts_to_read
+from favor.federation.settings import BaseReading
 from favor.federation.tables import READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.lm.base import load_base
-from favor.lm.settings import Lora
+from favor.lm.base import open_base
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, BaseReading) as settings:
     sources = (
         (snakemake.input.prompts, PROMPTS),
         (snakemake.input.common_prompts, COMMON_PROMPTS),
@@ -23,9 +23,9 @@ with job(snakemake) as cfg:
     )
     left_out = {name for paths, table in sources for path in paths for name in read_parquet(path, table)["document_id"]}
     neutral = []
-    if cfg["neutral"]:
+    if settings.neutral:
         neutral = neutral_passages(Path(snakemake.input.neutral[0]) if snakemake.input.neutral else None)
-    lora = Lora.model_validate(cfg["lora"])
-    base = load_base(**cfg["model"], lora=lora, context_needed=cfg["prefix_tokens"] + cfg["maximum_tokens"])
-    texts = texts_to_read(base.tokenizer, read_parquet(snakemake.input.texts, CLIENT_TEXTS), left_out, neutral, cfg)
-    write_parquet(read_base(base, lora, texts), snakemake.output.texts, READ_TEXTS)
+    base = open_base(settings.model, settings.lora, settings.prefix_tokens + settings.maximum_tokens)
+    own = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
+    texts = texts_to_read(base.tokenizer, own, left_out, neutral, settings)
+    write_parquet(read_base(base, settings.lora, texts), snakemake.output.texts, READ_TEXTS)

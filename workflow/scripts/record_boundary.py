@@ -4,11 +4,12 @@ import pandas as pd
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import run_boundary
+from favor.federation.settings import Boundary
 from favor.federation.tables import BOUNDARY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Boundary) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS, ["client", "prompt", "training_text"])
-    frames = [run_boundary(run, texts, cfg["results"]) for run in cfg["runs"]]
+    frames = [run_boundary(run, texts, settings.results) for run in settings.runs]
     write_parquet(pd.concat(frames, ignore_index=True), snakemake.output.boundary, BOUNDARY)

@@ -10,9 +10,10 @@ from favor.foundation.extras import require
 from favor.foundation.parquet import read_parquet
 from favor.publish.bundle import collect, last_day, pack
 from favor.publish.scan import Private, unsearchable
+from favor.publish.settings import Bundle
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
+with job(snakemake, Bundle) as settings:
     require("release", "a release")
     from favor.publish.metadata import Published
 
@@ -30,10 +31,10 @@ with job(snakemake) as cfg:
         count = unsearchable(authors)
         print(f"release: {count} identifiers are too short, or punctuation, and not searched for", file=sys.stderr)
     root = Path(snakemake.input.lock).resolve().parent
-    public, settings = [Path(path) for path in snakemake.input.public], cfg["release"]
-    date = datetime.date.fromisoformat(settings["date"]) if settings["date"] else last_day(public)
-    published = Published(settings["title"], settings["licence"], date, settings["creators"])
-    files = collect(Path(cfg["results"]), public, root, cfg["configuration"], published)
-    places = sorted({str(root), str(Path(cfg["results"]).resolve()), str(Path.home())} - {"/"})
-    digest = pack(files, Private(authors, texts, places, settings["exempt"]), Path(snakemake.output.archive))
+    public, release = [Path(path) for path in snakemake.input.public], settings.release
+    date = datetime.date.fromisoformat(release.date) if release.date else last_day(public)
+    published = Published(release.title, release.licence, date, release.creators)
+    files = collect(Path(settings.results), public, root, settings.configuration, published)
+    places = sorted({str(root), str(Path(settings.results).resolve()), str(Path.home())} - {"/"})
+    digest = pack(files, Private(authors, texts, places, release.exempt), Path(snakemake.output.archive))
     print(f"release: {len(files)} files, SHA-256 {digest}", file=sys.stderr)

@@ -6,11 +6,12 @@ from pathlib import Path
 from favor.report.assembly import assemble
 from favor.report.page import write_html_report
 from favor.report.pdf import write_pdf_report
+from favor.report.settings import WholeReport
 from favor.running.jobs.job import job
 
-with job(snakemake) as cfg:
-    experiments = {name: cfg["experiments"][name] for name in cfg["order"]}
-    report = assemble(Path(cfg["results"]), experiments, cfg["sweeps"], cfg["accepted"])
+with job(snakemake, WholeReport) as settings:
+    experiments = {name: settings.experiments[name] for name in settings.order}
+    report = assemble(Path(settings.results), experiments, settings.sweeps, settings.accepted)
 
     def write(path: str) -> None:
         (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)

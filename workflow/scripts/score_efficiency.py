@@ -2,29 +2,26 @@
 
 import pandas as pd
 
-from favor.federation.factors import Factors
 from favor.federation.tables import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import safetensors_shapes
 from favor.running.jobs.job import job
 from favor.scores.efficiency import efficiency_scores, trained_parameters, wall_seconds
+from favor.scores.settings import Efficiency
 from favor.scores.tables import SCORES
 
-with job(snakemake) as cfg:
+with job(snakemake, Efficiency) as settings:
     nothing = TRAINING_LOG.empty()
     logs, seconds = {}, {}
-    for run in cfg["runs"]:
-        key = (run["seed"], run["method"])
-        frames = [read_parquet(path, TRAINING_LOG) for path in run["logs"]]
+    for run in settings.runs:
+        key = (run.seed, run.method)
+        frames = [read_parquet(path, TRAINING_LOG) for path in run.logs]
         logs[key] = pd.concat([nothing, *frames], ignore_index=True)
-        seconds[key] = wall_seconds(run["benchmarks"])
-    shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(cfg["seeds"])
-    adapters = dict(zip(cfg["seeds"], shapes, strict=True))
+        seconds[key] = wall_seconds(run.benchmarks)
+    shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(settings.seeds)
+    adapters = dict(zip(settings.seeds, shapes, strict=True))
     parameters = {
-        (run["seed"], run["method"]): trained_parameters(
-            adapters[run["seed"]], Factors(**run["trains"]), run["mixture"]
-        )
-        for run in cfg["runs"]
+        (run.seed, run.method): trained_parameters(adapters[run.seed], run.trains, run.mixture) for run in settings.runs
     }
     boundary = read_parquet(snakemake.input.boundary, BOUNDARY)
     write_parquet(efficiency_scores(boundary, logs, parameters, seconds), snakemake.output.scores, SCORES)

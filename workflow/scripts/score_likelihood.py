@@ -6,9 +6,12 @@ from favor.federation.tables import LIKELIHOOD
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.likelihood import likelihood_scores
+from favor.scores.settings import LikelihoodScoring
 from favor.scores.tables import SCORES
 
-with job(snakemake) as cfg:
+with job(snakemake, LikelihoodScoring) as settings:
     found = pd.concat([LIKELIHOOD.empty(), *(read_parquet(path, LIKELIHOOD) for path in snakemake.input.readings)])
-    settings = (cfg["clients"], cfg["methods"], cfg["without"], cfg["bootstrap"]["seed"], cfg["bootstrap"]["draws"])
-    write_parquet(likelihood_scores(found, *settings), snakemake.output.scores, SCORES)
+    scores = likelihood_scores(
+        found, settings.clients, settings.methods, settings.without, settings.bootstrap.seed, settings.bootstrap.draws
+    )
+    write_parquet(scores, snakemake.output.scores, SCORES)

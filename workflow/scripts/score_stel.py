@@ -3,10 +3,11 @@
 from favor.encoders.tables import CERTIFICATE
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
+from favor.scores.settings import Spaces
 from favor.scores.stel import stel_scores
 from favor.scores.tables import SCORES
 
-with job(snakemake) as cfg:
-    files = zip(cfg["encoders"], snakemake.input.certificates, strict=True)
+with job(snakemake, Spaces) as settings:
+    files = zip(settings.encoders, snakemake.input.certificates, strict=True)
     certificates = {encoder: read_parquet(path, CERTIFICATE) for encoder, path in files}
     write_parquet(stel_scores(certificates), snakemake.output.scores, SCORES)

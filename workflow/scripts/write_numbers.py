@@ -9,29 +9,30 @@ from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import numbers_of
+from favor.paper.settings import Numbers
 from favor.report.number_rows import number_macros
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.tables.cell_table import TABLE_CELLS
 
-with job(snakemake) as cfg:
+with job(snakemake, Numbers) as settings:
     written = {}
-    for name, wanted in cfg["experiments"].items():
-        tables = {label: read_parquet(path, TABLE_CELLS) for label, path in wanted["tables"].items()}
-        gates = [read_parquet(path, GATES) for path in wanted["gates"]]
-        effects = [read_parquet(path, COORDINATE_EFFECTS) for path in wanted["effects"]]
-        written[name] = numbers_of(tables, wanted["paper_dataset"], wanted["whole"])
+    for name, wanted in settings.experiments.items():
+        tables = {label: read_parquet(path, TABLE_CELLS) for label, path in wanted.tables.items()}
+        gates = [read_parquet(path, GATES) for path in wanted.gates]
+        effects = [read_parquet(path, COORDINATE_EFFECTS) for path in wanted.effects]
+        written[name] = numbers_of(tables, wanted.paper_dataset, wanted.whole)
         measured = measured_numbers(
-            read_parquet(wanted["allocation"], ALLOCATION),
-            wanted["participations"],
+            read_parquet(wanted.allocation, ALLOCATION),
+            wanted.participations,
             pd.concat(effects or [COORDINATE_EFFECTS.empty()], ignore_index=True),
             pd.concat(gates or [GATES.empty()], ignore_index=True),
-            {role: read_json(path)["manifest"] for role, path in wanted["encoders"].items()},
-            wanted["paper_dataset"],
+            {role: read_json(path)["manifest"] for role, path in wanted.encoders.items()},
+            wanted.paper_dataset,
         )
         # A study has another allocation and other encoders than the paper's text speaks of.
-        written[name] += measured if wanted["whole"] else []
-        for path in wanted["judges"]:
-            written[name] += judged_numbers(read_parquet(path, SCORES), wanted["paper_dataset"])
+        written[name] += measured if wanted.whole else []
+        for path in wanted.judges:
+            written[name] += judged_numbers(read_parquet(path, SCORES), wanted.paper_dataset)
     write_json(written, snakemake.output.numbers)
     write_text(number_macros(written), snakemake.output.macros)

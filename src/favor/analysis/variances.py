@@ -24,9 +24,11 @@ from favor.federation.tables import LIKELIHOOD
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.parquet import read_parquet
+from favor.lm.settings import OutputFilter
 from favor.scores import likelihood, profiles, prototypes, voice_kept
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.metric import CONTROLS
+from favor.scores.settings import ProfileVerification
 from favor.scores.tables import SCORES
 from favor.scores.verifiers import LAMBDAG
 from favor.statistics.bootstrap import auc
@@ -120,7 +122,7 @@ def _values(
     encoder, generations = experiment["style_encoder"], files("generations.parquet")
     if not generations:
         raise UserError(f"{folder}: no outputs (generations.parquet); let the run finish, or name another folder")
-    limits = experiment["generation"]["minimum_words"], experiment["generation"]["minimum_distinct_bigram_ratio"]
+    limits = {name: experiment["generation"][name] for name in OutputFilter.model_fields}
     clients = folder / "clients" / ("remaining" if experiment["withdrawn"] else "")
     inputs = ScoreInputs.load(
         generations,
@@ -128,11 +130,12 @@ def _values(
         {STYLE: folder / "embeddings" / f"{encoder}.parquet"},
         {STYLE: [clients / "embeddings" / f"{encoder}.parquet", folder / "embeddings" / f"{encoder}.gold.parquet"]},
         client_texts=clients / "texts.parquet",
-        quality_limits=limits,
+        filter=OutputFilter(**limits),
         words=words,
     )
     found |= _accuracy(inputs)
-    found |= _profiles(inputs, experiment["evaluation"]["scores"].get("profiles", {}), why_not)
+    given = experiment["evaluation"]["scores"].get("profiles", {}) | {"encoders": None}
+    found |= _profiles(inputs, ProfileVerification(**given), why_not)
     return found, _span(folder / "scores" / "voice_kept.parquet", encoder), why_not
 
 
@@ -169,15 +172,14 @@ def _accuracy(inputs: ScoreInputs) -> Values:
     return {("author_accuracy", STYLE): pd.concat(parts, ignore_index=True)} if parts else {}
 
 
-def _profiles(inputs: ScoreInputs, settings: Mapping[str, Any], why_not: dict[str, str]) -> Values:
-    chosen = {**profiles.DEFAULTS, **settings, "encoders": None}
+def _profiles(inputs: ScoreInputs, settings: ProfileVerification, why_not: dict[str, str]) -> Values:
     try:
-        made = profiles.make_profiles(inputs, chosen["words"], chosen["minimum_words"], chosen["seed"])
+        made = profiles.make_profiles(inputs, settings.words, settings.minimum_words, settings.seed)
     except UserError as error:  # an author without enough text: the other measures do not need it
         why_not |= dict.fromkeys(("profile_accuracy", "profile_auc"), str(error))
         return {}
     parts: dict[tuple[str, str], list[pd.DataFrame]] = {}
-    for fit in profiles.fits(inputs, made, chosen):
+    for fit in profiles.fits(inputs, made, settings):
         if fit.run.method in CONTROLS or not len(fit.own):
             if fit.reason:
                 why_not |= dict.fromkeys(("profile_accuracy", "profile_auc"), fit.reason)

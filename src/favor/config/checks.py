@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field, TypeAdapter, ValidationError
 
 from favor.config.configuration import Configuration
 from favor.config.corpora import check_corpus, check_corpus_path, complete_corpus
 from favor.config.encoders import check_assistant, check_encoder
-from favor.config.evaluation import BertScore, Evaluation
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_generation, check_model
@@ -25,9 +21,10 @@ from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
-from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, METRIC_FAMILIES, TABLES
+from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, TABLES
 from favor.lm.settings import LanguageModel
-from favor.settings.section import DISTINCT, Seed, check_known, fill, refuse
+from favor.scores.settings import BertScore, Evaluation, Scores
+from favor.settings.section import check_known, fill, refuse
 
 MINILM_LAYERS = 6
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.
@@ -324,30 +321,12 @@ def _check_bertscore(where: str, bertscore: BertScore) -> None:
 
 def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> None:
     spaces = {style_encoder, evaluation.semantic_encoder, *evaluation.encoders}
-    for family, settings in evaluation.scores.items():
-        check_known(family, METRIC_FAMILIES.names(), where)
-        kinds = declared_kinds(METRIC_FAMILIES.path(family), "DEFAULTS")
-        for name, value in settings.items():
-            check_known(name, kinds, f"{where}.{family}")
-            _check_kind(f"{where}.{family}.{name}", value, kinds[name])
-            if name.endswith("seeds"):
-                _check_seeds(f"{where}.{family}.{name}", value)
-            if name == "encoders" and value is not None:
-                if not isinstance(value, list) or not value:
-                    refuse(f"{where}.{family}.{name}", f"expected a list of encoders or null, found {value!r}")
-                for encoder in value:
-                    check_known(str(encoder), spaces, f"{where}.{family}.{name}")
+    for family in Scores.model_fields:
+        for encoder in getattr(getattr(evaluation.scores, family), "encoders", None) or ():
+            check_known(encoder, spaces, f"{where}.{family}.encoders")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
-    evaluation.scores.setdefault("mauve", {}).setdefault("encoders", [evaluation.semantic_encoder])
-
-
-def _check_seeds(where: str, seeds: list[object]) -> None:
-    try:
-        found = TypeAdapter(Annotated[list[Seed], DISTINCT, Field(min_length=1)]).validate_python(seeds, strict=True)
-    except ValidationError:
-        found = []
-    if not found:
-        refuse(where, f"expected a list of distinct integers from 0 to {2**31 - 1}, found {seeds!r}")
+    if "encoders" not in evaluation.scores.mauve.model_fields_set:
+        fill(evaluation.scores.mauve, encoders=[evaluation.semantic_encoder])
 
 
 def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[str, Experiment]) -> None:

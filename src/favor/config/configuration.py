@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import BeforeValidator
+from typing import Literal
 
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, Encoder
 from favor.lm.settings import LanguageModel
+from favor.publish.settings import Release
+from favor.report.settings import Names, Report
 from favor.running.settings import Cluster, Threads
-from favor.settings.section import Day, Filled, Licence, Name, Section, key, required, section
+from favor.settings.section import Name, Section, key, required, section
 from favor.tables.settings import Sweep
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Names = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]
-
-
-class Release(Section):
-    """The publication bundle (docs/exports.md)."""
-
-    title: Filled = key("Results of FAVoR Workflow", "What the metadata of the bundle calls it.")
-    creators: list[Filled] = key([], "People or groups who publish it.")
-    licence: Licence = key("MIT", "SPDX identifier of the licence under which you publish it.")
-    date: Day | None = key(None, "Day of publication as 'YYYY-MM-DD', in quotes; null is the day of the newest result.")
-    exempt: list[str] = key([], "Words of published files that equal an author's identifier by chance, as a count may.")
-
-
-class Report(Section):
-    """What tables and the report show."""
-
-    marks: Literal["evidence", "paper"] = key(
-        "evidence",
-        "What bold numbers rest on: paired tests against the best row (`evidence`), or printed means alone, with the "
-        "second-best underlined (`paper`, for tables beside the paper's).",
-    )
-    unranked: Names = key([], "Rows that are printed and take no place, as an audit of another row.")
-    gallery: bool | None = key(
-        None,
-        "Makes `gallery.html`, a page per experiment that shows authors' texts beside every row's. Null makes it of "
-        "generated corpora alone. It quotes texts: keep that of a real corpus to yourself. No release holds it.",
-    )
 
 
 class Configuration(Section):

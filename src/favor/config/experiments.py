@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ValidationError
 
-from favor.config.evaluation import Evaluation
 from favor.config.messages import message
 from favor.config.models import PROJECTIONS, check_generation
 from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
@@ -16,6 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method
 from favor.lm.settings import Alignment, Generation, Lora, Training
+from favor.scores.settings import Evaluation
 from favor.settings.section import (
     DISTINCT,
     OR_NULL,

@@ -49,9 +49,9 @@ def _without_titles(node: Any) -> Any:
 
 
 def sections(model: type[Section] = Configuration) -> Iterator[type[Section]]:
-    """Yield ``model`` and every section in it, in the order of their keys."""
+    """Yield ``model`` and every section that has a table of its own, in the order of their keys."""
     yield model
-    for field in model.model_fields.values():
+    for field in model.model_fields.values() if not _only_sections(model) else ():
         for inner in _sections_in(field.annotation):
             yield from sections(inner)
 
@@ -75,10 +75,30 @@ def tables_in(text: str) -> list[str]:
 
 def _table(model: type[Section]) -> str:
     lines = ["| key | meaning | values | default |", "|---|---|---|---|"]
-    for name, field in model.model_fields.items():
+    for name, field in _keys(model):
         cells = (f"`{name}`", field.description or "", _values(field), _default(field))
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     return "\n".join([*lines, ""])
+
+
+def _only_sections(model: type[Section]) -> bool:
+    """Whether a section holds nothing but sections, whose keys stand in its table."""
+    return all(_inner(field) is not None for field in model.model_fields.values())
+
+
+def _inner(field: FieldInfo) -> type[Section] | None:
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def _keys(model: type[Section]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the keys of a table with their fields."""
+    for name, field in model.model_fields.items():
+        inner = _inner(field) if _only_sections(model) else None
+        if inner is None:
+            yield name, field
+        else:
+            yield from ((f"{name}.{key}", each) for key, each in inner.model_fields.items())
 
 
 def _values(field: FieldInfo) -> str:

@@ -6,14 +6,14 @@ a file may hold the clients of one job. What a server sees of a run is the rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from favor.federation.method import SharedStage
 from favor.federation.packs import pack_shapes
+from favor.federation.settings import RunBoundary
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes
@@ -51,35 +51,29 @@ def round_traffic(
     return pd.DataFrame(rows, columns=TRAFFIC.names)
 
 
-def run_boundary(run: Mapping[str, Any], texts: pd.DataFrame, results: str) -> pd.DataFrame:
-    """Return the ``boundary`` rows of one run.
-
-    ``run``: seed, method; ``traffic``, the files of its rounds; ``packs``, what stays on its clients; ``final``, the
-    final shared adapter sent to ``recipients`` who generate with it (its round is one more than the last), of which
-    they get the tensors that ``stage`` (a shared stage's plain values, None: all) uploads; ``pooled``: all training
-    texts were handed over, which is what the centralised reference costs.
-    """
-    frames = [read_parquet(path, TRAFFIC) for path in run["traffic"]]
+def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.DataFrame:
+    """Return the ``boundary`` rows of one run. The round of the final adapter is one more than the last."""
+    frames = [read_parquet(path, TRAFFIC) for path in run.traffic]
     rows: list[tuple[int, str, str, str, str, int]] = []
-    if run["final"]:
-        size = _adapter_bytes(run["final"], SharedStage.of(run["stage"]).sends if run["stage"] else None)
-        path = _relative(run["final"], results)
-        rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run["recipients"]]
-    if run["pooled"]:
+    if run.final:
+        size = _adapter_bytes(run.final, SharedStage.of(run.stage).sends if run.stage else None)
+        path = _relative(run.final, results)
+        rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run.recipients]
+    if run.pooled:
         trained = texts[texts["training_text"] != ""]
         lengths = (trained["prompt"] + trained["training_text"]).map(lambda text: len(text.encode("utf-8")))
         sizes = lengths.groupby(trained["client"]).sum()
         rows += [(0, UP, "text", str(client), "clients/texts.parquet", int(size)) for client, size in sizes.items()]
-        (pooled,) = (size for path in run["packs"] for size in pack_bytes(path).values())
-        path = _relative(run["packs"][0], results)
+        (pooled,) = (size for path in run.packs for size in pack_bytes(path).values())
+        path = _relative(run.packs[0], results)
         rows += [(1, DOWN, "final adapter", str(client), path, pooled) for client in sizes.index]
     stays: dict[tuple[str, str], tuple[str, int]] = {}
-    for path in [] if run["pooled"] else sorted(run["packs"], key=_round_of):
+    for path in [] if run.pooled else sorted(run.packs, key=_round_of):
         # Of a client with several packs that of the last round stays.
         stays |= {owner: (_relative(path, results), size) for owner, size in pack_bytes(path).items()}
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
     frames.append(pd.DataFrame(rows, columns=TRAFFIC.names))
-    return pd.concat(frames, ignore_index=True).assign(seed=run["seed"], method=run["method"])
+    return pd.concat(frames, ignore_index=True).assign(seed=run.seed, method=run.method)
 
 
 def _adapter_bytes(path: str, sent: Callable[[str], bool] | None) -> int:

@@ -16,6 +16,7 @@ from favor.corpora.style_features import VERIFIER_WORDS
 from favor.federation.continuing import adapted_requests
 from favor.federation.gates import language_model_text
 from favor.federation.inference import ClientAdapter
+from favor.federation.settings import TextChoice
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import document_words
@@ -35,20 +36,20 @@ def texts_to_read(
     texts: pd.DataFrame,
     left_out: Collection[str],
     neutral: Sequence[str],
-    cfg: Mapping[str, Any],
+    choice: TextChoice,
 ) -> pd.DataFrame:
     """Return the table ``read_texts`` without what the base says of them.
 
     texts: the table ``client_texts``; of each client at most ``texts_per_client`` test texts are taken, in an order
     drawn by (``seed``, client), that are not in ``left_out`` and have ``minimum_tokens`` behind their prefix. neutral:
     passages, of which every token behind the first prefix is supervised once, in windows; at most ``neutral_texts`` of
-    these. cfg: ``prefix_tokens``, ``maximum_tokens`` (supervised ones of a text) and what is named above.
+    these.
     """
     rows: list[tuple[Any, ...]] = []
-    prefix, most, least = cfg["prefix_tokens"], cfg["maximum_tokens"], cfg["minimum_tokens"]
+    prefix, most, least = choice.prefix_tokens, choice.maximum_tokens, choice.minimum_tokens
     test = texts[(texts["split"] == "test") & ~texts["document_id"].isin(list(left_out))]
     for client, own in test.sort_values("document_id").groupby("client"):
-        order = numpy_generator(cfg["seed"], "likelihood texts", str(client)).permutation(len(own))
+        order = numpy_generator(choice.seed, "likelihood texts", str(client)).permutation(len(own))
         made = 0
         for place in order:
             post = own.iloc[place]
@@ -60,7 +61,7 @@ def texts_to_read(
                 continue
             rows.append(("client", client, post["topic"], made, *_cut(ids, spans, text, 0, prefix, most)))
             made += 1
-            if made == cfg["texts_per_client"]:
+            if made == choice.texts_per_client:
                 break
     windows = [
         _cut(ids, spans, passage, start, prefix, most)
@@ -68,7 +69,7 @@ def texts_to_read(
         for ids, spans in [offsets(tokenizer, passage)]
         for start in range(0, max(0, len(ids) - prefix - least + 1), most)
     ]
-    rows += [("neutral", "", "", number, *window) for number, window in enumerate(windows[: cfg["neutral_texts"]])]
+    rows += [("neutral", "", "", number, *window) for number, window in enumerate(windows[: choice.neutral_texts])]
     columns = [column for column in READ_TEXTS.names if column not in ("base", "function_base")]
     kinds = {"text": "int32", "start": "int32", "characters": "int32", "function_tokens": "int32"}
     return pd.DataFrame(rows, columns=columns).astype(kinds)

@@ -15,7 +15,7 @@ from favor.lm.settings import (
     OutputFilter,
     Training,
 )
-from favor.settings.section import OR_NULL, NotNegative, Positive, Section, Seed, key, required
+from favor.settings.section import OR_NULL, Count, NotNegative, Positive, Section, Seed, key, required
 
 
 class DifferentialPrivacy(Section):
@@ -156,6 +156,44 @@ class Aggregation(ServerRate, Summation):
     """What the job reads that makes the next shared adapter."""
 
 
+class RunBoundary(Section):
+    """A run and the files that say what crossed its clients' boundary.
+
+    ``traffic``: of its rounds; ``packs``: what stays on its clients; ``final``: the final shared adapter sent to
+    ``recipients`` who generate with it, of which they get the tensors that ``stage`` (as of :class:`StageTraining`;
+    None: all) uploads; ``pooled``: all training texts were handed over, which is what the centralised reference costs.
+    """
+
+    seed: int
+    method: str
+    traffic: list[str]
+    packs: list[str]
+    final: str | None
+    recipients: list[str]
+    stage: dict[str, Any] | None
+    pooled: bool
+
+
+class Boundary(Section):
+    """What the job reads that records the boundary. ``results``: the results folder, from which it names files."""
+
+    results: str
+    runs: list[RunBoundary]
+
+
+class AskedPrompts(Section):
+    """The files of an experiment's prompts: by seed, and the common ones."""
+
+    prompts: dict[str, str]
+    common_prompts: list[str]
+
+
+class PromptLists(Section):
+    """What the job reads that lists prompts for somebody else to answer."""
+
+    experiments: list[AskedPrompts]
+
+
 class AdapterUse(Section):
     """What a job reads that uses clients' final adapters.
 
@@ -180,6 +218,45 @@ class LikelihoodReading(AdapterUse):
     model: LoadedModel
     clients: list[str]
     context: int
+
+
+class ReadTexts(Section):
+    """Which held-out texts are read."""
+
+    texts_per_client: Count = key(6, "Most held-out texts per client; none is the source of a prompt.")
+    minimum_tokens: Count = key(16, "Texts with fewer tokens behind the prefix are passed over.")
+    neutral_texts: Count = key(16, "Most windows of the neutral sentences.")
+    seed: Seed = key(2026, "Random seed of the choice of texts.")
+
+
+class Likelihood(ReadTexts):
+    """Every client's final model reads every client's held-out texts; nothing is generated."""
+
+    maximum_tokens: int | None = key(
+        None,
+        "Most supervised tokens of a text, which follow a prefix as long as a prompt; null takes those of a "
+        "continuation, and at most 128.",
+        ge=1,
+    )
+    neutral: str | None = key(
+        "english",
+        "Neutral sentences, in which forgetting shows: `english` takes those that come with the project, a path those "
+        "of your text file, null none.",
+    )
+
+
+class TextChoice(ReadTexts, PrefixLength):
+    """Which held-out texts are read, and how they are cut. ``maximum_tokens``: most supervised ones of a text."""
+
+    maximum_tokens: int
+
+
+class BaseReading(TextChoice):
+    """What the job reads that chooses the texts and reads them under the base. ``neutral``: whether it is asked for."""
+
+    model: LoadedModel
+    lora: Lora
+    neutral: bool
 
 
 class AdapterExport(AdapterUse):

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
+from favor.analysis.settings import Compared, ComparedRows
 from favor.federation.factors import Factors
+from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import asked
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.handing import parameter, pick
+from favor.plan.handing import Parameter, Settings, canonical, handed, parameter
 from favor.plan.keys import InExperiment, OfFamily, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
+from favor.report.settings import Gallery
+from favor.scores.settings import BertScoring, Efficiency, Scoring, Spaces, TrainedRun
 from favor.tables.cautions import prints_style
 
 _COMMON = "prompts.common"
@@ -165,14 +168,14 @@ class Evaluation:
         key = Table(name, "")
         return self.prompts(key), self.training.common_prompts(key)
 
-    def prompt_list_settings(self, key: object) -> dict[str, Any]:
+    def prompt_list_settings(self, key: object) -> Parameter:
         """Return the files behind every list, in their order."""
         experiments = []
         for name in self._asking():
             own, common = self._asked(name)
             seeds = map(str, self.project.config.experiments[name].seeds)
-            experiments.append({"prompts": dict(zip(seeds, own, strict=True)), "common_prompts": common})
-        return parameter(experiments=experiments)
+            experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
+        return canonical(PromptLists(experiments=experiments))
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
@@ -224,23 +227,15 @@ class Evaluation:
         """Return the weights of its encoder."""
         return self._classifier_files(key)[0]
 
-    def assistant_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what the assistant scores of texts depend on."""
-        return parameter(seeds=self.project.experiment(key).seeds)
-
     def assistant_scores(self, key: InExperiment) -> str | list[str]:
         """Return the assistant scores of an experiment's texts, where it has a classifier."""
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def bertscore_settings(self, key: InExperiment) -> dict[str, Any]:
+    def bertscore_settings(self, key: InExperiment) -> Parameter:
         """Return what the BERTScore of texts depends on."""
         experiment = self.project.experiment(key)
-        return parameter(bertscore=experiment.evaluation.bertscore, seeds=experiment.seeds)
-
-    def utility_settings(self, key: InExperiment) -> dict[str, Any]:
-        """Return what the utility of texts depends on beside their BERTScore."""
-        return parameter(seeds=self.project.experiment(key).seeds)
+        return canonical(handed(BertScoring, experiment, experiment.evaluation))
 
     # Scores
 
@@ -248,44 +243,35 @@ class Evaluation:
         """Return what scores a metric family."""
         return f"{METRIC_FAMILIES.module(key.family)}:score"
 
-    def score_settings(self, key: OfFamily) -> dict[str, Any]:
+    def score_settings(self, key: OfFamily) -> Parameter:
         """Return what the scores of a metric family depend on."""
-        experiment = self.project.experiment(key)
-        evaluation = experiment.evaluation
-        settings = evaluation.scores.get(key.family, {})
-        if key.family == "utility":
-            settings = {"bertscore": pick(evaluation.bertscore, "model", "layer"), **settings}
-        return parameter(
-            family=key.family,
-            encoders=self.project.encoders_of(key.experiment),
-            style_encoder=experiment.style_encoder,
-            seeds=experiment.seeds,
-            settings=settings,
-            quality_limits=self._quality_limits(key),
-            words=self.project.words(key),
-        )
+        evaluation = self.project.experiment(key).evaluation
+        bertscore = evaluation.bertscore if key.family == "utility" else None
+        own = {"scores": evaluation.scores.only(key.family), "bertscore": bertscore}
+        return canonical(self._outputs_in_spaces(Scoring, key, family=key.family, **own))
 
-    def _quality_limits(self, key: InExperiment) -> list[Any]:
-        limits = ("minimum_words", "minimum_distinct_bigram_ratio")
-        return list(pick(self.project.experiment(key).generation, *limits).values())
+    def _outputs_in_spaces(self, kind: type[Settings], key: InExperiment, **values: Any) -> Settings:
+        experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
+        words = self.project.words(key)
+        return handed(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
-    def efficiency_settings(self, key: InExperiment) -> dict[str, Any]:
+    def efficiency_settings(self, key: InExperiment) -> Parameter:
         """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
             plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
             stage = plan.personal or plan.shared
             runs.append(
-                {
-                    "seed": int(run.seed),
-                    "method": run.method,
-                    "logs": [log for log, _ in jobs],
-                    "benchmarks": [benchmark for _, benchmark in jobs],
-                    "trains": asdict(plan.shared.trains if plan.shared and not plan.personal else Factors()),
-                    "mixture": stage.mixture.kind if stage and stage.mixture else "",
-                }
+                TrainedRun(
+                    seed=int(run.seed),
+                    method=run.method,
+                    logs=[log for log, _ in jobs],
+                    benchmarks=[benchmark for _, benchmark in jobs],
+                    trains=plan.shared.trains if plan.shared and not plan.personal else Factors(),
+                    mixture=stage.mixture.kind if stage and stage.mixture else "",
+                )
             )
-        return parameter(seeds=self.project.experiment(key).seeds, runs=runs)
+        return canonical(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))
 
     def certificates(self, key: InExperiment) -> list[str]:
         """Return the certificates of an experiment's encoders."""
@@ -307,9 +293,9 @@ class Evaluation:
             found.setdefault(using[0] if using else "", {})[name] = texts
         return found
 
-    def certificate_settings(self, key: InExperiment) -> dict[str, Any]:
+    def certificate_settings(self, key: InExperiment) -> Parameter:
         """Return whose certificates these are."""
-        return parameter(encoders=self.project.encoders_of(key.experiment))
+        return canonical(Spaces(encoders=self.project.encoders_of(key.experiment)))
 
     # Paired tests
 
@@ -341,26 +327,14 @@ class Evaluation:
         """Return every output in these spaces."""
         return self._in_spaces(self.paths.generation_embeddings, key, self._compared_encoders(key))
 
-    def comparison_settings(self, key: Table) -> dict[str, Any]:
+    def comparison_settings(self, key: Table) -> Parameter:
         """Return what the paired tests behind a table depend on."""
-        experiment = self.project.experiment(key)
-        return parameter(
-            encoders=self._compared_encoders(key),
-            seeds=experiment.seeds,
-            bootstrap=experiment.evaluation.bootstrap,
-            **self._compared(key),
-        )
+        experiment, encoders = self.project.experiment(key), self._compared_encoders(key)
+        return canonical(handed(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key)))
 
-    def evidence_settings(self, key: InExperiment) -> dict[str, Any]:
+    def evidence_settings(self, key: InExperiment) -> Parameter:
         """Return what the comparison of all pairs of rows depends on."""
-        experiment = self.project.experiment(key)
-        return parameter(
-            encoders=self.project.encoders_of(key.experiment),
-            seeds=experiment.seeds,
-            quality_limits=self._quality_limits(key),
-            words=self.project.words(key),
-            bootstrap=experiment.evaluation.bootstrap,
-        )
+        return canonical(self._outputs_in_spaces(ComparedRows, key))
 
     # Diagnostics
 
@@ -411,18 +385,18 @@ class Evaluation:
             if (asked is None and config.corpora[config.experiments[name].corpus].demo is not None) or asked
         ]
 
-    def gallery_settings(self, key: InExperiment) -> dict[str, Any]:
+    def gallery_settings(self, key: InExperiment) -> Parameter:
         """Return what a gallery depends on besides texts and their vectors."""
         experiment = self.project.experiment(key)
-        return parameter(
-            encoder=experiment.style_encoder,
-            seeds=experiment.seeds,
-            rows=list(experiment.methods),
-            display=self.project.titles(key.experiment),
-            title=experiment.title,
-            generated=self.project.config.corpora[experiment.corpus].demo is not None,
-            quality_limits=self._quality_limits(key),
-            words=self.project.words(key),
+        return canonical(
+            handed(
+                Gallery,
+                experiment,
+                rows=list(experiment.methods),
+                display=self.project.titles(key.experiment),
+                generated=self.project.config.corpora[experiment.corpus].demo is not None,
+                words=self.project.words(key),
+            )
         )
 
     @staticmethod

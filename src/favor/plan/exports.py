@@ -12,11 +12,12 @@ from favor.federation.method import Plan, load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import parameter, pick
+from favor.plan.handing import Parameter, canonical, parameter, pick
 from favor.plan.keys import OfEncoderInRun, Run
 from favor.plan.project import Project
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, ReleasedRun, check
+from favor.publish.settings import PanExport
 
 _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
 
@@ -58,9 +59,9 @@ class Exports:
             )
         return self.evaluation.run_generations(key)
 
-    def pan_settings(self, key: Run) -> dict[str, Any]:
+    def pan_settings(self, key: Run) -> Parameter:
         """Return what the export of a run to PAN's evaluator depends on."""
-        return parameter(method=key.method, seed=int(key.seed))
+        return canonical(PanExport(method=key.method, seed=int(key.seed)))
 
     # The layout of the paper's release
 

@@ -7,11 +7,12 @@ import typing
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from favor.settings.section import Section
 
 Settings = TypeVar("Settings", bound=Section)
+Parameter = dict[str, JsonValue]  # what a rule reads of the configuration
 
 
 def handed(kind: type[Settings], *sources: Section, unread: Collection[str] = (), **values: Any) -> Settings:
@@ -71,17 +72,17 @@ def without(section: BaseModel, *keys: str) -> dict[str, Any]:
     return {key: value for key, value in plain(section).items() if key not in keys}
 
 
-def canonical(settings: Section) -> dict[str, Any]:
+def canonical(settings: Section) -> Parameter:
     """Return the settings of a job as a rule's parameter: one dictionary of plain JSON types, sorted keys."""
     return parameter(**plain(settings))
 
 
-def hands(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], dict[str, Any]]:
+def hands(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], Parameter]:
     """Return the function of a job's key that hands it the settings ``kind`` of a section."""
     return lambda key: canonical(handed(kind, section(key)))
 
 
-def parameter(**values: Any) -> dict[str, Any]:
+def parameter(**values: Any) -> Parameter:
     """Return what a rule reads of the configuration as one canonical dictionary: plain JSON types, sorted keys."""
-    found: dict[str, Any] = json.loads(json.dumps(plain(values), sort_keys=True))
+    found: Parameter = json.loads(json.dumps(plain(values), sort_keys=True))
     return found

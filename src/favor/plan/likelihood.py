@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from favor.config.evaluation import Likelihood
 from favor.config.experiments import Experiment
-from favor.federation.settings import LikelihoodReading
+from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical, handed, parameter, pick
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
+from favor.scores.settings import LikelihoodScoring
 
 FAMILY = "likelihood"
 LONGEST = 128  # supervised tokens of a text, where the configuration names no number
@@ -80,21 +78,24 @@ class LikelihoodAttribution:
         """Return the near duplicates of the corpus, where they are looked for: they are not read."""
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
-    def text_settings(self, key: InExperiment) -> dict[str, Any]:
+    def text_settings(self, key: InExperiment) -> Parameter:
         """Return which texts are read, and the model that reads them first."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
-        return parameter(
-            model=self.project.model_settings(experiment.base_model),
-            **pick(experiment, "lora"),
-            prefix_tokens=experiment.prompts.prefix_tokens,
-            maximum_tokens=longest,
-            minimum_tokens=min(section.minimum_tokens, longest),
-            neutral=section.neutral is not None,
-            **pick(section, "texts_per_client", "neutral_texts", "seed"),
+        return canonical(
+            handed(
+                BaseReading,
+                section,
+                experiment,
+                experiment.prompts,
+                model=self.project.loaded_model(experiment.base_model),
+                maximum_tokens=longest,
+                minimum_tokens=min(section.minimum_tokens, longest),
+                neutral=section.neutral is not None,
+            )
         )
 
-    def reading_settings(self, key: Run) -> dict[str, Any]:
+    def reading_settings(self, key: Run) -> Parameter:
         """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -116,12 +117,14 @@ class LikelihoodAttribution:
         runs = self.training.runs(key.experiment)
         return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
 
-    def score_settings(self, key: InExperiment) -> dict[str, Any]:
+    def score_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores depend on. ``without``: why a row has none."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
-        return parameter(
-            methods=list(plans),
-            clients=self.training.clients(key.experiment),
-            without={row: WITHOUT[plan.inference] for row, plan in plans.items() if plan.inference in WITHOUT},
-            bootstrap=experiment.evaluation.bootstrap,
+        return canonical(
+            LikelihoodScoring(
+                methods=list(plans),
+                clients=self.training.clients(key.experiment),
+                without={row: WITHOUT[plan.inference] for row, plan in plans.items() if plan.inference in WITHOUT},
+                bootstrap=experiment.evaluation.bootstrap,
+            )
         )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
+from favor.paper.settings import Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.handing import parameter, plain, without
+from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
 from favor.plan.keys import Run, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
 from favor.plan.training import Training
+from favor.publish.settings import Bundle
+from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
 
 
@@ -134,36 +137,55 @@ class Publication:
         """Return what says which scores are of single clients and stay out of a release."""
         return list(map(METRIC_FAMILIES.entry, METRIC_FAMILIES.names()))
 
-    def report_settings(self, key: object) -> dict[str, Any]:
-        """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine."""
+    def report_settings(self, key: object, accepted: Collection[str]) -> Parameter:
+        """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine.
+
+        ``accepted``: stages whose results were kept although something changed.
+        """
         return parameter(
             results=self.paths.results,
-            experiments={name: self._printed(name) for name in self.evaluation.shown()},
+            experiments=self.printed_experiments(),
             order=self.evaluation.shown(),
             sweeps=self.sweeps.report_settings(),
+            accepted=list(accepted),
         )
 
-    def _printed(self, name: str) -> dict[str, Any]:
+    def printed_experiments(self) -> dict[str, PrintedExperiment]:
+        """Return what is printed of every experiment shown."""
+        return {name: self._printed(name) for name in self.evaluation.shown()}
+
+    def _printed(self, name: str) -> PrintedExperiment:
         experiment = self.project.config.experiments[name]
-        sections = without(experiment, "methods", "tables", "studies")
-        return {
-            "experiment": sections | {"studies": self.records.printed_studies(name)},
-            "rows": list(experiment.methods),
-            "methods": {row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
-            "display": self.project.titles(name),
-            "tables": experiment.tables,
-            "figures": self.evaluation.figures(name),
-            "never_sampled": self._never_sampled(name),
-            "references": self.tables.references(name),
-            "voice_kept": "voice_kept" in self.evaluation.families(name),
-            "retrieval": RETRIEVAL in self.evaluation.families(name),
-            "encoders": self.tables.encoder_roles(name),
-            "encoder_titles": self.tables.encoder_titles(),
-            "remarks": self.tables.remarks(name),
-            "gallery": name in self.evaluation.galleries(),
-            "corpus": without(self.project.config.corpora[experiment.corpus], "path"),
-            "base_model": self.project.model_title(experiment.base_model),
-        }
+        corpus, families = self.project.config.corpora[experiment.corpus], self.evaluation.families(name)
+        return handed(
+            PrintedExperiment,
+            experiment,
+            corpus_key=experiment.corpus,
+            dataset=corpus.title,
+            base_model=self.project.model_title(experiment.base_model),
+            clients=experiment.remaining_clients,
+            withdrawn=len(experiment.withdrawn),
+            prompts_per_client=experiment.prompts.per_client,
+            measured=experiment.evaluation.encoders,
+            rows=list(experiment.methods),
+            display=self.project.titles(name),
+            references=self.tables.references(name),
+            never_sampled=self._never_sampled(name),
+            figures=self.evaluation.figures(name),
+            encoders=self.tables.encoder_roles(name),
+            encoder_titles=self.tables.encoder_titles(),
+            remarks=self.tables.remarks(name),
+            voice_kept="voice_kept" in families,
+            retrieval=RETRIEVAL in families,
+            near_duplicates=corpus.near_duplicates is not None,
+            gallery=name in self.evaluation.galleries(),
+            demo=corpus.demo is not None,
+            filters=plain(corpus.filters),
+            experiment=without(experiment, "methods", "tables", "studies")
+            | {"studies": plain(self.records.printed_studies(name))},
+            methods={row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
+            corpus=without(corpus, "path"),
+        )
 
     def _never_sampled(self, name: str) -> dict[str, int]:
         """Return how many clients no round samples, by seed; they generate with the final shared adapter."""
@@ -175,29 +197,18 @@ class Publication:
 
     # The numbers of the paper's running text
 
-    def number_settings(self, key: object) -> dict[str, Any]:
+    def number_settings(self, key: object) -> Parameter:
         """Return what the numbers are taken from, by experiment."""
-        return parameter(experiments=self._number_sources())
+        return canonical(Numbers(experiments=self._number_sources()))
 
     def number_files(self, key: object = None) -> list[str]:
         """Return the files behind the numbers."""
-        return [
-            file
-            for source in self._number_sources().values()
-            for file in (
-                *source["tables"].values(),
-                *source["gates"],
-                *source["encoders"].values(),
-                source["allocation"],
-                *source["effects"],
-                *source["judges"],
-            )
-        ]
+        return [file for source in self._number_sources().values() for file in source.files]
 
-    def _number_sources(self) -> dict[str, dict[str, Any]]:
+    def _number_sources(self) -> dict[str, NumberSource]:
         return {name: self._number_source(name) for name in self.evaluation.shown()}
 
-    def _number_source(self, name: str) -> dict[str, Any]:
+    def _number_source(self, name: str) -> NumberSource:
         # It loads every method's file when it is imported: what is wrong with one is to be said after the imports.
         from favor.paper.numbers import NUMBER_TABLES
 
@@ -207,21 +218,18 @@ class Publication:
         drawn = any("coordinate_effects" in asked(figure)[0] for figure in self.evaluation.figures(name))
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
-        participations = experiment.federation.rounds * experiment.federation.clients_per_round
-        return {
-            "tables": {label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
-            "gates": [
-                self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated
-            ],
-            "allocation": self.project.allocation(Table(name, "")),
-            "effects": [paths.coordinate_effects.of(experiment=name)] if drawn else [],
-            "judges": [paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
-            "participations": participations / experiment.clients,
-            "encoders": {role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
-            "paper_dataset": config.corpora[experiment.corpus].paper_dataset or "",
-            # The paper's text is about experiments with the main table; a study has the numbers of its own tables.
-            "whole": "main_federated_results" in experiment.tables,
-        }
+        assert experiment.clients is not None
+        return NumberSource(
+            tables={label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
+            gates=[self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated],
+            allocation=self.project.allocation(Table(name, "")),
+            effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
+            judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
+            participations=experiment.federation.rounds * experiment.federation.clients_per_round / experiment.clients,
+            encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
+            paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
+            whole="main_federated_results" in experiment.tables,
+        )
 
     # The release
 
@@ -268,11 +276,7 @@ class Publication:
         """Return the lock file of the environment."""
         return str(self.project.root / "requirements.lock")
 
-    def release_settings(self, key: object) -> dict[str, Any]:
+    def release_settings(self, key: object) -> Parameter:
         """Return the configuration as a release prints it, and who publishes what (section `release`)."""
         config = self.project.config
-        return parameter(
-            results=self.paths.results,
-            configuration=without(config, "release"),
-            release=plain(config.release),
-        )
+        return canonical(handed(Bundle, config, configuration=without(config, "release")))

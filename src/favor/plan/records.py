@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from favor.federation.method import Plan, needs_shared, plan_values
-from favor.plan.handing import parameter, without
+from favor.federation.settings import Boundary, RunBoundary
+from favor.plan.handing import Parameter, canonical, parameter, without
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, unique
 from favor.plan.record import run_check
@@ -69,25 +70,25 @@ class Records:
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
-    def boundary_settings(self, key: InExperiment) -> dict[str, Any]:
+    def boundary_settings(self, key: InExperiment) -> Parameter:
         """Return what the boundary record looks up for each run: rounds, bundles, who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
             plan = self.project.plan(run)
             recipients = self.final_recipients(run, plan)
             runs.append(
-                {
-                    "seed": int(run.seed),
-                    "method": row.method,
-                    "traffic": self._round_traffic(run),
-                    "packs": self._kept_bundles(run),
-                    "final": self.training.final_adapter(run, plan) if recipients else None,
-                    "recipients": recipients,
-                    "stage": None if plan.shared is None else plan_values(plan.shared),
-                    "pooled": plan.personal is not None and plan.personal.start == "pooled",
-                }
+                RunBoundary(
+                    seed=int(run.seed),
+                    method=row.method,
+                    traffic=self._round_traffic(run),
+                    packs=self._kept_bundles(run),
+                    final=self.training.final_adapter(run, plan) if recipients else None,
+                    recipients=recipients,
+                    stage=None if plan.shared is None else plan_values(plan.shared),
+                    pooled=plan.personal is not None and plan.personal.start == "pooled",
+                )
             )
-        return parameter(results=self.paths.results, runs=runs)
+        return canonical(Boundary(results=self.paths.results, runs=runs))
 
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
         """Return what a row ran with, in the few values by which a reader checks it."""
@@ -100,7 +101,7 @@ class Records:
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
-    def resolved_settings(self, key: InExperiment) -> dict[str, Any]:
+    def resolved_settings(self, key: InExperiment) -> Parameter:
         """Return every value an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}

@@ -7,12 +7,13 @@ from typing import Any
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
-from favor.plan.handing import canonical, handed, pick
+from favor.plan.handing import canonical, handed
 from favor.plan.keys import InSweep, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.plan.validation import unread
+from favor.report.settings import PrintedSweep
 from favor.scores.metric import families_of
 from favor.settings.section import refuse
 from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
@@ -139,7 +140,7 @@ class Sweeps:
         sweeps = self.project.config.sweeps
         return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
 
-    def report_settings(self) -> dict[str, dict[str, Any]]:
+    def report_settings(self) -> dict[str, PrintedSweep]:
         """Return what the report prints of every sweep."""
         settings = {}
         config = self.project.config
@@ -147,15 +148,16 @@ class Sweeps:
             experiments = self.experiments(name)
             first = config.experiments[experiments[0]]
             corpus = config.corpora[first.corpus]
-            settings[name] = {
-                **pick(sweep, "title", "axis", "points", "tables", "figure", "choose_by"),
-                "encoders": {entry: self.tables.encoder_roles(entry) for entry in experiments},
-                "encoder_titles": self.tables.encoder_titles(),
-                "methods": self._methods(name),
-                "display": self._titles(name, self.project.titles),
-                "seeds": sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),
-                "dataset": corpus.title,
-                "demo": bool(corpus.demo),
-                "base_model": self.project.model_title(first.base_model),
-            }
+            settings[name] = handed(
+                PrintedSweep,
+                sweep,
+                encoders={entry: self.tables.encoder_roles(entry) for entry in experiments},
+                encoder_titles=self.tables.encoder_titles(),
+                methods=self._methods(name),
+                display=self._titles(name, self.project.titles),
+                seeds=sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),
+                dataset=corpus.title,
+                demo=bool(corpus.demo),
+                base_model=self.project.model_title(first.base_model),
+            )
         return settings

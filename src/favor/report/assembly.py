@@ -23,6 +23,7 @@ from favor.figures.specs import figures_in_order, load_figure
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
 from favor.scores.tables import SCORES, SWEEP_SCORES
@@ -33,7 +34,6 @@ from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
 from favor.tables.leaderboard import finding, leaderboard
 from favor.tables.remarks import EvaluationPosts, with_remarks
-from favor.tables.settings import Point
 from favor.tables.sweeps import at_points, cautioned_at_points
 
 OVERVIEW = {
@@ -54,15 +54,13 @@ SWEEP_CAPTION = (
 
 def assemble(
     results: Path,
-    experiments: Mapping[str, Mapping[str, Any]],
-    sweeps: Mapping[str, Mapping[str, Any]] | None = None,
-    accepted: Sequence[str] = (),
+    experiments: Mapping[str, PrintedExperiment],
+    sweeps: Mapping[str, PrintedSweep],
+    accepted: Sequence[str],
 ) -> Report:
     """Return the report of every experiment, then of every sweep.
 
-    ``experiments`` holds, by name, the resolved values to print (experiment, methods, display, corpus, base_model) and
-    the labels of its tables; ``sweeps`` what is printed of each, its points, tables and figure. ``accepted`` names the
-    stages whose results were kept although something changed.
+    ``accepted``: stages whose results were kept although something changed.
     """
     numbers = read_json(results / "numbers.json")
     overview = [
@@ -72,20 +70,20 @@ def assemble(
         title="FAVoR Workflow",
         experiments=[
             *(_experiment(results, name, values, numbers[name]) for name, values in experiments.items()),
-            *(_sweep(results, name, values) for name, values in (sweeps or {}).items()),
+            *(_sweep(results, name, values) for name, values in sweeps.items()),
         ],
         figures=overview,
         rerun=["snakemake --cores all  # with the --configfile of this run, if it had one"],
         notes=[
             f"{name}/tables/{label} quotes texts and is not for publication: it is left out of this report."
             for name, values in experiments.items()
-            for label in values["tables"]
+            for label in values.tables
             if not printed_spec(label).publishable
         ]
         + [
             f"{name}/gallery.html quotes texts of real authors: keep it to yourself."
             for name, values in experiments.items()
-            if values["gallery"] and not values["corpus"]["demo"]
+            if values.gallery and not values.demo
         ]
         + accepted_notes(results, accepted)
         + library_notes(results, FOLDER),
@@ -93,37 +91,35 @@ def assemble(
 
 
 def _experiment(
-    results: Path, name: str, values: Mapping[str, Any], numbers: Sequence[Mapping[str, Any]]
+    results: Path, name: str, values: PrintedExperiment, numbers: Sequence[Mapping[str, Any]]
 ) -> ExperimentReport:
-    experiment, corpus = values["experiment"], values["corpus"]
-    folder = results / "corpora" / experiment["corpus"]
-    own = "clients/remaining" if experiment["withdrawn"] else "clients"
-    clients = experiment["clients"] - len(experiment["withdrawn"])
-    copied = [NEAR_DUPLICATES] if corpus["near_duplicates"] is not None else []
+    folder = results / "corpora" / values.corpus_key
+    own = "clients/remaining" if values.withdrawn else "clients"
+    copied = [NEAR_DUPLICATES] if values.near_duplicates else []
     preparation = Preparation(
         **{
             table.name: read_parquet(folder / f"{table.name}.parquet", table)
             for table in (DROPPED, ROSTER, SPLITS, OVERLAP, SCRIPTS, AUTHOR_MEASURES, *copied)
         },
         allocation=read_parquet(results / name / own / "allocation.parquet", ALLOCATION),
-        filters=corpus["filters"],
+        filters=values.filters,
     )
     posts = EvaluationPosts.of(
         {
             seed: read_parquet(results / name / f"seed{seed}" / "prompts.parquet", PROMPTS, ["client", "document_id"])
-            for seed in experiment["seeds"]
+            for seed in values.seeds
         },
-        clients * experiment["prompts"]["per_client"],
+        values.clients * values.prompts_per_client,
     )
-    scores, titles = results / name / "scores", values["encoder_titles"]
-    retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values["retrieval"] else None
+    scores, titles = results / name / "scores", values.encoder_titles
+    retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values.retrieval else None
     tables = []
-    for label in values["tables"]:
-        spec = with_remarks(printed_spec(label), posts, values["remarks"], clients)
+    for label in values.tables:
+        spec = with_remarks(printed_spec(label), posts, values.remarks, values.clients)
         if not spec.publishable:
             continue
         if retrieval is not None and prints_style(spec):
-            spec = cautioned(spec, retrieval, values["encoders"], titles)
+            spec = cautioned(spec, retrieval, values.encoders, titles)
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         if spec.every_metric:
@@ -131,53 +127,51 @@ def _experiment(
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
     evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
-    kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values["voice_kept"] else None
-    style, rows, display = experiment["style_encoder"], values["rows"], values["display"]
-    measured = {style, *experiment["evaluation"]["encoders"]}
+    kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values.voice_kept else None
+    style, rows, display = values.style_encoder, values.rows, values.display
     return ExperimentReport(
-        cautions=[] if retrieval is None else sentences(retrieval, measured, titles),
-        finding=finding(evidence, style, rows, values["references"], display),
-        leaderboard=leaderboard(evidence, kept, style, rows, clients, display),
+        cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),
+        finding=finding(evidence, style, rows, values.references, display),
+        leaderboard=leaderboard(evidence, kept, style, rows, values.clients, display),
         name=name,
-        title=experiment["title"],
-        dataset=corpus["title"],
-        methods=values["rows"],
-        seeds=experiment["seeds"],
+        title=values.title,
+        dataset=values.dataset,
+        methods=rows,
+        seeds=values.seeds,
         facts={
-            "Base model": values["base_model"],
-            "Clients": f"{clients}"
-            + (f" ({len(experiment['withdrawn'])} withdrew)" if experiment["withdrawn"] else ""),
-            "Protocol": experiment["protocol"],
-            "Budget": experiment["budget"],
+            "Base model": values.base_model,
+            "Clients": f"{values.clients}" + (f" ({values.withdrawn} withdrew)" if values.withdrawn else ""),
+            "Protocol": values.protocol,
+            "Budget": values.budget,
             "Evaluation posts": " ".join(filter(None, (posts.sharing and f"{posts.sharing}.", posts.shortfall))),
             "Never sampled": ", ".join(
-                f"{count} clients (seed {seed})" for seed, count in values["never_sampled"].items()
+                f"{count} clients (seed {seed})" for seed, count in values.never_sampled.items()
             ),
         },
-        settings={"experiment": experiment, "methods": values["methods"], "corpus": corpus},
+        settings={"experiment": values.experiment, "methods": values.methods, "corpus": values.corpus},
         preparation=preparation,
         tables=tables,
-        figures=[_drawn(results, name, figure) for figure in figures_in_order() if figure in values["figures"]],
-        is_demo=bool(corpus["demo"]),
-        display=values["display"],
+        figures=[_drawn(results, name, figure) for figure in figures_in_order() if figure in values.figures],
+        is_demo=values.demo,
+        display=display,
         numbers=numbers,
-        gallery=f"{name}/gallery.html" if values["gallery"] else "",
+        gallery=f"{name}/gallery.html" if values.gallery else "",
     )
 
 
-def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentReport:
-    folder, points = results / "sweeps" / name, [Point.model_validate(point) for point in values["points"]]
+def _sweep(results: Path, name: str, values: PrintedSweep) -> ExperimentReport:
+    folder, points = results / "sweeps" / name, values.points
     retrieval = {
         point.experiment: read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)
         for point in points
-        if any(prints_style(printed_spec(label)) for label in values["tables"])
+        if any(prints_style(printed_spec(label)) for label in values.tables)
     }
-    scores = read_parquet(folder / "scores.parquet", SWEEP_SCORES) if values["choose_by"] else None
-    display, tables = values["display"], []
-    for label in values["tables"]:
+    scores = read_parquet(folder / "scores.parquet", SWEEP_SCORES) if values.choose_by else None
+    display, tables = values.display, []
+    for label in values.tables:
         spec = printed_spec(label)
         if prints_style(spec):
-            spec = cautioned_at_points(spec, points, retrieval, values["encoders"], values["encoder_titles"])
+            spec = cautioned_at_points(spec, points, retrieval, values.encoders, values.encoder_titles)
         if scores is not None:
             spec = with_choice(spec, scores, points, display)
         spec = at_points(spec, points)
@@ -186,28 +180,28 @@ def _sweep(results: Path, name: str, values: Mapping[str, Any]) -> ExperimentRep
         tables.append(ReportTable(spec, cells, ", ".join([f"sweeps/{name}/scores.parquet", *own])))
     return ExperimentReport(
         name=name,
-        title=values["title"],
-        dataset=values["dataset"],
-        methods=values["methods"],
-        seeds=values["seeds"],
+        title=values.title,
+        dataset=values.dataset,
+        methods=values.methods,
+        seeds=values.seeds,
         facts={
-            "Base model": values["base_model"],
-            values["axis"]: ", ".join(f"{point.label} ({point.experiment})" for point in points),
+            "Base model": values.base_model,
+            values.axis: ", ".join(f"{point.label} ({point.experiment})" for point in points),
         }
         | ({} if scores is None else {"Chosen by validation loss": chosen_points(choices(scores, points), display)}),
         tables=tables,
         figures=[
             Figure(
-                values["title"],
+                values.title,
                 SWEEP_CAPTION,
                 *_files(folder / "figures", "points"),
                 f"sweeps/{name}/figures/points.csv",
                 (f"sweeps/{name}/scores.parquet",),
             )
         ]
-        if values["figure"]
+        if values.figure
         else [],
-        is_demo=values["demo"],
+        is_demo=values.demo,
         display=display,
         kind="Sweep",
     )

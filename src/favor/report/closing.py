@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.report.provenance import record_run
+from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
 from favor.tables.leaderboard import finding
 
 
-def end_run(workflow: Any, results: Path, root: Path, settings: Callable[[object], Mapping[str, Any]]) -> None:
-    """Put a run that came to its end on record, and print its last lines; ``settings`` gives those of the report."""
+def end_run(workflow: Any, results: Path, root: Path, experiments: Mapping[str, PrintedExperiment]) -> None:
+    """Put a run that came to its end on record, and print its last lines; ``experiments``: as the report has them."""
     record_run(workflow, results, root, "finished")
-    print(*closing(results, settings(None)["experiments"], latex_available()), sep="\n")
+    print(*closing(results, experiments, latex_available()), sep="\n")
 
 
-def closing(results: Path, experiments: Mapping[str, Mapping[str, Any]], latex: bool) -> list[str]:
+def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: bool) -> list[str]:
     """Return the last lines of a run that made the report; none where there is no report.
 
     ``experiments``: what the report prints of each, by name. ``latex``: whether the PDF could be made.
@@ -27,14 +28,14 @@ def closing(results: Path, experiments: Mapping[str, Mapping[str, Any]], latex: 
     page = results / "report.html"
     if not page.is_file():
         return []
-    tables = sum(len(values["tables"]) for values in experiments.values())
-    demo = all(values["corpus"]["demo"] for values in experiments.values())
+    tables = sum(len(values.tables) for values in experiments.values())
+    demo = all(values.demo for values in experiments.values())
     lines = [f"Made: {tables} tables of {', '.join(experiments)}, numbers.json, the adapters of every run."]
     for name, values in experiments.items():
         path = results / name / "evidence.parquet"
         if path.is_file():
-            evidence, style = read_parquet(path, EVIDENCE), values["experiment"]["style_encoder"]
-            text = finding(evidence, style, values["rows"], values["references"], values["display"])
+            evidence, style = read_parquet(path, EVIDENCE), values.style_encoder
+            text = finding(evidence, style, values.rows, values.references, values.display)
             lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}: {text}")
     if not latex:
         lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")

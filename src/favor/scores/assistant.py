@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from favor.foundation.words import output_words
 from favor.scores.assistant_phrases import PHRASES
-from favor.scores.inputs import Run, ScoreInputs, read_settings, read_variants
+from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+from favor.scores.settings import AssistantScore
 
 METRICS = (
     Metric(
@@ -23,7 +22,6 @@ METRICS = (
         "matches per 1,000 words",
     ),
 )  # fmt: skip
-DEFAULTS: dict[str, Any] = {"variants": ["all_outputs", "substring"]}
 
 
 def _pattern(phrase: str) -> str:
@@ -46,21 +44,19 @@ def phrase_matches(text: str, substring: bool = False) -> int:
     return len(_WHOLE.findall(plain))
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: AssistantScore) -> pd.DataFrame:
     """Mean assistant score over the surviving outputs of every run and control, and phrases per 1,000 words of them.
 
     Settings: ``variants``, of ``all_outputs`` (the score over failed outputs too) and ``substring`` (phrases).
     """
-    checked = read_settings("assistant", settings, DEFAULTS)
-    variants = read_variants("assistant", checked["variants"], DEFAULTS["variants"])
     scores: list[Score] = []
     for run in inputs.runs:
-        for variant in ("", *(name for name in variants if name == "all_outputs")):
+        for variant in ("", *(name for name in settings.variants if name == "all_outputs")):
             value, n, note = _mean_score(inputs, run, run.items if variant else run.survivors)
             scores.append(Score(run.seed, run.method, "", "assistant_score", variant, value, n, note))
         texts = inputs.texts(run)
         words = sum(map(output_words(inputs.words).count, texts))
-        for variant in ("", *(name for name in variants if name == "substring")):
+        for variant in ("", *(name for name in settings.variants if name == "substring")):
             matches = sum(phrase_matches(text, bool(variant)) for text in texts)
             value = 1000 * matches / words if words else float("nan")
             note = "" if words else "no output passed the filter"

@@ -7,17 +7,17 @@ rows belong to no run: their method is "source" and their seed 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
+from favor.scores.inputs import ScoreInputs, Sources, read_encoders
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import prototypes
+from favor.scores.settings import Resampled
 from favor.scores.verification import rows_at_once
 from favor.statistics.bootstrap import RATE, interval, mean_draws, observed, observed_and_resampled, pair_auc_draws
 
@@ -30,7 +30,6 @@ METRICS = (
     Metric("retrieval_chance", "Chance", 0.0, 1.0, "none", "accuracy of guessing an author"),
     Metric("neighbour_chance", "Chance", 0.0, 1.0, "none", "accuracy of guessing another held-out text"),
 )  # fmt: skip
-DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 2000, "seed": 2026}
 SAME_TOPIC = "same_topic"
 
 
@@ -106,22 +105,18 @@ def neighbours(test: Sources) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return authors[kept], found[kept], ((sizes - 1) / max(1, len(authors) - 1))[kept]
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     """Score every encoder; settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors.
 
     Variants: ``low`` and ``high`` (95 % interval over authors), and ``same_topic``, among authors of one topic.
     """
-    checked = read_settings("author_retrieval", settings, DEFAULTS)
-    kinds = {name: [inputs.sources(name, kind) for kind in ("train", "test")] for name in _chosen(inputs, checked)}
+    encoders = read_encoders(inputs, settings.encoders)
+    kinds = {name: [inputs.sources(name, kind) for kind in ("train", "test")] for name in encoders}
     return scores_frame(
         row
         for name, (train, test) in kinds.items()
-        for row in retrieval_scores(name, train, test, checked["draws"], checked["seed"])
+        for row in retrieval_scores(name, train, test, settings.draws, settings.seed)
     )
-
-
-def _chosen(inputs: ScoreInputs, checked: Mapping[str, Any]) -> list[str]:
-    return read_encoders(inputs, checked["encoders"])
 
 
 def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, seed: int) -> Iterator[Score]:

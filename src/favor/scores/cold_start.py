@@ -7,16 +7,16 @@ the same for every number of shots) leave the first alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
 from favor.scores.prototypes import correct, macro_f1, margins, predict, prototypes
+from favor.scores.settings import InSpaces
 
 _FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
 _MARGIN = "target-author similarity minus the mean similarity to the other authors' prototypes"
@@ -28,7 +28,6 @@ METRICS = (
     Metric("fixed_margin", "Fixed margin m", -2.0, 2.0, "higher", f"{_FIXED}; {_MARGIN}", per_output="real"),
     Metric("shot_margin", "K-shot margin m", -2.0, 2.0, "higher", f"prototypes of the adaptation texts; {_MARGIN}"),
 )
-DEFAULTS: dict[str, Any] = {"encoders": None}
 
 
 def has_references(inputs: ScoreInputs, encoder: str) -> bool:
@@ -56,14 +55,13 @@ def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, client
     )
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: InSpaces) -> pd.DataFrame:
     """Score every run and control in every encoder. Setting ``encoders`` (None: all).
 
     Raises ``UserError`` where no texts were set aside.
     """
-    checked = read_settings("cold_start", settings, DEFAULTS)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         if not has_references(inputs, encoder):
             raise UserError(
                 "scores: family 'cold_start' needs texts set aside; set allocation.shots and allocation.reference_texts"

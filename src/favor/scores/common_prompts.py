@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
 from favor.scores.copying import word_list
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
+from favor.scores.settings import CommonPrompts
 from favor.statistics.bootstrap import (
     RATE,
     auc,
@@ -50,7 +50,6 @@ METRICS = (
 OTHER_PROMPT = "other_prompt"
 SHARES = ("author_share", "prompt_share", "remainder_share")
 # compared_words: of a text's start, behind the bigrams
-DEFAULTS: dict[str, Any] = {"encoders": None, "compared_words": 50, "draws": 2000, "seed": 2026}
 _NOBODY = "people wrote no continuations of the common prompts"
 _TOO_FEW = "needs two authors and two prompts with outputs that passed the filter"
 
@@ -126,7 +125,7 @@ def bigram_overlaps(texts: Sequence[str], compared_words: int, words: str = "pap
     return np.divide(common, either, out=np.zeros(len(common)), where=either > 0)
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     """Score every run's continuations of the common prompts that passed the filter.
 
     Variant ``other_prompt``: two authors on two common prompts instead of one, which is what similarity and AUC are by
@@ -142,15 +141,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
 
     Settings: ``encoders`` (None: all), ``compared_words``, and ``draws`` and ``seed`` of the bootstrap.
     """
-    checked = read_settings("common_prompts", settings, DEFAULTS)
-    counts = observed_and_resampled(len(inputs.clients), checked["seed"], checked["draws"])
+    counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
     draws: Draws = {}
     for run in inputs.runs:
-        scores += _own_overlap(inputs, run, checked["compared_words"])
+        scores += _own_overlap(inputs, run, settings.compared_words)
     for run in inputs.common_runs:
-        scores += _common_overlap(inputs, run, checked["compared_words"], counts, draws)
-    for encoder in read_encoders(inputs, checked["encoders"]):
+        scores += _common_overlap(inputs, run, settings.compared_words, counts, draws)
+    for encoder in read_encoders(inputs, settings.encoders):
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
             crossed = Crossed.of(run.survivors, inputs.clients)

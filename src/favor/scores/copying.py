@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.foundation.words import document_words, output_words
-from favor.scores.inputs import Run, ScoreInputs, read_settings
+from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.metric import Metric, Score, scores_frame
 from favor.statistics.copied_spans import KnownTexts
 
@@ -30,7 +29,7 @@ def word_list(text: str, words: str = "paper") -> list[str]:
     return [word.lower() for word in document_words(words).split(text.replace("’", "'"))]
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs) -> pd.DataFrame:
     """Share of surviving outputs with a copied 5-gram, mean copied share, and mean longest copied span; no settings.
 
     The texts copied from are what clients trained on (``training_text`` of their texts): the own ones, and under the
@@ -38,7 +37,6 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     counts there if it is in no own text. Spans are those of outputs cut to the words of the shortest human
     continuation; shorter outputs have none. The control ``gold`` shows what authors repeat without copying.
     """
-    read_settings("copying", settings, {})
     if inputs.client_texts is None:
         raise UserError("scores: family 'copying' needs the clients' texts; give the client_texts table")
     trained = inputs.client_texts.groupby("client")["training_text"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import output_words
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.settings import Diversity
 from favor.statistics.diversity import (
     compression_ratio,
     ngram_kernel,
@@ -35,11 +35,10 @@ METRICS = (
     Metric("self_repetition", "Self-repetition", 0.0, _INFINITE, "none", "Salkar et al. 2022; 4-grams"),
 )
 TEXT_METRICS = tuple(metric.name for metric in METRICS[3:])
-DEFAULTS: dict[str, Any] = {"encoders": None, "words": 0, "subsets": 5}
 _NOTE = "fewer than two outputs of the common length, with a human continuation of it"
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Diversity) -> pd.DataFrame:
     """Score every run and control: variant "" is the outputs' value, ``human`` that of the human continuations.
 
     Both are of the same prompts, so both sets have one size; ``of_human`` is their ratio. Every text is cut to its
@@ -53,14 +52,13 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that passes the
     filter, of all seeds) and ``subsets``.
     """
-    checked = read_settings("diversity", settings, DEFAULTS)
-    length = checked["words"] or inputs.common_length
-    encoders = read_encoders(inputs, checked["encoders"])
+    length = settings.words or inputs.common_length
+    encoders = read_encoders(inputs, settings.encoders)
     scores: list[Score] = []
     compared = [_Compared.of(inputs, run, length) for run in inputs.runs]
     for own in compared:
         sizes = [len(other.rows) for other in compared if other.run.seed == own.run.seed and len(other.rows) > 1]
-        scores += _score_run(inputs, own, encoders, checked["subsets"], min(sizes, default=0))
+        scores += _score_run(inputs, own, encoders, settings.subsets, min(sizes, default=0))
     return scores_frame(scores)
 
 

@@ -7,7 +7,6 @@ author on one post (samples of a prompt, seeds that drew the post) are averaged 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,9 @@ import pandas as pd
 from favor.corpora.readable_habits import HABITS, habits_of
 from favor.foundation.errors import UserError
 from favor.foundation.words import Words, output_words
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
+from favor.scores.settings import Drift
 from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
 from favor.statistics.bootstrap import interval, observed_and_resampled
 from favor.statistics.kept_share import Limits, ratio_limits
@@ -40,10 +40,9 @@ METRICS = (
         "over habits, the variant names one",
     ),
 )  # fmt: skip
-DEFAULTS: dict[str, Any] = {"encoders": None, "words": 0, "draws": 2000, "seed": 2026}
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Drift) -> pd.DataFrame:
     """Score every method and control; variants ``low`` and ``high`` (``{habit}_low``...) are 95 % intervals.
 
     Habits are counted over the first ``words`` words of every text, training texts included; shorter texts are left
@@ -51,18 +50,17 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     in the mean. Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that
     passes the filter), ``draws`` and ``seed`` of the bootstrap.
     """
-    checked = read_settings("drift", settings, DEFAULTS)
     if inputs.client_texts is None:
         raise UserError("scores: family 'drift' needs the clients' texts; give the client_texts table")
     clients = len(inputs.clients)
-    counts = observed_and_resampled(clients, checked["seed"], checked["draws"])
+    counts = observed_and_resampled(clients, settings.seed, settings.draws)
     runs: dict[str, list[Run]] = {}
     for run in inputs.runs:
         runs.setdefault(run.method, []).append(run)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         scores += _spreads(inputs, runs, encoder, counts)
-    scores += _habits(inputs, runs, checked["words"], counts)
+    scores += _habits(inputs, runs, settings.words, counts)
     return scores_frame(scores)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import silhouette_score
 
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+from favor.scores.settings import InSpaces
 
 METRICS = (
     Metric("silhouette", "Silhouette", -1.0, 1.0, "higher", "Rousseeuw 1987, cosine distance, clusters are authors"),
@@ -18,9 +18,6 @@ METRICS = (
     Metric("silhouette_gap", "Gap-Silh.", -2.0, 2.0, "higher", "silhouette of outputs minus human continuations"),
     Metric("centroid_gap", "Gap-Cent.", -2.0, 2.0, "higher", "centroid distance of outputs minus human continuations"),
 )
-
-
-DEFAULTS: dict[str, Any] = {"encoders": None}
 
 
 def silhouette(vectors: np.ndarray, authors: np.ndarray) -> float:
@@ -45,15 +42,14 @@ def centroid_distance(vectors: np.ndarray, authors: np.ndarray) -> float:
     return float(1.0 - (unit @ unit.T)[np.triu_indices(len(names), k=1)].mean())
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: InSpaces) -> pd.DataFrame:
     """Score every run and control in every encoder. Setting ``encoders`` (None: all).
 
     A gap compares a run with the human continuations of the same prompts: those whose outputs passed the filter. Of
     several samples of a prompt the first one counts, for samples lie close together whoever they are of.
     """
-    checked = read_settings("geometry", settings, DEFAULTS)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
             scores += _score_run(inputs, encoder, run)
     return scores_frame(scores)

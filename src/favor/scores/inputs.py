@@ -19,11 +19,12 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import output_words
+from favor.lm.settings import OutputFilter
 from favor.scores.metric import CONTROLS
+from favor.scores.settings import BertScoreModel
 from favor.scores.tables import ASSISTANT, SCORES, UTILITY
-from favor.scores.text_quality import MINIMUM_DISTINCT_BIGRAM_RATIO, MINIMUM_WORDS, quality_columns
+from favor.scores.text_quality import quality_columns
 
-QUALITY_LIMITS = (MINIMUM_WORDS, MINIMUM_DISTINCT_BIGRAM_RATIO)
 OUTPUT_KEYS = ["client", "prompt_id", "sample"]  # of an output within its run
 RUN_KEYS = ["seed", "method", *OUTPUT_KEYS]
 
@@ -62,8 +63,8 @@ class ScoreInputs:
     generations: table ``generations``, all runs. prompts: table ``prompts`` of all seeds with a column seed.
     generation_embeddings and source_embeddings: encoder name -> the table of that name; every output that passes the
     filter needs its vector, every client training vectors and every prompt the vector of its gold continuation.
-    utility, client_texts, assistant: the tables of these names, or None. quality_limits: the filter's fewest words and
-    smallest distinct-bigram ratio, which the human controls pass through too; words: what counts as one.
+    utility, client_texts, assistant: the tables of these names, or None. filter: of outputs, which the human controls
+    pass through too; words: what counts as one. bertscore: the model behind the utility table.
     common_generations: table ``generations`` for the prompts that every client continues; empty without them;
     common_embeddings: their table ``generation_embeddings`` by encoder. scores: of the families that the family to be
     scored names under ``READS``.
@@ -77,11 +78,12 @@ class ScoreInputs:
     utility: pd.DataFrame | None = None
     client_texts: pd.DataFrame | None = None
     assistant: pd.DataFrame | None = None
-    quality_limits: tuple[int, float] = QUALITY_LIMITS
+    filter: OutputFilter = field(default_factory=OutputFilter)
     words: str = "paper"
     common_generations: pd.DataFrame = field(default_factory=GENERATIONS.empty)
     common_embeddings: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     scores: pd.DataFrame = field(default_factory=SCORES.empty)
+    bertscore: BertScoreModel | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -123,11 +125,12 @@ class ScoreInputs:
         utility: Path | None = None,
         client_texts: Path | None = None,
         assistant: Path | None = None,
-        quality_limits: tuple[int, float] = QUALITY_LIMITS,
+        filter: OutputFilter | None = None,
         words: str = "paper",
         common_generations: Sequence[Path] = (),
         common_embeddings: Mapping[str, Path] | None = None,
         scores: Sequence[Path] = (),
+        bertscore: BertScoreModel | None = None,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -145,11 +148,12 @@ class ScoreInputs:
             read_parquet(utility, UTILITY) if utility is not None else None,
             read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
             read_parquet(assistant, ASSISTANT) if assistant is not None else None,
-            quality_limits,
+            filter or OutputFilter(),
             words,
             pd.concat([GENERATIONS.empty(), *(read_parquet(path, GENERATIONS) for path in common_generations)]),
             {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in (common_embeddings or {}).items()},
             pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
+            bertscore,
         )
 
     @property
@@ -187,7 +191,8 @@ class ScoreInputs:
 
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
-        return quality_columns(prompts["gold_text"].tolist(), *self.quality_limits, self.words).set_index(prompts.index)
+        limits = self.filter.minimum_words, self.filter.minimum_distinct_bigram_ratio
+        return quality_columns(prompts["gold_text"].tolist(), *limits, self.words).set_index(prompts.index)
 
     @cached_property
     def common_length(self) -> int:
@@ -306,32 +311,12 @@ def unit_embeddings(embeddings: pd.Series) -> np.ndarray:
     return unit_rows(np.stack(list(embeddings)).astype(np.float64))
 
 
-def read_settings(family: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``defaults`` overlaid by ``settings``; ``UserError`` for a setting the family does not have."""
-    for name in settings:
-        if name not in defaults:
-            raise UserError(f"scores: family '{family}' has no setting '{name}'; it has {', '.join(sorted(defaults))}")
-        default = defaults[name]
-        if default is not None and not isinstance(settings[name], type(default)):
-            kind = type(default).__name__
-            raise UserError(f"scores: setting '{name}' of family '{family}' is {settings[name]!r}; give a {kind}")
-    return {**defaults, **settings}
-
-
 def read_encoders(inputs: ScoreInputs, chosen: Sequence[str] | None) -> list[str]:
     """Return the encoders a family scores in: ``chosen``, or all of the experiment when None."""
     for name in chosen or ():
         if name not in inputs.encoders:
             raise UserError(f"scores: encoder '{name}' has no embeddings; embed it or use {', '.join(inputs.encoders)}")
     return list(chosen) if chosen is not None else inputs.encoders
-
-
-def read_variants(family: str, chosen: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the ``chosen`` variants of a family, checked against the ``known`` ones."""
-    for name in chosen:
-        if name not in known:
-            raise UserError(f"scores: family '{family}' has no variant '{name}'; it has {', '.join(known)}")
-    return list(chosen)
 
 
 def _texts(generations: pd.DataFrame, run: Run) -> list[str]:

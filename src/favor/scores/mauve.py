@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.settings import Mauve
 
 _REFERENCE = "Pillutla et al. 2021, on the encoder's unit rows"
 METRICS = (
@@ -19,7 +19,6 @@ METRICS = (
     Metric("mauve_deviation", "MAUVE sd", 0.0, 1.0, "none", f"{_REFERENCE}; sample deviation over k-means seeds"),
     Metric("mauve_buckets", "Buckets", 2.0, float("inf"), "none", "n / 10, at least 2"),
 )
-DEFAULTS: dict[str, Any] = {"encoders": None, "kmeans_seeds": [1, 2, 3, 4, 5]}
 MINIMUM_TEXTS = 20  # fewer texts than this make two buckets of noise
 
 
@@ -41,17 +40,16 @@ def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tu
     return values, buckets
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Mauve) -> pd.DataFrame:
     """Compare each run's surviving outputs with the human continuations of all prompts of its seed.
 
     Settings: ``encoders`` (None: all) and ``kmeans_seeds``. The value depends on encoder, n and buckets: it is
     comparable within one experiment only. The control ``shuffled`` is the same set of texts as ``gold``: no value.
     """
-    checked = read_settings("mauve", settings, DEFAULTS)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
-            scores += _score_run(inputs, encoder, run, checked["kmeans_seeds"])
+            scores += _score_run(inputs, encoder, run, settings.kmeans_seeds)
     return scores_frame(scores)
 
 

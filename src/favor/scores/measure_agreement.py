@@ -9,15 +9,15 @@ measure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.foundation.seeds import numpy_generator
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, margins, predict, prototypes
+from favor.scores.settings import MeasureAgreement
 from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
@@ -53,7 +53,6 @@ BESIDE = {
 }
 _NOT_SPLIT = "taken of single texts, which profiles and adapters do not score alone"
 _NO_ADAPTER = "the authors' own texts were written under no adapter"
-DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 1000, "seed": 2026, "splits": 50}
 
 
 def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np.ndarray]:
@@ -86,7 +85,7 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
     }
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: MeasureAgreement) -> pd.DataFrame:
     """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
 
     Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
@@ -96,9 +95,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     several seeds drew counts once in the halves, the same text in both of them being no news. Settings:
     ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
     """
-    checked = read_settings("measure_agreement", settings, DEFAULTS)
     outputs: dict[str, dict[str, list[_Outputs]]] = {}  # measure -> method -> outputs by seed
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
             authors, posts = (
                 _places(inputs, run.survivors["client"].to_numpy(dtype=object)),
@@ -112,7 +110,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     paper = {measure: rows for measure, rows in means.items() if not measure.endswith(MARGIN)}
     margin = {measure: rows for measure, rows in means.items() if measure.endswith(MARGIN)}
     beside = _beside(inputs)
-    scores = [*_agreement(paper, margin | beside, checked), *_power(outputs, len(inputs.clients), checked)]
+    scores = [*_agreement(paper, margin | beside, settings), *_power(outputs, len(inputs.clients), settings)]
     return scores_frame([*scores, *_human(inputs.scores, beside)])
 
 
@@ -139,18 +137,18 @@ def _beside(inputs: ScoreInputs) -> _Means:
     return means
 
 
-def _agreement(paper: _Means, beside: _Means, checked: Mapping) -> Iterator[Score]:
-    yield from _ranked(paper, list(paper), checked)
+def _agreement(paper: _Means, beside: _Means, settings: MeasureAgreement) -> Iterator[Score]:
+    yield from _ranked(paper, list(paper), settings)
     for measure, by_method in beside.items():
         # A row that is no adapter's, as text made elsewhere, has no likelihood.
         methods = [method for method in next(iter(paper.values())) if method in by_method]
         kept = {
             name: {method: rows[method] for method in methods} for name, rows in (*paper.items(), (measure, by_method))
         }
-        yield from _ranked(kept, [measure], checked)
+        yield from _ranked(kept, [measure], settings)
 
 
-def _ranked(by_measure: _Means, asked: Sequence[str], checked: Mapping) -> Iterator[Score]:
+def _ranked(by_measure: _Means, asked: Sequence[str], settings: MeasureAgreement) -> Iterator[Score]:
     """Yield the agreement of the measures ``asked`` with those of other encoders, and its pairs with all others."""
     methods, number = len(next(iter(by_measure.values()))), 0
     if methods:
@@ -166,7 +164,7 @@ def _ranked(by_measure: _Means, asked: Sequence[str], checked: Mapping) -> Itera
                 )
         return
     groups = {measure: measure.split(".")[0] for measure in means}
-    places = drawn_authors(observed_and_resampled(number, checked["seed"], checked["draws"]))
+    places = drawn_authors(observed_and_resampled(number, settings.seed, settings.draws))
     for over in ("methods", "authors"):
         rest, pairs = rank_correlations(means, groups, places, over)
         for measure in asked:
@@ -195,14 +193,16 @@ def _human(scores: pd.DataFrame, beside: _Means) -> Iterator[Score]:
             yield Score(ALL_SEEDS, SOURCE, encoder, shown, name, np.nan, 0, _NOT_SPLIT)
 
 
-def _power(outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, checked: Mapping) -> Iterator[Score]:
+def _power(
+    outputs: Mapping[str, Mapping[str, list[_Outputs]]], clients: int, settings: MeasureAgreement
+) -> Iterator[Score]:
     for measure, by_method in outputs.items():
         encoder, _, name = measure.partition(".")
         authors, own, posts = (np.concatenate(side) for side in zip(*by_method["gold"], strict=True))
         shuffled = np.concatenate([values for _, values, _ in by_method["shuffled"]])
         texts, writers = post_means(own[:, None], authors, posts)
-        generator = numpy_generator(checked["seed"], "split halves", measure)
-        error = split_half_error([texts[writers == place, 0] for place in range(clients)], generator, checked["splits"])
+        generator = numpy_generator(settings.seed, "split halves", measure)
+        error = split_half_error([texts[writers == place, 0] for place in range(clients)], generator, settings.splits)
         found = {
             "human_own": float(own.mean()) if len(own) else np.nan,
             "human_shuffled": float(shuffled.mean()) if len(shuffled) else np.nan,

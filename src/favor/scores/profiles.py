@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.scores.author_profiles import Excerpts, Profiles, make_profiles
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import NOBODY, correct, macro_f1
+from favor.scores.settings import ProfileVerification
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
 from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
 from favor.statistics.calibration import Calibration, ratio_cost
@@ -67,12 +67,6 @@ _MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_rat
 TESTED = (("profile_accuracy", FAILURES_WRONG), ("profile_auc", ""), ("profile_ratio", ""))
 _FOLDS = 10  # of authors, to calibrate
 _Drawn = dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]]  # (method, verifier, metric, variant): by seed
-# words: of a profile at most; minimum_words: what text trained on fills up to; order, references: LambdaG's n-grams and
-# draws of reference sentences; copied_share: of an output's words, above which encoders do not read it.
-DEFAULTS: dict[str, Any] = {
-    "encoders": None, "words": 6000, "minimum_words": 2000, "order": 10, "references": 10, "copied_share": 0.25,
-    "draws": 2000, "seed": 2026,
-}  # fmt: skip
 _FAILED, _COPIED = "no output passed the filter", "every output is copied"
 _NOBODY = "people wrote no continuations of the common prompts"
 _FEW = "needs human continuations of two authors that are not copied"
@@ -129,7 +123,7 @@ class Fit:
         return self.reason or (_COPIED if len(self.kept) else _FAILED)
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
     """Score every run and control by every verifier; ``common`` in a variant stands for the common prompts.
 
     The variant ``failures_wrong`` counts outputs that failed the filter as wrong, and those that a verifier cannot read
@@ -142,9 +136,8 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     Settings: ``encoders`` (None: all), ``words`` and ``minimum_words`` of a profile, ``order`` and ``references`` of
     LambdaG, ``copied_share``, ``draws`` and ``seed``.
     """
-    checked = read_settings("profiles", settings, DEFAULTS)
-    counts = observed_and_resampled(len(inputs.clients), checked["seed"], checked["draws"])
-    profiles = make_profiles(inputs, checked["words"], checked["minimum_words"], checked["seed"])
+    counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
+    profiles = make_profiles(inputs, settings.words, settings.minimum_words, settings.seed)
     authors, words = len(inputs.clients), profiles.words
     scores = [
         Score(ALL_SEEDS, SOURCE, "", "profile_words", "", float(words.mean()), authors),
@@ -153,7 +146,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     drawn: _Drawn = {}
     read: dict[tuple[str, str, bool], np.ndarray] = {}
     outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
-    for fit in fits(inputs, profiles, checked):
+    for fit in fits(inputs, profiles, settings):
         own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
@@ -174,7 +167,7 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
             note = "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)
             scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
-    return scores_frame([*scores, *_comparisons(drawn, read, counts, checked["seed"]), *_by_author(outputs)])
+    return scores_frame([*scores, *_comparisons(drawn, read, counts, settings.seed), *_by_author(outputs)])
 
 
 def _of_outputs(fit: Fit) -> pd.DataFrame:
@@ -219,16 +212,16 @@ def _comparisons(
                 yield Score(ALL_SEEDS, left, verifier, metric, f"{shown}{end}", value, authors, note)
 
 
-def fits(inputs: ScoreInputs, profiles: Profiles, checked: Mapping[str, Any]) -> Iterator[Fit]:
+def fits(inputs: ScoreInputs, profiles: Profiles, settings: ProfileVerification) -> Iterator[Fit]:
     """Yield how every verifier scores every run of own prompts, the controls among them, then those of common ones.
 
-    ``checked``: the settings of :func:`score`.
+    ``settings``: the settings of :func:`score`.
     """
     cutter = Excerpts(inputs)
     runs = [(run, False, cutter.of(run, inputs.texts(run))) for run in inputs.runs]
     runs += [(run, True, cutter.of(run, inputs.common_texts(run))) for run in inputs.common_runs]
-    grammar = LambdaG(profiles, checked["order"], checked["references"], checked["seed"])
-    for verifier in (LAMBDAG, *read_encoders(inputs, checked["encoders"])):
+    grammar = LambdaG(profiles, settings.order, settings.references, settings.seed)
+    for verifier in (LAMBDAG, *read_encoders(inputs, settings.encoders)):
         found: list[Fit] = []
         if verifier == LAMBDAG:
             reason = _unread(grammar, len(inputs.clients))
@@ -240,7 +233,7 @@ def fits(inputs: ScoreInputs, profiles: Profiles, checked: Mapping[str, Any]) ->
             for run, common, own in runs:
                 vectors = inputs.common_vectors(verifier, run) if common else inputs.vectors(verifier, run)
                 scores = vectors @ centres.T if len(vectors) else np.zeros((0, len(centres)))
-                scores[[each.copied_share > checked["copied_share"] for each in own]] = np.nan
+                scores[[each.copied_share > settings.copied_share for each in own]] = np.nan
                 found.append(_fit(inputs, verifier, run, common, scores, ""))
         yield from _calibrated(inputs, found)
 

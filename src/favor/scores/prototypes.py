@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import f1_score
 
 from favor.foundation.vectors import unit_rows
-from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
+from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.settings import Prototypes, PrototypeVariant
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 METRICS = (
@@ -33,14 +34,12 @@ METRICS = (
         per_output="real",
     ),
 )  # fmt: skip
-VARIANTS = ("failures_wrong", "whole_roster", "first50x1500", "leave_one_out")
 VARIANT_METRICS = tuple(
     (metric, variant)
-    for variant in VARIANTS
+    for variant in get_args(PrototypeVariant)
     for metric in ("author_accuracy", "author_macro_f1")
     if (metric, variant) != ("author_accuracy", "whole_roster")
 )
-DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 NOBODY = ""  # the prediction for an output that failed the filter
 
 
@@ -81,7 +80,7 @@ def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:
     return run.survivors.assign(predicted=predict(inputs.vectors(encoder, run), prototype, inputs.clients))
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Prototypes) -> pd.DataFrame:
     """Score every run and control in every encoder.
 
     Settings: ``encoders`` (None: all) and ``variants``, any of
@@ -92,14 +91,12 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
       released protocol are the encoder's own limit here, as every text is embedded once;
     - ``leave_one_out``: prototypes of the run's own other outputs. Outputs whose author has no other are left out.
     """
-    checked = read_settings("prototypes", settings, DEFAULTS)
-    variants = read_variants("prototypes", checked["variants"], VARIANTS)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         train = inputs.sources(encoder, "train")
         default, first = prototypes(train, inputs.clients), prototypes(train, inputs.clients, limit=50)
         for run in inputs.runs:
-            scores += _score_run(inputs, encoder, run, default, first, variants)
+            scores += _score_run(inputs, encoder, run, default, first, settings.variants)
     return scores_frame(scores)
 
 

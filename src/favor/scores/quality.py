@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
-from favor.scores.inputs import ScoreInputs, read_settings
+from favor.scores.inputs import ScoreInputs
 from favor.scores.metric import Metric, Score, scores_frame
 
 _REFERENCE = "paper, Data preprocessing and metrics"
@@ -18,9 +15,8 @@ METRICS = (
 )
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs) -> pd.DataFrame:
     """Score every run and the gold control over all of its outputs, failed ones included. No settings."""
-    read_settings("quality", settings, {})
     gold = inputs.prompts
     frames = [inputs.generations, gold.assign(method="gold", **inputs.gold_quality(gold))]
     scores = []

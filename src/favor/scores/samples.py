@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from favor.scores.common_prompts import bigram_overlaps
-from favor.scores.inputs import ScoreInputs, read_settings
+from favor.scores.inputs import ScoreInputs
 from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
+from favor.scores.settings import Samples
 
 _NOVELTY = (
     "after NoveltyBench (Zhang et al. 2025): classes of a prompt's samples, two alike where their word bigrams are"
@@ -21,7 +21,6 @@ METRICS = (
         "sample_overlap", "Bigram overlap", 0.0, 1.0, "none", "mean Jaccard similarity of two samples' word bigrams"
     ),
 )
-DEFAULTS: dict[str, Any] = {"compared_words": 50, "threshold": 0.3}
 
 
 def distinct(overlaps: np.ndarray, threshold: float) -> int:
@@ -36,21 +35,20 @@ def distinct(overlaps: np.ndarray, threshold: float) -> int:
     return len(first)
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Samples) -> pd.DataFrame:
     """Score the prompts with at least two samples that passed the filter; means over prompts.
 
     Settings: ``compared_words`` (of a text's start) and ``threshold`` of the Jaccard similarity of word bigrams.
     """
-    checked = read_settings("samples", settings, DEFAULTS)
     scores: list[Score] = []
     for run in inputs.runs:
         if run.method in CONTROLS:
             continue
         texts = np.array(inputs.texts(run), dtype=object)
         groups = [places for places in run.survivors.groupby("prompt_id").indices.values() if len(places) > 1]
-        matrices = [_matrix(list(texts[places]), checked["compared_words"], inputs.words) for places in groups]
+        matrices = [_matrix(list(texts[places]), settings.compared_words, inputs.words) for places in groups]
         values: Sequence[list[float]] = (
-            [float(distinct(matrix, checked["threshold"])) for matrix in matrices],
+            [float(distinct(matrix, settings.threshold)) for matrix in matrices],
             [float(matrix[np.triu_indices(len(matrix), k=1)].mean()) for matrix in matrices],
         )
         for metric, found in zip(METRICS, values, strict=True):

@@ -5,7 +5,7 @@ It looks at human texts only, so its rows belong to no run: their method is "sou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.scores.inputs import ScoreInputs, Sources, read_encoders, read_settings
+from favor.scores.inputs import ScoreInputs, Sources, read_encoders
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
+from favor.scores.settings import SourceSpace
 from favor.scores.verification import Cells, Pairs, joined, rows_at_once
 from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
 from favor.statistics.roc import Block, separation
@@ -34,13 +35,6 @@ METRICS = (
     Metric("source_auc", "Source AUC", 0.0, 1.0, "higher", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
     Metric("source_eer", "Source EER", 0.0, 1.0, "lower", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
 )
-DEFAULTS: dict[str, Any] = {
-    "encoders": None,
-    "regularisation": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],  # the probe's C
-    "iterations": 2000,
-    "permutations": 20,
-    "effect_kind": "test",  # human texts the effect sizes are taken over
-}
 
 
 def human_cells(sources: Sources) -> Iterator[Cells]:
@@ -92,23 +86,22 @@ def probe(
     return float(accuracy_score(true, predicted)), macro_f1(true, predicted, sorted(set(true))), best[1]
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Score every encoder on the clients' human texts; the settings and their defaults are ``DEFAULTS``."""
-    checked = read_settings("source_space", settings, DEFAULTS)
+def score(inputs: ScoreInputs, settings: SourceSpace) -> pd.DataFrame:
+    """Score every encoder on the clients' human texts."""
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
-        scores += _score_encoder(inputs, encoder, checked)
+    for encoder in read_encoders(inputs, settings.encoders):
+        scores += _score_encoder(inputs, encoder, settings)
     return scores_frame(scores)
 
 
-def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any]) -> Iterator[Score]:
+def _score_encoder(inputs: ScoreInputs, encoder: str, settings: SourceSpace) -> Iterator[Score]:
     def row(metric: str, value: float, n: int, note: str = "", variant: str = "") -> Score:
         return Score(0, SOURCE, encoder, metric, variant, value, n, note if value != value else "")
 
     train, validation, test = (inputs.sources(encoder, kind) for kind in ("train", "validation", "test"))
     yield row("dimension", float(train.vectors.shape[1]), len(train.frame))
     if len(validation.frame) and len(test.frame):
-        accuracy, f1, _ = probe(train, validation, test, settings["regularisation"], settings["iterations"])
+        accuracy, f1, _ = probe(train, validation, test, settings.regularisation, settings.iterations)
     else:
         accuracy = f1 = float("nan")
     note = "no validation or test texts were embedded"
@@ -118,10 +111,10 @@ def _score_encoder(inputs: ScoreInputs, encoder: str, settings: Mapping[str, Any
     missing = "needs same-author and same-topic pairs of test texts"
     yield row("source_auc", found.auc, found.pairs, missing)
     yield row("source_eer", found.eer, found.pairs, missing)
-    yield from _effects(inputs.sources(encoder, settings["effect_kind"]), settings, row)
+    yield from _effects(inputs.sources(encoder, settings.effect_kind), settings, row)
 
 
-def _effects(sources: Sources, settings: Mapping[str, Any], row: Any) -> Iterator[Score]:
+def _effects(sources: Sources, settings: SourceSpace, row: Any) -> Iterator[Score]:
     authors, topics = (sources.frame[name].to_numpy(dtype=object).astype(str) for name in ("client", "topic"))
     found = effect_sizes(sources.vectors, authors, topics)
     note = "needs two topics with at least three authors, and more texts than (topic, author) pairs"
@@ -132,6 +125,6 @@ def _effects(sources: Sources, settings: Mapping[str, Any], row: Any) -> Iterato
     yield row("effect_ratio", found.ratio if found else nan, n, note)
     yield row("effect_ratio", found.mean_of_ratios if found else nan, n, note, "mean_of_ratios")
     yield row("origin_slope", found.slope if found else nan, n, note)
-    if settings["permutations"]:
-        null = permuted_author_effect(sources.vectors, authors, topics, 0, settings["permutations"]) if found else [nan]
+    if settings.permutations:
+        null = permuted_author_effect(sources.vectors, authors, topics, 0, settings.permutations) if found else [nan]
         yield row("author_effect", float(np.mean(null)), n, note, "author_permutation")

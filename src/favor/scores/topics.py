@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.foundation.errors import UserError
-from favor.scores.inputs import Run, ScoreInputs, read_settings
+from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.metric import CONTROLS, SOURCE, Metric, Score, scores_frame
 
 _REFERENCE = "paper, External Verifier Robustness"
@@ -25,14 +24,13 @@ METRICS = (
 )
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs) -> pd.DataFrame:
     """Count authors and negatives; no settings.
 
     Of the roster (method "source"): authors, authors by dominant topic, the mean and the smallest share of an author's
     texts in the dominant topic, prompts that several authors answer. Of every run: pairs of a surviving output with a
     human continuation, and with another surviving output, of another author and the same known topic.
     """
-    read_settings("topics", settings, {})
     if inputs.client_texts is None:
         raise UserError("scores: family 'topics' needs the clients' texts; give the client_texts table")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs, read_settings, read_variants
+from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.settings import BertScoreModel, Utility
 
 METRICS = (
     Metric(
@@ -22,8 +21,6 @@ METRICS = (
         "semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings", per_output="real"
     ),
 )
-
-DEFAULTS: dict[str, Any] = {"variants": ["all_outputs", "rescaled"], "bertscore": {}}
 
 
 def published_baseline(model: str, layer: int) -> float | None:
@@ -41,22 +38,20 @@ def published_baseline(model: str, layer: int) -> float | None:
     return None
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
     """Mean over the surviving outputs of every run and of the control ``shuffled`` (random pairs of human texts).
 
     The control ``gold`` is 1 by definition: a continuation is compared with itself. Setting ``variants``:
     ``all_outputs`` (the mean over failed outputs too) and ``rescaled`` (BERTScore only: (F1 - b) / (1 - b), b the
-    library's baseline of random pairs; the setting ``bertscore`` names model and layer).
+    library's baseline of random pairs for ``inputs.bertscore``).
     """
-    checked = read_settings("utility", settings, DEFAULTS)
-    variants = read_variants("utility", checked["variants"], DEFAULTS["variants"])
     if inputs.utility is None:
         raise UserError("scores: family 'utility' needs the utility table; make it first")
     scores: list[Score] = []
     for run in inputs.runs:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
         chosen = {"": run.survivors[OUTPUT_KEYS]}
-        if "all_outputs" in variants:
+        if "all_outputs" in settings.variants:
             chosen["all_outputs"] = run.items[OUTPUT_KEYS]
         for variant, outputs in chosen.items():
             rows = outputs.merge(table, on=OUTPUT_KEYS, how="inner")
@@ -65,15 +60,15 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
                 n = len(outputs) if run.method == "gold" else len(rows)
                 note = "" if value == value else "no output passed the filter"
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
-    if "rescaled" in variants:
-        scores += _rescaled(scores, checked["bertscore"])
+    if "rescaled" in settings.variants:
+        scores += _rescaled(scores, inputs.bertscore)
     return scores_frame(scores)
 
 
-def _rescaled(scores: list[Score], bertscore: Mapping[str, Any]) -> list[Score]:
-    model = bertscore.get("model", "")
-    baseline = published_baseline(model, bertscore.get("layer", 0)) if model else None
-    missing = f"bert-score ships no baseline for {Path(model).name or 'an unnamed model'}"
+def _rescaled(scores: list[Score], bertscore: BertScoreModel | None) -> list[Score]:
+    baseline = None if bertscore is None else published_baseline(bertscore.model, bertscore.layer)
+    model = "an unnamed model" if bertscore is None else Path(bertscore.model).name
+    missing = f"bert-score ships no baseline for {model}"
     rows = []
     for row in scores:
         if row.metric == "bertscore_f1" and not row.variant:

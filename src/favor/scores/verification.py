@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders, read_settings, read_variants
+from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.settings import Verification
 from favor.statistics.roc import Block, Separation, separation
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
@@ -22,8 +22,6 @@ METRICS = (
     Metric("generated_source_auc", "Gen→Src AUC", 0.0, 1.0, "higher", _SAME_TOPIC, paired_label="AUC"),
     Metric("generated_source_eer", "Gen→Src EER", 0.0, 1.0, "lower", _SAME_TOPIC, paired_label="EER"),
 )
-VARIANTS = ("same_topic", "sampled5000", "interpolated", "train_texts", "all_different", "topic_balanced")
-DEFAULTS: dict[str, Any] = {"encoders": None, "variants": list(VARIANTS)}
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
 CELLS = 1 << 22  # cosines that are computed at once
 # Some of a run's pairs: cosines, the place of each left text among its survivors, and that of each right text.
@@ -172,7 +170,7 @@ def topic_balanced_auc(vectors: np.ndarray, run: Run, sources: Sources) -> float
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Verification) -> pd.DataFrame:
     """Score every run and control in every encoder.
 
     Settings: ``encoders`` (None: all) and ``variants``, any of ``same_topic`` (generated pairs: negatives of one topic,
@@ -180,16 +178,14 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     (EER), ``train_texts`` (sources are training texts), ``all_different`` (generated-source pairs: negatives of any
     topic) and ``topic_balanced`` (generated-source AUC averaged over topics).
     """
-    checked = read_settings("verification", settings, DEFAULTS)
-    variants = read_variants("verification", checked["variants"], VARIANTS)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
-            scores += _score_run(inputs, encoder, run, variants)
+            scores += _score_run(inputs, encoder, run, settings.variants)
     return scores_frame(scores)
 
 
-def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: list[str]) -> Iterator[Score]:
+def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: Sequence[str]) -> Iterator[Score]:
     def rows(view: str, variant: str, found: Separation, interpolated: bool = False) -> Iterator[Score]:
         values = {f"{view}_eer": found.interpolated_eer}
         if not interpolated:

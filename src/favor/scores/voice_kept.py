@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,10 @@ from scipy.stats import rankdata
 
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
-from favor.scores.inputs import Run, ScoreInputs, read_encoders, read_settings
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, margins, predict, prototypes
+from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, source_pairs
 from favor.statistics.bootstrap import (
     CORRELATION,
@@ -87,10 +87,9 @@ COMMON_PROMPTS = {"common_accuracy": "author_accuracy", "common_margin": "author
 BOUNDS: dict[str, Bounds | None] = {"author_accuracy": RATE, "generated_source_auc": RATE, "author_margin": None}
 USES = "prompts.common"  # key of an experiment with which there is more to score
 BASE = "base_only"  # the second floor, where the experiment runs it: the model that has read no client
-DEFAULTS: dict[str, Any] = {"encoders": None, "draws": 2000, "seed": 2026}
 
 
-def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
+def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     """Return the shares of every method and control in every encoder, with what they are made of.
 
     The variant "" is the share; ``low`` and ``high`` are the ends of its 95 % interval. ``score`` (with ``score_low``
@@ -99,10 +98,9 @@ def score(inputs: ScoreInputs, settings: Mapping[str, Any]) -> pd.DataFrame:
     an author loses have ``low`` and ``high`` too. ``margin_lost`` and ``distance_from_mean`` have a variant per client
     alone. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap.
     """
-    checked = read_settings("voice_kept", settings, DEFAULTS)
-    counts = observed_and_resampled(len(inputs.clients), checked["seed"], checked["draws"])
+    counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
-    for encoder in read_encoders(inputs, checked["encoders"]):
+    for encoder in read_encoders(inputs, settings.encoders):
         values: dict[str, dict[str, list[np.ndarray]]] = {}  # method -> measure -> draws by seed
         outputs: Counter[str] = Counter()
         for run in inputs.runs:

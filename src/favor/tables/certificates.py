@@ -13,6 +13,7 @@ from favor.foundation.parquet import read_parquet
 from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources, unit_embeddings
 from favor.scores.metric import scores_frame
+from favor.scores.settings import Resampled
 from favor.scores.stel import stel_scores
 from favor.tables.build import build_table
 from favor.tables.cautions import sentences
@@ -25,7 +26,7 @@ NO_TEXTS = "no experiment of the configuration measures with this encoder, so it
 
 
 def certificate_lines(
-    certificates: Mapping[str, Path], texts: Mapping[str, Path], context: Context, settings: Mapping[str, Any]
+    certificates: Mapping[str, Path], texts: Mapping[str, Path], context: Context, settings: Resampled
 ) -> list[str]:
     """Return the table ``encoder-certificates`` of some encoders as lines, cautions first.
 
@@ -47,10 +48,10 @@ def certificate_lines(
     return [*lines, "", *(f"{letter(number)}: {reason}" for reason, number in reasons.items())]
 
 
-def _retrieval(encoder: str, path: Path, settings: Mapping[str, Any]) -> list[Any]:
+def _retrieval(encoder: str, path: Path, settings: Resampled) -> list[Any]:
     frame = read_parquet(path, SOURCE_EMBEDDINGS)
     train, test = (_texts(frame[frame["kind"] == kind]) for kind in ("train", "test"))
-    return list(retrieval_scores(encoder, train, test, settings["draws"], settings["seed"]))
+    return list(retrieval_scores(encoder, train, test, settings.draws, settings.seed))
 
 
 def _texts(frame: pd.DataFrame) -> Sources:

@@ -1,0 +1,24 @@
+"""What the jobs read that compare rows."""
+
+from __future__ import annotations
+
+from favor.scores.settings import FilteredOutputs, Seeds, Spaces
+from favor.statistics.settings import Bootstrap
+
+
+class Compared(Seeds, Spaces):
+    """What the job reads that compares the pairs of a table.
+
+    ``pairs``: of rows; ``metrics``: the encoders that each is taken in; ``exact``: metrics that print an exact p.
+    """
+
+    pairs: list[tuple[str, str]]
+    metrics: dict[str, list[str]]
+    exact: tuple[str, ...]
+    bootstrap: Bootstrap
+
+
+class ComparedRows(FilteredOutputs, Spaces):
+    """What the job reads that compares all rows in pairs."""
+
+    bootstrap: Bootstrap

@@ -1,0 +1,35 @@
+"""What the job reads that writes the numbers of the paper's text."""
+
+from __future__ import annotations
+
+from favor.settings.section import Section
+
+
+class NumberSource(Section):
+    """The files that an experiment's numbers are taken from: tables by label, manifests of encoders by role.
+
+    ``participations``: of a client, on average; ``paper_dataset``: "" for none; ``whole``: whether it has the main
+    table, about which the paper's text is; a study has the numbers of its own tables.
+    """
+
+    tables: dict[str, str]
+    gates: list[str]
+    allocation: str
+    effects: list[str]
+    judges: list[str]
+    participations: float
+    encoders: dict[str, str]
+    paper_dataset: str
+    whole: bool
+
+    @property
+    def files(self) -> list[str]:
+        """Every file."""
+        named = (*self.tables.values(), *self.encoders.values())
+        return [*named, *self.gates, self.allocation, *self.effects, *self.judges]
+
+
+class Numbers(Section):
+    """What the job reads that writes the numbers."""
+
+    experiments: dict[str, NumberSource]

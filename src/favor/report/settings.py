@@ -1,0 +1,118 @@
+"""The settings of tables and report, and what the report and the gallery print."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, JsonValue
+
+from favor.scores.settings import FilteredOutputs
+from favor.settings.section import Section, key
+from favor.tables.settings import Point
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)]
+
+
+class Report(Section):
+    """What tables and the report show."""
+
+    marks: Literal["evidence", "paper"] = key(
+        "evidence",
+        "What bold numbers rest on: paired tests against the best row (`evidence`), or printed means alone, with the "
+        "second-best underlined (`paper`, for tables beside the paper's).",
+    )
+    unranked: Names = key([], "Rows that are printed and take no place, as an audit of another row.")
+    gallery: bool | None = key(
+        None,
+        "Makes `gallery.html`, a page per experiment that shows authors' texts beside every row's. Null makes it of "
+        "generated corpora alone. It quotes texts: keep that of a real corpus to yourself. No release holds it.",
+    )
+
+
+class Gallery(FilteredOutputs):
+    """What the job reads that makes a gallery. ``display``: printed names of rows; ``generated``: no real authors."""
+
+    style_encoder: str
+    title: str
+    rows: list[str]
+    display: dict[str, str]
+    generated: bool
+
+
+class PrintedExperiment(Section):
+    """What the report prints of an experiment and finds its files by.
+
+    ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
+    ``clients``: that remain, after ``withdrawn`` left; ``prompts_per_client``: as asked for. ``measured``: encoders of
+    its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``voice_kept``,
+    ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
+    authors.
+    """
+
+    title: str
+    corpus_key: str
+    dataset: str
+    base_model: str
+    protocol: str
+    budget: str
+    style_encoder: str
+    seeds: list[int]
+    clients: int
+    withdrawn: int
+    prompts_per_client: int
+    measured: list[str]
+    rows: list[str]
+    display: dict[str, str]
+    references: list[str]
+    never_sampled: dict[str, int]
+    tables: list[str]
+    figures: list[str]
+    encoders: dict[str, str]
+    encoder_titles: dict[str, str]
+    remarks: dict[str, str]
+    voice_kept: bool
+    retrieval: bool
+    near_duplicates: bool
+    gallery: bool
+    demo: bool
+    filters: dict[str, JsonValue]
+    experiment: dict[str, JsonValue]
+    methods: dict[str, dict[str, JsonValue]]
+    corpus: dict[str, JsonValue]
+
+
+class PrintedSweep(Section):
+    """What the report prints of a sweep. ``encoders``: by experiment and role; ``demo``: no real authors."""
+
+    title: str
+    axis: str
+    points: list[Point]
+    tables: list[str]
+    figure: list[str]
+    choose_by: str | None
+    encoders: dict[str, dict[str, str]]
+    encoder_titles: dict[str, str]
+    methods: list[str]
+    display: dict[str, str]
+    seeds: list[int]
+    dataset: str
+    demo: bool
+    base_model: str
+
+
+class WholeReport(Section):
+    """What the job reads that makes the report. ``order``: of the experiments; ``accepted``: stages kept as they were.
+
+    ``results``: the results folder.
+    """
+
+    results: str
+    experiments: dict[str, PrintedExperiment]
+    order: list[str]
+    sweeps: dict[str, PrintedSweep]
+    accepted: list[str]
