@@ -6,15 +6,16 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.studies.settings import TransferScoring
-from favor.studies.transfer.transfer import transfer_scores
+from favor.studies.transfer.transfer import TrainedOn, transfer_scores
 
 with job(snakemake, TransferScoring) as settings:
     encoders = settings.encoders
     tables = [read_parquet(path, SOURCE_EMBEDDINGS) for path in snakemake.input.embeddings]
     manifests = [read_json(path)["manifest"] for path in snakemake.input.manifests]
+    trained = [TrainedOn(manifest["authors"], manifest["training_texts"]) for manifest in manifests]
     scores = transfer_scores(
         dict(zip(encoders, tables, strict=True)) if tables else dict.fromkeys(encoders),
-        dict(zip(encoders, manifests, strict=True)),
+        dict(zip(encoders, trained, strict=True)),
         settings.bootstrap.seed,
         settings.bootstrap.draws,
     )

@@ -13,7 +13,7 @@ GOOD = {"coherence": 1, "fluency": 5, "specificity": 3, "non_repetition": 2, "ov
 
 @pytest.mark.parametrize("wrapped", ["{}", " \n{}\n ", "```json\n{}\n```", "```\n{}\n```"])
 def test_an_object_alone_or_in_a_fence_is_read(wrapped) -> None:
-    assert parse_answer(QUALITY, wrapped.replace("{}", json.dumps(GOOD))) == GOOD
+    assert parse_answer(QUALITY, wrapped.replace("{}", json.dumps(GOOD))).ratings == GOOD
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_anything_else_is_malformed(content) -> None:
 def test_a_choice_is_a_b_or_tie(choice, fine) -> None:
     content = json.dumps({"choice": choice})
     if fine:
-        assert parse_answer(VOICE, content) == {"choice": choice}
+        assert parse_answer(VOICE, content).choice == choice
     else:
         with pytest.raises(MalformedAnswer):
             parse_answer(VOICE, content)

@@ -10,7 +10,7 @@ import pytest
 
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
-from favor.studies.transfer.transfer import NO_CORPUS, transfer_scores
+from favor.studies.transfer.transfer import NO_CORPUS, TrainedOn, transfer_scores
 from favor.tables.build import build_table
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec
@@ -18,7 +18,7 @@ from favor.tables.labels import printed_spec
 # Two authors: training texts at 0 and 90 degrees. Held out: one text of each on its own side, and one of the first
 # author at 75 degrees, nearer to the second's prototype.
 ANGLES = [("a", "train", 0), ("b", "train", 90), ("a", "test", 10), ("b", "test", 65), ("a", "test", 75)]
-MANIFEST = {"authors": 4, "training_texts": 40}
+MANIFEST = TrainedOn(4, 40)
 
 
 def table(angles=ANGLES) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def test_accuracy_and_auc_by_hand() -> None:
 
 def test_encoders_trained_on_one_number_of_authors_stand_together() -> None:
     right = table([*ANGLES[:4], ("a", "test", 20)])
-    manifests = {"e": MANIFEST, "f": {"authors": 4, "training_texts": 44}, "g": {"authors": 9, "training_texts": 90}}
+    manifests = {"e": MANIFEST, "f": TrainedOn(4, 44), "g": TrainedOn(9, 90)}
     scores = transfer_scores({"e": table(), "f": right, "g": right}, manifests, seed=1, draws=500)
     assert value(scores, "f", "transfer_accuracy").value == 1.0
     assert value(scores, "authors=4", "transfer_accuracy").value == pytest.approx((2 / 3 + 1) / 2)
@@ -70,7 +70,7 @@ def test_without_a_second_corpus_the_reason_stands_in_the_scores() -> None:
 
 
 def test_the_table_has_a_row_for_every_number_of_authors() -> None:
-    manifests = {"e": MANIFEST, "f": {"authors": 4, "training_texts": 40}, "g": {"authors": 10, "training_texts": 1020}}
+    manifests = {"e": MANIFEST, "f": TrainedOn(4, 40), "g": TrainedOn(10, 1020)}
     scores = transfer_scores(dict.fromkeys(manifests, table()), manifests, seed=1, draws=500)
     made = [
         Score(seed, method, encoder, metric, "", base + 0.1 * (encoder == "f") + 0.01 * (seed == 2), 10)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from favor.foundation.html import render
 from favor.studies.human_audit.items import CHECK
-from favor.studies.human_audit.responses import CONFIDENCES, FORMAT, page_digest, page_items
+from favor.studies.human_audit.responses import CONFIDENCES, FORMAT, Shown, page_digest, page_items
 
 BREAK = 20  # items until the page reminds of a break
 READING_SPEED = 200  # words per minute, of attentive reading
 DECIDING = 15  # seconds per item
 
 
-def expected_minutes(items: Sequence[Mapping[str, Any]]) -> int:
+def expected_minutes(items: Sequence[Shown]) -> int:
     """Return about how many minutes the items of a page take: reading them once, and deciding."""
     words = sum(len(text.split()) for item in items for text in (*item["a"], *item["b"], item["candidate"]))
     return max(1, math.ceil(words / READING_SPEED + len(items) * DECIDING / 60))

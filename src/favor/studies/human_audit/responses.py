@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pandas as pd
 
@@ -27,11 +28,28 @@ def annotator_name(number: int) -> str:
     return f"annotator_{number}"
 
 
-def page_items(items: pd.DataFrame, annotator: str, seed: int) -> list[dict[str, Any]]:
-    """Return what ``annotator`` is shown of the table ``human_2afc_items``, in an order of the annotator's own.
+class Shown(TypedDict):
+    """What a page shows of an item: excerpts of two authors, and the candidate. No source, client or key."""
 
-    An entry has item, a and b (excerpts) and candidate: no source, client or key.
-    """
+    item: str
+    a: list[str]
+    b: list[str]
+    candidate: str
+
+
+@dataclass(frozen=True)
+class Response:
+    """What an annotator answered to an item; ``seconds``: NaN where the page records no times."""
+
+    item: str
+    choice: str
+    confidence: int
+    comment: str
+    seconds: float
+
+
+def page_items(items: pd.DataFrame, annotator: str, seed: int) -> list[Shown]:
+    """Return what ``annotator`` is shown of the table ``human_2afc_items``, in an order of the annotator's own."""
     ordered = items.sort_values("item", ignore_index=True)
     order = numpy_generator(seed, "2afc order", annotator).permutation(len(ordered))
     return [
@@ -40,7 +58,7 @@ def page_items(items: pd.DataFrame, annotator: str, seed: int) -> list[dict[str,
     ]
 
 
-def page_digest(shown: Sequence[Mapping[str, Any]], annotator: str) -> str:
+def page_digest(shown: Sequence[Shown], annotator: str) -> str:
     """Return 32 hexadecimal digits that name an annotator's page by what it shows, whatever it looks like."""
     content = json.dumps([annotator, list(shown)], sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
@@ -65,15 +83,15 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
             raise UserError(f"{path}: field 'annotator': {annotator} has answered in {files[annotator]} too; keep one")
         files[annotator] = path
         for answer in _answers(path, content, known):
-            item = known[answer["item"]]
-            correct = answer["choice"] == item["right"]
+            item = known[answer.item]
+            correct = answer.choice == item["right"]
             own = {"annotator": annotator, "source": item["source"], "client": item["client"], "correct": correct}
-            votes.append({**own, **answer})
+            votes.append({**own, **asdict(answer)})
     names = HUMAN_2AFC_VOTES.names
     return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32", "seconds": float})
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, object]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
@@ -84,7 +102,7 @@ def _content(path: Path) -> dict[str, Any]:
     return dict(content)
 
 
-def _annotator(path: Path, content: Mapping[str, Any], pages: Mapping[str, str]) -> str:
+def _annotator(path: Path, content: Mapping[str, object], pages: Mapping[str, str]) -> str:
     page = content.get("page")
     if not isinstance(page, str) or page not in pages:
         raise UserError(
@@ -99,7 +117,7 @@ def _annotator(path: Path, content: Mapping[str, Any], pages: Mapping[str, str])
     return pages[page]
 
 
-def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _answers(path: Path, content: Mapping[str, object], known: Collection[str]) -> list[Response]:
     answers = content.get("responses")
     if not isinstance(answers, list):
         raise UserError(f"{path}: field 'responses' is not a list; ask the annotator to save the file again")
@@ -136,12 +154,13 @@ def _answers(path: Path, content: Mapping[str, Any], known: Mapping[str, Any]) -
             f"{path}: field 'responses': {len(missing)} of {len(known)} items have no answer, first {missing[0]}; ask "
             "the annotator to finish"
         )
-    kept = ("item", "choice", "confidence")
     return [
-        {
-            **{key: answer[key] for key in kept},
-            "comment": storable(answer["comment"]),
-            "seconds": float(answer.get("seconds", math.nan)),
-        }
+        Response(
+            item=answer["item"],
+            choice=answer["choice"],
+            confidence=answer["confidence"],
+            comment=storable(answer["comment"]),
+            seconds=float(answer.get("seconds", math.nan)),
+        )
         for answer in answers
     ]

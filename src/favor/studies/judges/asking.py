@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.text import storable
 from favor.running.folder.leftovers import is_truncated, set_aside
 from favor.running.jobs.progress import Progress
-from favor.studies.judges.prompts import QUALITY, RATINGS, MalformedAnswer, parse_answer
+from favor.studies.judges.prompts import RATINGS, MalformedAnswer, Verdict, parse_answer
 from favor.studies.judges.tables import JUDGE_RESPONSES
 
 ROWS_PER_PART = 64  # answers of one file of the cache; the last file is written again with every answer
@@ -60,7 +60,7 @@ class Judge(Protocol):
 
     name: str
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Mapping[str, object]:
         """What an answer depends on beside the question."""
 
     def ask(self, question: Question) -> Answer:
@@ -82,7 +82,7 @@ class AnswerCache:
                 digest = str(row.pop("digest"))
                 self.answers[digest] = Answer(**{str(key): value for key, value in row.items()})
         self._part = 1 + max((int(path.stem.removeprefix("part")) for path in parts), default=-1)
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[dict[str, object]] = []
 
     def put(self, digest: str, answer: Answer) -> None:
         """Keep an answer, whatever it holds: it is paid for."""
@@ -113,7 +113,7 @@ class Estimate:
         )
 
 
-def question(row: Any, settings: dict[str, Any], repeat: int) -> Question:
+def question(row: Any, settings: Mapping[str, object], repeat: int) -> Question:
     """Return the question of a row of ``judge_requests`` (a named tuple) to the judge of these settings."""
     content = [settings, row.system, row.user, int(row.judgement), repeat]
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -189,14 +189,14 @@ def judge_all(
     return pd.DataFrame([_judgement(row, settings, cache, judge.name) for row in rows])
 
 
-def _answers(row: Any, settings: dict[str, Any], cache: AnswerCache) -> Iterator[tuple[Question, Answer | None]]:
+def _answers(row: Any, settings: Mapping[str, object], cache: AnswerCache) -> Iterator[tuple[Question, Answer | None]]:
     for repeat in range(REPEATS):
         entry = question(row, settings, repeat)
         yield entry, cache.answers.get(entry.digest)
 
 
-def _read(kind: str, answer: Answer) -> dict[str, Any]:
-    """Return the ratings or the choice of an answer; :class:`MalformedAnswer` where it has none."""
+def _read(kind: str, answer: Answer) -> Verdict:
+    """Return the verdict of an answer; :class:`MalformedAnswer` where it has none."""
     if answer.finish == "content_filter":
         raise MalformedAnswer("refused by the endpoint's content filter")
     if answer.finish == "length":
@@ -204,7 +204,7 @@ def _read(kind: str, answer: Answer) -> dict[str, Any]:
     return parse_answer(kind, answer.content)
 
 
-def _unanswered(row: Any, settings: dict[str, Any], cache: AnswerCache) -> Question | None:
+def _unanswered(row: Any, settings: Mapping[str, object], cache: AnswerCache) -> Question | None:
     """Return what is still to be asked about a request: None once an answer can be read, or all repeats were spent."""
     for entry, answer in _answers(row, settings, cache):
         if answer is None:
@@ -219,8 +219,8 @@ def _unanswered(row: Any, settings: dict[str, Any], cache: AnswerCache) -> Quest
     return None
 
 
-def _judgement(row: Any, settings: dict[str, Any], cache: AnswerCache, judge: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _judgement(row: Any, settings: Mapping[str, object], cache: AnswerCache, judge: str) -> dict[str, object]:
+    found = Verdict()
     reason, count = "", 0
     for _, answer in _answers(row, settings, cache):
         if answer is None:
@@ -231,11 +231,10 @@ def _judgement(row: Any, settings: dict[str, Any], cache: AnswerCache, judge: st
             break
         except MalformedAnswer as error:
             reason = str(error)
-    ratings = found if row.kind == QUALITY else {}
     return {
         **{name: getattr(row, name) for name in ("kind", "item", "judgement")},
-        **{name: ratings.get(name, 0) for name in RATINGS},
-        "choice": found.get("choice", ""),
+        **{name: found.ratings.get(name, 0) for name in RATINGS},
+        "choice": found.choice,
         "judge": judge,
         "reason": reason,
         "answers": count,

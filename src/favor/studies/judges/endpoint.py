@@ -15,7 +15,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenAI
@@ -39,6 +39,14 @@ def open_judge(settings: JudgeJob) -> Endpoint:
     """Return the endpoint of the environment."""
     assert settings.endpoint is not None
     return Endpoint.from_environment(settings.endpoint, settings.answer_tokens)
+
+
+class AnswerSettings(TypedDict):
+    """What an answer of an endpoint depends on beside the question, by the names of its interface."""
+
+    model: str
+    temperature: float
+    max_tokens: int
 
 
 @dataclass
@@ -85,7 +93,7 @@ class Endpoint:
             raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
         return Endpoint(address, environment[MODEL].strip(), key, limits, answer_tokens)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> AnswerSettings:
         """What an answer depends on beside the question."""
         return {
             "model": self.name,

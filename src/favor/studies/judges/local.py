@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import Any
 
 import torch
 
@@ -31,7 +30,7 @@ class LocalJudge:
         self.base: BaseModel = open_base(model.base)
         self.chat = ChatTokens(self.base)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """What an answer depends on beside the question: a title may stand for other weights or another template."""
         return {
             "model": self.name,

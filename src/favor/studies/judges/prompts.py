@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 QUALITY = "quality"
 VOICE = "voice"
@@ -39,6 +39,14 @@ _MARKER = re.compile("<{3,}")
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge answered: ratings (1 to 5 by name) of a continuation, or the choice between two."""
+
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    choice: str = ""
+
+
 class MalformedAnswer(ValueError):
     """The judge answered something else than was asked for; the message says what."""
 
@@ -60,8 +68,8 @@ def _blocks(*parts: tuple[str, str]) -> str:
     return "\n\n".join(f"<<<{name}>>>\n{text}\n<<<END OF {name}>>>" for name, text in clean)
 
 
-def parse_answer(kind: str, content: str) -> dict[str, Any]:
-    """Return the ratings (int 1..5 by name) or the choice of an answer.
+def parse_answer(kind: str, content: str) -> Verdict:
+    """Return the verdict of an answer.
 
     The answer must be one JSON object with exactly the keys asked for, at most in a code fence. Raises
     :class:`MalformedAnswer` otherwise.
@@ -83,10 +91,11 @@ def parse_answer(kind: str, content: str) -> dict[str, Any]:
         for name in RATINGS:
             if type(answer[name]) is not int or not 1 <= answer[name] <= 5:
                 raise MalformedAnswer(f"{name} is not a whole number from 1 to 5")
-    return answer
+        return Verdict(ratings=answer)
+    return Verdict(choice=answer["choice"])
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(dict(pairs)) != len(pairs):
         raise MalformedAnswer("a key stands twice")
     return dict(pairs)

@@ -9,7 +9,7 @@ training texts stay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,23 +31,30 @@ METRICS = (
 NO_CORPUS = "no second corpus is configured (evaluation.transfer)"
 
 
+class TrainedOn(NamedTuple):
+    """How many authors, and texts of them, an encoder was trained on."""
+
+    authors: int
+    texts: int
+
+
 def transfer_scores(
-    embeddings: Mapping[str, pd.DataFrame | None], manifests: Mapping[str, Mapping[str, Any]], seed: int, draws: int
+    embeddings: Mapping[str, pd.DataFrame | None], trained: Mapping[str, TrainedOn], seed: int, draws: int
 ) -> pd.DataFrame:
     """Return the scores of every encoder, and of all encoders trained on one number of authors together.
 
     ``embeddings``: table ``source_embeddings`` of the transfer texts by encoder, kinds train and test; None where no
-    second corpus is configured. ``manifests``: what each encoder's training recorded (authors, training_texts).
+    second corpus is configured. ``trained``: what each encoder was trained on.
     Variants of both transfer metrics: "", and "low" and "high" of the 95 % interval. Encoders of one number of authors
     K also stand together under the encoder "authors=K": their mean, and its interval over the same resamples.
     """
     scores: list[Score] = []
     groups: dict[int, list[str]] = {}
     for encoder in embeddings:
-        groups.setdefault(int(manifests[encoder]["authors"]), []).append(encoder)
+        groups.setdefault(trained[encoder].authors, []).append(encoder)
     for authors, members in sorted(groups.items()):
         together = f"authors={authors}"
-        examples = [float(manifests[encoder]["training_texts"]) for encoder in members]
+        examples = [float(trained[encoder].texts) for encoder in members]
         for encoder, number in (*zip(members, examples, strict=True), (together, float(np.mean(examples)))):
             scores.append(Score(0, SOURCE, encoder, "encoder_authors", "", float(authors), len(members)))
             scores.append(Score(0, SOURCE, encoder, "encoder_examples", "", number, len(members)))
