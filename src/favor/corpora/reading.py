@@ -9,7 +9,7 @@ from favor.foundation.registry import CORPUS_READERS
 
 
 def open_reader(kind: str) -> Reader:
-    """Return the reader module named ``kind`` (blog_csv, blog_xml, mythos, table, or one that you added).
+    """Return the reader module named ``kind`` (blog_csv, blog_xml, mythos, table, text_folder, or one that you added).
 
     Raises ``UserError`` where the readers' folder holds no such file or the file defines no ``read``.
     """

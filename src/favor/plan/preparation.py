@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
@@ -62,6 +64,22 @@ class Preparation:
         name = self.config.corpora[key.corpus].tokenizer
         assert name is not None
         return name
+
+    def folder_state(self, key: InCorpus) -> str:
+        """Return a digest of the names, sizes and times of the files of a corpus that is a folder, else "".
+
+        Snakemake looks at the time of the folder itself, which a file that changes in it leaves as it is.
+        """
+        folder = Path(self.project.raw_corpus(key))
+        if self.config.corpora[key.corpus].demo is not None or not folder.is_dir():
+            return ""
+        digest = hashlib.sha256()
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                found = file.stat()
+                state = f"{file.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\n"
+                digest.update(state.encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()[:16]
 
     def filtered_by(self, key: InCorpus) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""

@@ -1,0 +1,127 @@
+"""A folder of one text file per post and author."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.building import build_documents
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning
+from favor.corpora.tables import DOCUMENTS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
+
+
+def write(folder, **files) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def read(folder, **settings) -> list[RawPost]:
+    return list(open_reader("text_folder").read(folder, ReaderSettings(**settings)))
+
+
+def test_authors_are_folders_and_dates_come_from_names_or_front_matter(tmp_path) -> None:
+    front = "---\r\ntitle: Sea\r\ndate: '14.05.2004'\r\ntags:\r\n - a\r\ntopic: Travel\r\n---\r\nBy the sea.\r\n"
+    files = {
+        "Zoë/b 2004-05-13 draft.txt": "\ufeffHello.",
+        "Zoë/2004/20040512.md": "Deeper.",
+        "ann/post.markdown": front,
+        "ann/12345678901.txt": "No date: eleven digits.",
+        "ann/2004-13-40 2004_05_11.txt": "The second is a day.",
+    }
+    found = [(post.author, post.date, post.topic, post.text) for post in read(write(tmp_path, **files))]
+    assert found == [
+        ("Zoë", "2004-05-12", UNKNOWN_TOPIC, "Deeper."),
+        ("Zoë", "2004-05-13", UNKNOWN_TOPIC, "Hello."),
+        ("ann", "", UNKNOWN_TOPIC, "No date: eleven digits."),
+        ("ann", "2004-05-11", UNKNOWN_TOPIC, "The second is a day."),
+        ("ann", "14.05.2004", "Travel", "By the sea.\n"),
+    ]
+    # With a form of dates, names follow it, so that both are read by the one that is set.
+    assert [post.date for post in read(tmp_path, date_format="%d.%m.%Y")] == [
+        *("12.05.2004", "13.05.2004", "", "11.05.2004", "14.05.2004"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nA line of dashes opens my poem.\nIt has no key\n---\nend",  # prose between two rules
+        "---\ndate: 2004-05-14\nnever closed",
+        "----\ndate: 2004-05-14\n---\nfour dashes",
+        "text first\n---\ndate: 2004-05-14\n---\n",
+    ],
+)
+def test_what_is_no_front_matter_stays_in_the_post(tmp_path, text) -> None:
+    (post,) = read(write(tmp_path, **{"ann/a.txt": text}))
+    assert (post.text, post.date) == (text, "")
+
+
+def test_keys_of_the_front_matter_are_named(tmp_path) -> None:
+    folder = write(tmp_path, **{"ann/a.md": "---\npublished: 2004-05-14\ncategory: Arts\n---\nText."})
+    (post,) = read(folder, columns={"date": "published", "topic": "category"})
+    assert (post.date, post.topic, post.text) == ("2004-05-14", "Arts", "Text.")
+    with pytest.raises(UserError, match="'author' is not one of date, topic"):
+        read(folder, columns={"author": "by"})
+
+
+def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_path, capsys) -> None:
+    files = {"ann/a.txt": "Text.", "ann/.a.txt.swp": "x", "ann/.git/b.txt": "x", "ann/b.docx": "x", "readme.pdf": "x"}
+    assert [post.text for post in read(write(tmp_path, **files))] == ["Text."]
+    assert "2 files are not read, for they are none of .txt, .md, .markdown; the first is ann/b.docx" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a.txt": "x", "ann/b.txt": "y"}, "a.txt is in no author's folder; move it into one, or remove it"),
+        ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown)"),
+        ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt holds bytes that are not utf-8; save it so, or set the corpus key"),
+        ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
+        ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),
+        ({"ann/a\nb.txt": b"\xff"}, "'ann/a\\nb.txt' holds bytes"),
+    ],
+)
+def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:
+    with pytest.raises(UserError) as error:
+        read(write(tmp_path / "posts", **files), maximum_field_characters=100)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_not_a_folder_or_cannot_be_read(tmp_path) -> None:
+    (tmp_path / "posts.txt").write_text("x")
+    for path in (tmp_path / "posts.txt", tmp_path / "none"):
+        with pytest.raises(UserError, match="is not a folder; give one that holds a folder of text files per author"):
+            read(path)
+    assert [post.text for post in read(write(tmp_path / "latin", **{"ann/a.txt": b"caf\xe9"}), encoding="latin-1")] == [
+        "café"
+    ]
+    loop = write(tmp_path / "loop", **{"ann/a.txt": "Text."})
+    (loop / "ann" / "again").symlink_to(loop)
+    (loop / "ann" / "gone.txt").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(loop / "ann" / "pipe.txt")
+    assert [post.text for post in read(loop)] == ["Text."]
+
+
+def test_documents_are_built_of_a_folder(tmp_path) -> None:
+    files = {"ann/a 2004-05-14.txt": "one two", "ann/b.txt": "", "bob/a.txt": "three four", "bob/b.txt": "one two"}
+    out, dropped = tmp_path / "documents.parquet", tmp_path / "dropped.parquet"
+    folder = write(tmp_path / "posts", **files)
+    counts = build_documents(folder, open_reader("text_folder"), Cleaning(), out, dropped)
+    assert (counts["kept"], counts["empty"], counts["duplicate_other_author"]) == (2, 1, 1)
+    found = read_parquet(out, DOCUMENTS)
+    assert found[["author", "date", "text"]].to_numpy().tolist() == [
+        ["ann", "2004-05-14", "one two"],
+        ["bob", "", "three four"],
+    ]
