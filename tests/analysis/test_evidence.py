@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,18 +19,36 @@ inputs = made_inputs
 
 @pytest.fixture(scope="module")
 def table(inputs) -> pd.DataFrame:
-    return all_pairs(inputs, 3, 500)
+    return all_pairs(replace(inputs, unseen=inputs.encoders), 3, 500)
 
 
 def test_values_are_those_that_tables_print(inputs, table) -> None:
     scores = pd.concat([prototypes.score(inputs, Prototypes()), verification.score(inputs, Verification())])
-    printed = scores[scores["variant"] == ""].groupby(["encoder", "metric", "method"])["value"].mean()
-    compared = table[table["encoder"] != ""]
-    metrics = {"author_accuracy", "author_macro_f1", "target_similarity", "author_margin", "generated_auc"}
+    wrong = scores["variant"] == "failures_wrong"
+    scores["metric"] = scores["metric"].where(~wrong, scores["metric"] + "_failures_wrong")
+    printed = scores[wrong | (scores["variant"] == "")].groupby(["encoder", "metric", "method"])["value"].mean()
+    compared = table[~table["encoder"].isin(["", "unseen"])]
+    metrics = {
+        "author_accuracy",
+        "author_accuracy_failures_wrong",
+        "author_macro_f1",
+        "target_similarity",
+        "author_margin",
+        "generated_auc",
+    }
     assert set(compared["metric"]) == {*metrics, "generated_source_auc", "generated_source_eer"}
     for row in compared.itertuples():
         for side, method in ((row.left, row.left_method), (row.right, row.right_method)):
             assert side == pytest.approx(printed[row.encoder, row.metric, method], abs=1e-9)
+
+
+def test_unseen_encoders_are_compared_by_their_mean(inputs, table) -> None:
+    own = table[table["metric"] == "author_accuracy_failures_wrong"].groupby(["left_method", "right_method"])
+    for _, rows in own:
+        by_encoder = rows.set_index("encoder")
+        mean = by_encoder.loc[inputs.encoders, ["left", "right", "delta"]].mean()
+        assert by_encoder.loc["unseen", ["left", "right", "delta"]].tolist() == pytest.approx(mean.tolist())
+    assert len(table[table["encoder"] == "unseen"]) == 6
 
 
 def test_positive_favours_the_left_row(table) -> None:

@@ -350,8 +350,8 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> No
     table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"]).assign(encoder="asce_a")
     draw_common_prompts(table, "asce_a", Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
-    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
-    assert "<!-- Ditto -->" not in drawing
+    assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
+    assert ">Ditto</text>" not in drawing
     draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No two authors have outputs")
 
@@ -366,8 +366,8 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
     draw_copying(table, Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
-    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
-    assert "<!-- Ditto -->" not in drawing
+    assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
+    assert ">Ditto</text>" not in drawing
     assert "Share of an output's 5-grams in the own text: 0.02 for every row." in unescape(
         inline_svg(tmp_path / "both.svg", "a", "Copying")
     )
@@ -381,7 +381,7 @@ def test_voice_against_traffic_draws_who_has_both(tmp_path, written) -> None:
     assert written[-1].startswith("No method has both values")
     draw_voice_traffic(traffic_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
-    assert all(f"<!-- {word} -->" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
+    assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
 
 def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypatch) -> None:
@@ -539,7 +539,7 @@ def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path, writte
     draw_privacy(privacy_table(), Methods(["fedavg", "favor"]), tmp_path / "both.svg")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     for word in ("FAVoR", "Did the author take part?", "final shared adapter", "each upload", "Exposure (bits)", "16"):
-        assert f"<!-- {word}" in drawing, word
+        assert f">{word}" in drawing, word
     assert "stolen personal adapter" not in drawing
     assert written == []
 

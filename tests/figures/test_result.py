@@ -1,53 +1,59 @@
-"""The figure of the first screen: the ladder's order, differences with Holm's p, and what it says without data."""
+"""The figure of the first screen: what every method keeps by three measures, in one order, and what it says without."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 from tests.reports import make_score
-from tests.tables.test_leaderboard import METHODS, evidence
 
-from favor.analysis.tables import EVIDENCE
-from favor.figures.declarations.result import draw_result
+from favor.figures.declarations.result import draw_result, voice_kept
 from favor.figures.identity import Methods
 from favor.scores.tables import SCORES
 
+SHARES = {"fedavg": -0.1, "favor": 0.5, "ditto": 0.25, "gold": 1.0}
+
 
 @pytest.fixture
-def written(monkeypatch) -> list[str]:
-    """The texts that figures write into their axes."""
-    texts: list[str] = []
-    write = Axes.text
-
-    def remember(self, x, y, text, *others, **style) -> Any:
-        texts.append(text)
-        return write(self, x, y, text, *others, **style)
-
-    monkeypatch.setattr(Axes, "text", remember)
-    return texts
-
-
-def test_rows_stand_in_the_ladders_order(tmp_path, written) -> None:
-    spread = {"fedavg": 0.1, "ditto": 0.4, "favor": 0.6, "favor_without_asce": 0.7, "local_only": 0.9}
-    scores = pd.DataFrame(
-        [
-            make_score(name, "spread_left", value + shift, "asce_a", 0, variant=variant)
-            for name, value in spread.items()
-            for variant, shift in (("", 0.0), ("low", -0.1), ("high", 0.1))
+def scores() -> pd.DataFrame:
+    """Shares by unseen encoders and by the own one, half of it; chance of likelihood is 0.2."""
+    rows = [
+        make_score(name, "kept_author_accuracy_failures_wrong", value * part + shift, encoder, 0, variant=variant)
+        for name, value in SHARES.items()
+        for encoder, part in (("unseen", 1.0), ("asce_a", 0.5))
+        for variant, shift in (("", 0.0), ("low", -0.1), ("high", 0.1))
+    ]
+    for name, value in {"fedavg": 0.2, "favor": 0.6}.items():
+        rows += [
+            make_score(name, "likelihood_top1", value, "", 0),
+            make_score(name, "likelihood_top1", 0.2, "", 0, variant="chance"),
         ]
-    )
-    # Holm over four rivals: 4 x 0.001 for FedAvg, 3 x 0.2 for Ditto
-    table = evidence({frozenset(("favor", "fedavg")): 0.001, frozenset(("favor", "ditto")): 0.2})
-    draw_result(scores, table, "asce_a", Methods(METHODS), tmp_path / "a.svg")
-    assert written == ["p < .01", "p = 0.60", "p = 1.00", "p = 1.00"]  # FedAvg, Ditto, w/o ASCE, Local-only: upwards
+    rows += [
+        make_score("favor", "likelihood_top1", end, "", 0, variant=name) for name, end in (("low", 0.4), ("high", 0.8))
+    ]
+    return pd.DataFrame(rows)
 
 
-def test_without_data_it_says_so(tmp_path, written) -> None:
-    draw_result(SCORES.empty(), EVIDENCE.empty(), "asce_a", Methods(["mine"]), tmp_path / "a.svg", tmp_path / "a.pdf")
-    assert len(written) == 1
-    assert "no spread to lose" in written[0]
-    draw_result(SCORES.empty(), evidence({}), "asce_a", Methods(METHODS), tmp_path / "b.svg")
-    assert written[1] == "Authors' own continuations do not\ndiffer measurably: no spread to lose."
+def test_reading_counts_from_chance_to_all_texts(scores) -> None:
+    found = voice_kept(scores, "asce_a").set_index(["method", "measure"])
+    # (.6 - .2) / (1 - .2), and the ends .4 and .8
+    assert found.loc[("favor", "likelihood")].tolist() == pytest.approx([0.5, 0.25, 0.75])
+    # One model for all is at chance by construction.
+    assert found.loc[("fedavg", "likelihood")].tolist() == [0.0, 0.0, 0.0]
+    assert found.loc[("favor", "own")].tolist() == pytest.approx([0.25, 0.15, 0.35])
+    assert "gold" not in found.index.get_level_values("method")
+
+
+def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
+    draw_result(scores, "asce_a", Methods(("fedavg", "favor", "ditto")), tmp_path / "a.svg", tmp_path / "a.csv")
+    assert pd.read_csv(tmp_path / "a.csv")["name"].tolist() == ["FAVoR", "Ditto", "FedAvg"]
+    svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "Voice kept by unseen encoders: highest FAVoR (0.50), lowest FedAvg (−0.10)." in svg
+    # Points say their method, value and interval to whoever stays on them, and text is text.
+    assert '<g data-method="FAVoR">\n<title>FAVoR: 0.5 [0.4, 0.6]</title>' in svg
+    assert svg.count("data-method=") == 8
+    assert ">the authors</text>" in svg or ">the authors" in svg
+
+
+def test_without_data_it_says_so(tmp_path) -> None:
+    draw_result(SCORES.empty(), "asce_a", Methods(["mine"]), tmp_path / "a.svg", tmp_path / "a.pdf", tmp_path / "a.csv")
+    assert "No share of a voice can be read" in (tmp_path / "a.svg").read_text(encoding="utf-8")

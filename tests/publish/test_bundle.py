@@ -24,7 +24,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.html import html_text
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
-from favor.publish.bundle import FOLDER, collect, installed_versions, pack, public_configuration
+from favor.publish.bundle import FOLDER, _public, collect, installed_versions, pack, public_configuration
 from favor.publish.metadata import Published
 from favor.publish.scan import Private, scan, unsearchable
 from favor.scores.tables import SCORES
@@ -356,3 +356,9 @@ def test_the_projects_own_files_pass(repository, tmp_path) -> None:
     files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, PUBLISHED)
     assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)
     assert scan(files, PRIVATE) == []
+
+
+def test_the_texts_that_a_report_quotes_are_taken_out() -> None:
+    page = f"<!DOCTYPE html>\n<p>0.403</p>\n<!--texts-->\n<dl>{OWN}</dl>\n<!--/texts-->\n<p>0.5</p>"
+    assert found("results/report.html", page)
+    assert _public(page.encode()) == b"<!DOCTYPE html>\n<p>0.403</p>\n<p>0.5</p>"

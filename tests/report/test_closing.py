@@ -10,7 +10,7 @@ from favor.report.closing import closing
 from favor.report.settings import PrintedExperiment
 
 VALUES = PrintedExperiment.model_construct(
-    tables=["one", "two"], demo=False, style_encoder="asce_a", rows=METHODS, references=["local_only"], display={}
+    tables=["one", "two"], demo=False, style_encoder="asce_a", rows=METHODS, clients=12, display={}
 )
 
 
@@ -24,12 +24,14 @@ def test_a_finished_run(tmp_path) -> None:
         EVIDENCE,
     )
     lines = closing(tmp_path, {"main": VALUES}, False)
-    assert len(lines) == 5
+    assert len(lines) == 7
     assert lines[0].startswith("Made: 2 tables of main")
-    assert lines[1].startswith("main: FAVoR reaches an author accuracy of 0.400; the best other federated row, Ditto")
-    assert "report.pdf, because LaTeX" in lines[2]
-    assert lines[3] == f"Open: {tmp_path / 'report.html'}"
-    assert "release" in lines[4]
+    assert lines[1] == "main:"
+    assert lines[2].startswith("- The style encoder that methods are aligned to attributes 40% of FAVoR's texts")
+    assert lines[3].startswith("- FAVoR's strongest rival, Local-only, reaches 50%: no difference found")
+    assert "report.pdf, because LaTeX" in lines[4]
+    assert lines[5] == f"Open: {tmp_path / 'report.html'}"
+    assert "release" in lines[6]
     demo = closing(tmp_path, {"main": VALUES.model_copy(update={"demo": True})}, True)
-    assert len(demo) == 4
+    assert len(demo) == 6
     assert "says nothing about the methods" in demo[1]

@@ -10,7 +10,7 @@ import pytest
 from tests.scores.conftest import make_inputs
 
 from favor.publish.scan import Private, scan
-from favor.report.gallery import OWN, Continuation, Exhibit, exhibits, gallery_page
+from favor.report.gallery import OWN, Continuation, Exhibit, exhibits, gallery_page, sample
 
 QUOTE = "we have not seen the clock for nine years and nobody asked why"
 
@@ -73,3 +73,19 @@ def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser) -> None:
         return ['favor', ''].map(order);
     """)
     assert orders == [["three", "one", "two"], ["one", "two", "three"]]
+
+
+def test_the_first_screen_quotes_the_author_who_loses_most() -> None:
+    def shown(prompt, own, shared, right=True) -> Exhibit:
+        texts = {OWN: Continuation("own", own, right), "fedavg": Continuation("shared", shared)}
+        return Exhibit(prompt, {**texts, "favor": Continuation("personal", 0.4)})
+
+    # 0.7 - 0.1 is more than 0.9 - 0.5; the third author's own text is taken for another's.
+    exhibits_ = [shown("less", 0.9, 0.5), shown("most", 0.7, 0.1), shown("wrong", 1.0, 0.0, right=False)]
+    assert sample(exhibits_, ["fedavg", "favor"], {}) == [
+        ("Prompt", "most"),
+        ("The author", "own"),
+        ("FedAvg", "shared"),
+        ("FAVoR", "personal"),
+    ]
+    assert sample([pair(0.75, 0.5)], ["fedavg", "favor"], {}) == []

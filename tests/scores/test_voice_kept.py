@@ -143,9 +143,11 @@ def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
     inputs = inputs_maker(train=human, gold=human, generated={client: [None, None] for client in "abc"})
     scores = voice_kept.score(inputs, FEW)
     rows = scores[(scores["method"] == "m") & (scores["variant"] == "")]
-    rows = rows[rows["metric"].str.startswith("kept_")]
+    rows = rows[rows["metric"].str.startswith("kept_") & (rows["metric"] != f"kept_{voice_kept.FAILURES_WRONG}")]
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"no value of the score"}
+    # Outputs that failed the filter are wrong ones.
+    assert by_method(scores, f"kept_{voice_kept.FAILURES_WRONG}", "score")["m"] == 0.0
     assert by_method(scores, "kept_author_margin")["gold"] == 1.0
     # Three authors who are all right: Wilson's limit, 1 / (1 + 4.303^2 / 3) = .139, is not above the chance of 1/3.
     rows = scores[(scores["metric"] == "kept_author_accuracy") & (scores["method"] == "gold")].set_index("variant")
@@ -204,3 +206,20 @@ def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> N
     scale = (4 + abs(sum(directions))) / 3
     assert losses["m"].tolist() == pytest.approx((scale * losses["distance"]).tolist())
     assert by_method(voice_kept.score(inputs, FEW), "loss_with_distance")["m"] == pytest.approx(1.0)
+
+
+def test_failures_are_wrong_and_unseen_encoders_stand_by_their_mean(inputs_maker) -> None:
+    human = {client: [90.0 * place, 90.0 * place + 5] for place, client in enumerate("abcd")}
+    # Of eight outputs two failed the filter, one lies with another author: 5 of 6 survivors, 5 of 8 outputs are right.
+    generated = {"a": [0.0, None], "b": [90.0, 90.0], "c": [180.0, None], "d": [270.0, 0.0]}
+    inputs = replace(inputs_maker(train=human, gold=human, generated=generated), unseen=["e"])
+    scores = voice_kept.score(inputs, FEW)
+    for encoder in ("e", "unseen"):
+        own = scores[(scores["encoder"] == encoder) & (scores["method"] == "m") & (scores["variant"] == "score")]
+        values = own.set_index("metric")["value"]
+        assert values["kept_author_accuracy"] == pytest.approx(5 / 6)
+        assert values[f"kept_{voice_kept.FAILURES_WRONG}"] == pytest.approx(5 / 8)
+        assert own.set_index("metric")["n"][["kept_author_accuracy", f"kept_{voice_kept.FAILURES_WRONG}"]].tolist() == [
+            6,
+            8,
+        ]

@@ -101,7 +101,7 @@ def test_the_sentence_stands_before_the_scores(retrieval, scores) -> None:
 def test_the_report_names_it_before_the_headline(report, retrieval, tmp_path) -> None:
     cautions = sentences(retrieval, {"minilm"}, {})
     (experiment,) = report.experiments
-    named = replace(report, experiments=[replace(experiment, cautions=cautions, finding="The headline.")])
+    named = replace(report, experiments=[replace(experiment, cautions=cautions, findings=["The headline."])])
     write_html_report(tmp_path / "report.html", named)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.index("Caution: MiniLM does not separate") < page.index("The headline.")

@@ -1,12 +1,11 @@
-"""The first screen: all rows in one order, and a headline that claims no more than the tests show."""
+"""All methods in one order, and one verdict each against FAVoR."""
 
 from __future__ import annotations
 
 import pandas as pd
 import pytest
 
-from favor.paper.names import method_name
-from favor.tables.leaderboard import differences, finding, leaderboard
+from favor.tables.leaderboard import differences, leaderboard
 
 METHODS = ("ditto", "favor", "favor_without_asce", "local_only", "fedavg")
 VALUES = {
@@ -19,7 +18,15 @@ def evidence(p) -> pd.DataFrame:
     """Every pair once, in the order of VALUES; an interval of ± 0.05 around the difference, p = 0.9 unless given."""
     names = list(VALUES)
     rows = [
-        ("asce_a", "author_accuracy", left, right, VALUES[left], VALUES[right], VALUES[left] - VALUES[right])
+        (
+            "asce_a",
+            "author_accuracy_failures_wrong",
+            left,
+            right,
+            VALUES[left],
+            VALUES[right],
+            VALUES[left] - VALUES[right],
+        )
         for place, left in enumerate(names)
         for right in names[place + 1 :]
     ]
@@ -33,7 +40,7 @@ def evidence(p) -> pd.DataFrame:
 
 def test_differences_favour_the_left_row_and_are_corrected() -> None:
     table = evidence({frozenset(("favor", "fedavg")): 0.01, frozenset(("local_only", "favor")): 0.004})
-    found = differences(table, "asce_a", "author_accuracy", "favor").set_index("rival")
+    found = differences(table, "asce_a", "author_accuracy_failures_wrong", "favor").set_index("rival")
     assert set(found.index) == {"ditto", "fedavg", "local_only", "favor_without_asce"}
     assert found["delta"]["fedavg"] == pytest.approx(0.3)
     assert (found["low"]["local_only"], found["high"]["local_only"]) == pytest.approx((-0.15, -0.05))
@@ -43,51 +50,32 @@ def test_differences_favour_the_left_row_and_are_corrected() -> None:
     )
 
 
-def test_rows_stand_in_one_order_with_the_references_and_chance() -> None:
-    board = leaderboard(evidence({frozenset(("local_only", "fedavg")): 0.001}), None, "asce_a", METHODS, 12)
-    assert list(board["Row"]) == [
+def test_methods_stand_in_one_order_with_the_references_and_chance() -> None:
+    table = evidence({frozenset(("favor", "fedavg")): 0.001})
+    board = leaderboard(table, None, "asce_a", METHODS, 12, {"favor": (80, 96)})
+    assert list(board["Method"]) == [
         *("Local-only", "Reference: own continuations", "FAVoR", "FAVoR w/o ASCE", "Ditto", "FedAvg"),
         *("Reference: chance", "Reference: shuffled authors"),
     ]
-    against = dict(zip(board["Row"], board["Against the best"], strict=True))
-    assert against["Local-only"] == "best"
-    assert against["FedAvg"] == "lower, p = .004"
-    assert against["FAVoR"] == "open, p = 1.000"
-    assert board.loc[board["Row"] == "Reference: chance", "Author accuracy"].item() == "0.083"
+    against = dict(zip(board["Method"], board["Against FAVoR"], strict=True))
+    assert against["FAVoR"] == "–"
+    # Holm over four tests: 4 x .001
+    assert against["FedAvg"] == "−0.30, p = .004: below"
+    assert against["Local-only"] == "+0.10, p = 1.000: n. s."
+    passed = dict(zip(board["Method"], board["Passed the filter"], strict=True))
+    assert (passed["FAVoR"], passed["FedAvg"]) == ("80 of 96", "–")
+    assert board.loc[board["Method"] == "Reference: chance", "Attributed to the author"].item() == "0.083"
+    assert "By the methods' own encoder" not in board  # it is the judge
 
 
-def test_the_headline_names_the_best_rival_and_how_sure_it_is() -> None:
-    text = finding(evidence({}), "asce_a", METHODS, ["local_only"])
-    assert text.startswith("FAVoR reaches an author accuracy of 0.400; the best other federated row, Ditto, 0.300: ")
-    assert "+0.100 [0.050, 0.150], Holm p = 1.000, not distinguishable." in text
-    assert "of 4 other rows 0 are lower, 0 higher and 4 not distinguishable" in text
-    certain = {frozenset(("favor", "ditto")): 0.0002, frozenset(("favor", "local_only")): 0.0002}
-    text = finding(evidence(certain), "asce_a", METHODS, ["local_only"])
-    assert "a difference." in text
-    assert "1 are lower, 1 higher and 2 not distinguishable" in text
-
-
-def test_nothing_to_compare() -> None:
-    nothing = evidence({}).iloc[:0]
-    assert (
-        finding(nothing, "asce_a", METHODS, []) == "No output of any row passed the filter, so nothing can be compared."
-    )
-
-
-def test_rows_without_an_output_are_named() -> None:
-    known = evidence({})
-    own = known[(known["left_method"] != "favor") & (known["right_method"] != "favor")]
-    assert finding(own, "asce_a", METHODS, []) == (
-        "No output of FAVoR passed the filter, so nothing can be compared with it."
-    )
-    alone = known[(known["left_method"] == "favor") & (known["right_method"] == "gold")]
-    others = ", ".join(method_name(name) for name in METHODS if name != "favor")
-    assert (
-        finding(alone, "asce_a", METHODS, []) == f"No output of {others} passed the filter, so nothing can be compared."
-    )
-    assert finding(alone, "asce_a", ["favor"], []) == "FAVoR is the only row, so nothing can be compared."
+def test_unseen_encoders_judge_and_the_own_one_stands_beside_them() -> None:
+    own = evidence({})
+    both = pd.concat([own, own.assign(encoder="unseen", left=own["left"] / 2, right=own["right"] / 2)])
+    board = leaderboard(both, None, "asce_a", METHODS, 0, {}).set_index("Method")
+    assert board["Attributed to the author"]["FAVoR"] == "0.200"
+    assert board["By the methods' own encoder"]["FAVoR"] == "0.400"
 
 
 def test_no_rows_are_a_board_with_chance_alone() -> None:
     nothing = evidence({}).iloc[:0]
-    assert list(leaderboard(nothing, None, "asce_a", METHODS, 12)["Row"]) == ["Reference: chance"]
+    assert list(leaderboard(nothing, None, "asce_a", METHODS, 12, {})["Method"]) == ["Reference: chance"]

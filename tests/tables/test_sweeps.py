@@ -125,7 +125,7 @@ def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
     evidence = {"balanced": differing(0.01), "strong": differing(0.4)}
     cells = build_sweep(spec, POINTS, scores, known, evidence=evidence)
     # FAVoR is better at the first point; at the second the two are not distinguishable.
-    assert cells["mark"].tolist() == ["best", "", "", ""]
+    assert cells["mark"].tolist() == ["", "below", "", ""]
     assert cells["marking"].tolist() == [BY_EVIDENCE, BY_EVIDENCE, EVEN, EVEN]
     assert set(build_sweep(spec, POINTS, scores, known)["marking"]) == {UNTESTED}
 

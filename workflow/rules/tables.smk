@@ -59,6 +59,7 @@ rule make_gallery:
         embeddings=evaluation.style_generations,
     output:
         gallery=paths.gallery,
+        sample=paths.gallery_sample,
     conda:
         "../../envs/models.yaml"
     params:
@@ -121,6 +122,7 @@ rule report:
         overview=paths.overview.of(figure="favor_overview", kind="svg"),
         numbers=paths.numbers,
         evidence=publication.evidence,
+        samples=publication.samples,
         dropped=publication.dropped,
         scripts=publication.scripts,
         author_measures=publication.author_measures,

@@ -19,6 +19,7 @@ with job(snakemake, ComparedRows) as settings:
         assistant=Path(snakemake.input.assistant) if snakemake.input.assistant else None,
         filter=settings.generation,
         words=settings.words,
+        unseen=settings.unseen,
     )
     table = all_pairs(inputs, settings.bootstrap.seed, settings.bootstrap.draws)
     write_parquet(table, snakemake.output.evidence, EVIDENCE)

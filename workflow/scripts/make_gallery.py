@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from favor.foundation.files import write_text
-from favor.report.gallery import exhibits, gallery_page
+from favor.foundation.files import write_json, write_text
+from favor.report.gallery import exhibits, gallery_page, sample
 from favor.report.settings import Gallery
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
@@ -20,3 +20,4 @@ with job(snakemake, Gallery) as settings:
     )
     shown = exhibits(inputs, encoder, settings.rows)
     write_text(gallery_page(settings.title, shown, settings.display, settings.generated), snakemake.output.gallery)
+    write_json(sample(shown, settings.rows, settings.display), snakemake.output.sample)

@@ -24,6 +24,7 @@ with job(snakemake, Scoring) as settings:
         dict(zip(settings.encoders, map(Path, snakemake.input.common_embeddings), strict=False)),
         [Path(path) for path in snakemake.input.scores],
         settings.bertscore,
+        settings.unseen,
     )
     family = METRIC_FAMILIES.load(settings.family)
     write_parquet(family.score(inputs, *settings.scores.of(settings.family)), snakemake.output.scores, SCORES)

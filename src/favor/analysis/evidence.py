@@ -15,8 +15,8 @@ import pandas as pd
 from favor.analysis.tables import EVIDENCE
 from favor.scores import assistant, prototypes, utility, verification
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
-from favor.scores.metric import CONTROLS
-from favor.scores.voice_kept import measure_draws
+from favor.scores.metric import CONTROLS, UNSEEN
+from favor.scores.voice_kept import FAILURES_WRONG, measure_draws
 from favor.statistics.bootstrap import (
     compare,
     eer_draws,
@@ -31,6 +31,7 @@ _DECLARED = {
     for metrics in (prototypes.METRICS, verification.METRICS, utility.METRICS, assistant.METRICS)
     for metric in metrics
 }
+_DECLARED[FAILURES_WRONG] = _DECLARED["author_accuracy"]
 Measure = tuple[str, str]  # encoder ("" for none), metric
 
 
@@ -39,20 +40,26 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
 
     A value is the mean over seeds, as tables print it. A draw takes authors with replacement, who bring their outputs
     of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap, and ``seed``
-    of the patterns of signs, too.
+    of the patterns of signs, too. The mean accuracy over ``inputs.unseen`` is compared too, as the encoder ``UNSEEN``.
     """
     counts = observed_and_resampled(len(inputs.clients), seed, draws)
     values: dict[Measure, dict[str, list[np.ndarray]]] = {}
-    outputs = {run.method: np.zeros(len(inputs.clients)) for run in inputs.runs}
+    survivors, written = ({run.method: np.zeros(len(inputs.clients)) for run in inputs.runs} for _ in range(2))
     for run in inputs.runs:
-        outputs[run.method] += np.bincount(_places(inputs, run), minlength=len(inputs.clients))
+        for counted, items in ((survivors, run.survivors), (written, run.items)):
+            counted[run.method] += np.bincount(_places(inputs, items), minlength=len(inputs.clients))
         for measure, drawn in _run_draws(inputs, run, counts):
             values.setdefault(measure, {}).setdefault(run.method, []).append(drawn)
+    for method in values.get((next(iter(inputs.unseen), ""), FAILURES_WRONG), {}):
+        spaces = [values[encoder, FAILURES_WRONG][method] for encoder in inputs.unseen]
+        mean = [np.mean(drawn, axis=0) for drawn in zip(*spaces, strict=True)]
+        values.setdefault((UNSEEN, FAILURES_WRONG), {})[method] = mean
     records = []
     for (encoder, metric), by_method in sorted(values.items()):
         means = {method: np.mean(seeds, axis=0) for method, seeds in by_method.items()}
         known = [method for method, drawn in means.items() if np.isfinite(drawn[0])]
         higher = _DECLARED[metric].direction != "lower"
+        outputs = written if metric == FAILURES_WRONG else survivors  # of every author
         for left, right in combinations(known, 2):
             both = int(((outputs[left] > 0) & (outputs[right] > 0)).sum())
             shares = linear_shares(means[left] - means[right], counts, outputs[left] + outputs[right])
@@ -64,9 +71,10 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
 def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tuple[Measure, np.ndarray]]:
     """Yield every measure of one run with its value in every draw of authors, the data itself first."""
     survivors = run.survivors
-    if survivors.empty:
+    if survivors.empty:  # every output is a wrong one
+        yield from (((encoder, FAILURES_WRONG), np.zeros(len(counts))) for encoder in inputs.encoders)
         return
-    places = _places(inputs, run)
+    places = _places(inputs, survivors)
     for encoder in inputs.encoders:
         for metric, drawn in measure_draws(inputs, encoder, run, counts).items():
             yield (encoder, metric), drawn
@@ -84,9 +92,9 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
         yield ("", metric), mean_draws(numbers, places, counts)
 
 
-def _places(inputs: ScoreInputs, run: Run) -> np.ndarray:
-    """Return the place among the clients of every surviving output's author, [n]."""
-    return np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
+def _places(inputs: ScoreInputs, items: pd.DataFrame) -> np.ndarray:
+    """Return the place among the clients of every output's author, [n]."""
+    return np.searchsorted(inputs.clients, items["client"].to_numpy(dtype=str))
 
 
 def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.ndarray]]:

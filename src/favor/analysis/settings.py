@@ -19,6 +19,7 @@ class Compared(Seeds, Spaces):
 
 
 class ComparedRows(FilteredOutputs, Spaces):
-    """What the job reads that compares all rows in pairs."""
+    """What the job reads that compares all rows in pairs. ``unseen``: encoders that no method was trained with."""
 
     bootstrap: Bootstrap
+    unseen: list[str]

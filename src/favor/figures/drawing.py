@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from favor.foundation.errors import UserError
@@ -20,13 +24,16 @@ matplotlib.use("Agg")
 
 # Okabe and Ito (2008): distinguishable under the common colour-vision deficiencies and by lightness in print.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#1b1f24", "#6b7480"
+PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#1b1f24", "#5f6873"
+# Names are written in a darker shade of a point's colour: 4.5:1 on white is the least that WCAG lets be read.
+_INK = {ORANGE: "#8a5f00", GREEN: "#00775a", VERMILION: "#b04e00", PURPLE: "#a2507d", SKY: "#1f76a8"}
 # Shares from none to all, and signed numbers, in the colours of the points.
 RISING = LinearSegmentedColormap.from_list("rising", ["white", BLUE])
 DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, "white", BLUE])
 
 _STYLE = {
-    "font.family": "DejaVu Sans",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],  # as wide as one another
     "text.parse_math": False,  # a title with $ is text
     "font.size": 9,
     "axes.spines.top": False,
@@ -39,10 +46,15 @@ _STYLE = {
     "figure.dpi": 100,
     "savefig.facecolor": "white",
     "pdf.fonttype": 42,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text is text: it is found, copied and read aloud
     "svg.hashsalt": "favor",
     "path.simplify": True,
 }
+
+
+def ink(color: str) -> str:
+    """Return the colour that text has beside points of ``color``."""
+    return _INK.get(color, color)
 
 
 @contextmanager
@@ -87,7 +99,7 @@ def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], siz
             textcoords="axes fraction",
             annotation_clip=False,
             size=size,
-            color=color,
+            color=ink(color),
             va="center",
             arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 1, "shrinkB": 3},
         )
@@ -102,6 +114,7 @@ def save(figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFra
     Raises ``UserError`` where a .csv file is asked for without ``data``.
     Call it inside the :func:`drawing` block that made the figure: font and hash settings are read on writing.
     """
+    points = dict(_points(figure))
     for path in paths:
         suffix = Path(path).suffix.removeprefix(".")
         if suffix == "csv":
@@ -116,3 +129,35 @@ def save(figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFra
         }[suffix]
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata, dpi=200)
+            if suffix == "svg":
+                Path(temporary).write_text(
+                    _titled(Path(temporary).read_text(encoding="utf-8"), points), encoding="utf-8"
+                )
+
+
+def _points(figure: Figure) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield, for every point that is drawn for somebody (its ``gid``), a new gid, that name, and what it says."""
+    number = count()
+    for axis in figure.axes:
+        bars: dict[Any, Any] = {each.lines[0]: each for each in axis.containers if isinstance(each, ErrorbarContainer)}
+        for line in axis.lines:
+            name, places = line.get_gid(), np.column_stack(line.get_data())
+            if name is None or len(places) != 1:
+                continue
+            said = [f"{value:.3g}" for value in places[0]]
+            if line in bars:  # of a side without a bar nothing is said: it is a place
+                sides = [side for side, has in enumerate(("has_xerr", "has_yerr")) if getattr(bars[line], has)]
+                ends = [each.get_segments()[0][:, side] for side, each in zip(sides, bars[line].lines[2], strict=True)]
+                found = zip(sides, ends, strict=True)
+                said = [f"{places[0, side]:.3g} [{low:.3g}, {high:.3g}]" for side, (low, high) in found]
+            gid = f"point-{next(number)}"
+            line.set_gid(gid)
+            yield gid, (name, f"{name}: {', '.join(said).replace('-', '−')}")
+
+
+def _titled(svg: str, points: Mapping[str, tuple[str, str]]) -> str:
+    """Return an SVG whose points name their method and say their values to whoever stays on them."""
+    for gid, (name, said) in points.items():
+        group = f"<g data-method={quoteattr(name)}>\n<title>{escape(said)}</title>"
+        svg = svg.replace(f'<g id="{gid}">', group)
+    return svg

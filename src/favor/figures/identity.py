@@ -9,27 +9,34 @@ from typing import Any
 
 import pandas as pd
 
-from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from favor.paper.names import METHODS, method_name
+from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink
+from favor.paper.names import METHODS, method_name, unmarked
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 
 
 @dataclass(frozen=True)
 class Identity:
-    """How a method is drawn. ``prominent``: larger and thicker than the others."""
+    """How a method is drawn. ``prominent``: larger and thicker than the others. ``name``: what its points say."""
 
     color: str
     marker: str
     hollow: bool = False
     prominent: bool = False
+    name: str | None = None
 
     @property
     def points(self) -> dict[str, Any]:
         """Matplotlib's keywords for points."""
         face = "white" if self.hollow else self.color
         size = 9 if self.prominent else 6
-        return {"color": self.color, "marker": self.marker, "markerfacecolor": face, "markersize": size}
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "markerfacecolor": face,
+            "markersize": size,
+            "gid": self.name,
+        }
 
     @property
     def line(self) -> dict[str, Any]:
@@ -122,7 +129,7 @@ class Methods:
     def identities(self, shown: Sequence[str]) -> dict[str, Identity]:
         """Return the identities of the rows ``shown`` (and of people's text), the same whichever others are shown."""
         everybody = identities([*self.rows, *_PEOPLE], self.bases, self.references)
-        return {name: identity for name, identity in everybody.items() if name in shown}
+        return {row: replace(one, name=unmarked(self.name(row))) for row, one in everybody.items() if row in shown}
 
     def extremes(self, what: str, values: Mapping[Any, float]) -> str:
         """Return a sentence on the highest and the lowest of the rows' ``values``; "" where fewer than two have one."""
@@ -149,7 +156,7 @@ class Methods:
         axis.set_yticks(range(len(rows)), [self.name(row) for row in rows])
         found = self.identities(rows)
         for label, row in zip(axis.get_yticklabels(), rows, strict=True):
-            label.set(color=found[row].color, weight="bold" if found[row].prominent else "normal")
+            label.set(color=ink(found[row].color), weight="bold" if found[row].prominent else "normal")
 
 
 _PEOPLE = {"gold": "own continuations", "shuffled": "shuffled authors"}

@@ -52,6 +52,7 @@ class FigureSpec:
     draw: draws what it asked for.
     inputs: what it reads, beside scores.
     scores: metric families whose scores it reads.
+    optional: further ones that it reads where the experiment has them.
     place: where it stands among the figures of the report.
     """
 
@@ -60,6 +61,7 @@ class FigureSpec:
     draw: Draw
     inputs: tuple[FigureInput, ...] = ()
     scores: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     place: int = 100
 
 
@@ -69,6 +71,11 @@ def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     Raises ``UserError`` where there is no such figure, or where these are not written out as tuples of texts.
     """
     return tuple(_written(figure, "inputs", ())), tuple(_written(figure, "scores", ()))
+
+
+def asked_optionally(figure: str) -> tuple[str, ...]:
+    """Return the metric families that a figure reads where the experiment has them, without importing its file."""
+    return tuple(_written(figure, "optional", ()))
 
 
 def title_of(figure: str) -> str:
@@ -83,7 +90,9 @@ def _written(figure: str, key: str, default: Any) -> Any:
     with suppress(ValueError):
         if keywords is not None:
             return ast.literal_eval(keywords[key]) if key in keywords else default
-    raise UserError(f"{path}: FIGURE = FigureSpec(...) must write out 'title', 'inputs' and 'scores' as plain values")
+    raise UserError(
+        f"{path}: FIGURE = FigureSpec(...) must write out 'title', 'inputs', 'scores' and 'optional' as plain values"
+    )
 
 
 @cache

@@ -37,6 +37,7 @@ ENCODERS: dict[str, str] = {
     "star": "STAR",
     "asce_a": "ASCE-A",
     "asce_b": "ASCE-B",
+    "unseen": "Unseen encoders",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from favor.analysis.settings import Compared, ComparedRows
 from favor.federation.factors import Factors
 from favor.federation.settings import AskedPrompts, PromptLists
-from favor.figures.specs import asked
+from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.handing import Parameter, Settings, canonical, handed, parameter
@@ -43,7 +43,8 @@ class Evaluation:
         section = self.project.config.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
-        families.update(*(asked(figure)[1] for figure in self.figures(experiment)))
+        for figure in self.figures(experiment):
+            families.update(asked(figure)[1], self.read_optionally(experiment, figure))
         if any(prints_style(self.tables.specs[label]) for label in labels):
             families.add(RETRIEVAL)
         if any(sweep.choose_by for sweep in self.tables.sweeps_of(experiment)):
@@ -67,6 +68,10 @@ class Evaluation:
             for figure in chosen
             if computed.issuperset(asked(figure)[1]) and (varied or "sampling" not in asked(figure)[0])
         ]
+
+    def read_optionally(self, experiment: str, figure: str) -> list[str]:
+        """Return the metric families that a figure reads besides those that it needs."""
+        return sorted(set(asked_optionally(figure)) & set(self.tables.computable(experiment)))
 
     def sampling(self, experiment: str) -> dict[str, list[float]]:
         """Return temperature and top_p of every row."""
@@ -247,8 +252,18 @@ class Evaluation:
         """Return what the scores of a metric family depend on."""
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
-        own = {"scores": evaluation.scores.only(key.family), "bertscore": bertscore}
+        unseen = self.unseen_encoders(key) if key.family == "voice_kept" else []
+        own = {"scores": evaluation.scores.only(key.family), "bertscore": bertscore, "unseen": unseen}
         return canonical(self._outputs_in_spaces(Scoring, key, family=key.family, **own))
+
+    def unseen_encoders(self, key: InExperiment) -> list[str]:
+        """Return the style encoders of an experiment that no method was trained with: those of its evaluation.
+
+        The semantic encoder says what a text is about, not whose it is.
+        """
+        experiment = self.project.experiment(key)
+        seen = {experiment.style_encoder, experiment.evaluation.semantic_encoder}
+        return [name for name in self.project.encoders_of(key.experiment) if name not in seen]
 
     def _outputs_in_spaces(self, kind: type[Settings], key: InExperiment, **values: Any) -> Settings:
         experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
@@ -334,7 +349,7 @@ class Evaluation:
 
     def evidence_settings(self, key: InExperiment) -> Parameter:
         """Return what the comparison of all pairs of rows depends on."""
-        return canonical(self._outputs_in_spaces(ComparedRows, key))
+        return canonical(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
 
     # Diagnostics
 

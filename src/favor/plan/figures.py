@@ -58,6 +58,7 @@ class Figures:
         for name in names:
             if name not in sources:
                 raise UserError(f"figure '{key.figure}' asks for '{name}'; {nearest(name, sources)}")
+        families = (*families, *self.evaluation.read_optionally(key.experiment, key.figure))
         scores = {"scores": [self.paths.scores.of(key, family=family) for family in families]} if families else {}
         return {name: sources[name] for name in names} | scores
 

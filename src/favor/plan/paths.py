@@ -140,6 +140,7 @@ class Paths:
         self.numbers = at("numbers.json")
         self.number_macros = at("numbers.tex")
         self.gallery = at("{experiment}/gallery.html")
+        self.gallery_sample = at("{experiment}/sample.json")
         self.report = at("report.{kind}")
         self.sweep_scores = at("sweeps/{sweep}/scores.parquet")
         self.sweep_table = at("sweeps/{sweep}/tables/{label}.{kind}")

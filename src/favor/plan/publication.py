@@ -104,6 +104,10 @@ class Publication:
         """Return the pages that quote texts."""
         return [self.paths.gallery.of(experiment=name) for name in self.evaluation.galleries()]
 
+    def samples(self, key: object = None) -> list[str]:
+        """Return the texts that the report's first screen quotes, of experiments with a gallery."""
+        return [self.paths.gallery_sample.of(experiment=name) for name in self.evaluation.galleries()]
+
     def prompts(self, key: object = None) -> list[str]:
         """Return the prompts of every experiment shown."""
         experiments = self.project.config.experiments

@@ -26,6 +26,7 @@ from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet
 from favor.publish.metadata import CRATE, CROISSANT, Published, croissant, published_table, research_object
 from favor.publish.scan import PUBLISHABLE, Private, scan
+from favor.report.content import without_texts
 from favor.scores.metric import aggregates
 from favor.scores.tables import SCORES, SWEEP_SCORES
 
@@ -111,7 +112,7 @@ def collect(
     ``public``: files under ``results``. ``root``: the project, for schema, lock file, environments and licence. Rows of
     single clients in tables of scores are left out.
     """
-    files = {f"results/{path.relative_to(results).as_posix()}": _aggregates(_read(path)) for path in public}
+    files = {f"results/{path.relative_to(results).as_posix()}": _public(_read(path)) for path in public}
     lock = root / "requirements.lock"
     files["schemas/config.schema.yaml"] = _read(root / "workflow" / "schemas" / "config.schema.yaml")
     files["schemas/columns.json"] = _json(table_columns())
@@ -162,6 +163,11 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); run the workflow so that it is made") from None
+
+
+def _public(content: bytes) -> bytes:
+    """Return what may be published of a file: no text that a report quotes, no score of a single client."""
+    return without_texts(content) if content.startswith(b"<!DOCTYPE html>") else _aggregates(content)
 
 
 def _aggregates(content: bytes) -> bytes:

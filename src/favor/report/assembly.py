@@ -23,6 +23,7 @@ from favor.figures.specs import figures_in_order, load_figure
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.findings import Facts, findings
 from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
@@ -32,7 +33,7 @@ from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
-from favor.tables.leaderboard import finding, leaderboard
+from favor.tables.leaderboard import leaderboard
 from favor.tables.remarks import EvaluationPosts, with_remarks
 from favor.tables.sweeps import at_points, cautioned_at_points
 
@@ -129,10 +130,13 @@ def _experiment(
     evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
     kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values.voice_kept else None
     style, rows, display = values.style_encoder, values.rows, values.display
+    facts = Facts(evidence, kept, style, rows, values.clients, display)
+    sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(
         cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),
-        finding=finding(evidence, style, rows, values.references, display),
-        leaderboard=leaderboard(evidence, kept, style, rows, values.clients, display),
+        findings=findings(facts),
+        leaderboard=leaderboard(evidence, kept, style, rows, values.clients, facts.passed(), display),
+        sample=[(str(kind), str(text)) for kind, text in sample],
         name=name,
         title=values.title,
         dataset=values.dataset,

@@ -8,10 +8,11 @@ from typing import Any
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
+from favor.report.findings import Facts, findings
 from favor.report.provenance import record_run
 from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
-from favor.tables.leaderboard import finding
+from favor.scores.tables import SCORES
 
 
 def end_run(workflow: Any, results: Path, root: Path, experiments: Mapping[str, PrintedExperiment]) -> None:
@@ -34,9 +35,12 @@ def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: 
     for name, values in experiments.items():
         path = results / name / "evidence.parquet"
         if path.is_file():
+            scores = path.parent / "scores" / "voice_kept.parquet"
+            kept = read_parquet(scores, SCORES) if scores.is_file() else None
             evidence, style = read_parquet(path, EVIDENCE), values.style_encoder
-            text = finding(evidence, style, values.rows, values.references, values.display)
-            lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}: {text}")
+            facts = Facts(evidence, kept, style, values.rows, values.clients, values.display)
+            lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}:")
+            lines += [f"- {sentence}" for sentence in findings(facts)]
     if not latex:
         lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")
     lines.append(f"Open: {page}")

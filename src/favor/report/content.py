@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,14 +26,10 @@ CAUTIONS: tuple[str, ...] = (
     "Top-1 cosine is the similarity to the predicted author, whoever that is, so homogenised methods score higher.",
 )
 DEMO_STATEMENT = (
-    "These numbers are the demo's: a generated corpus, a language model of about a million parameters pretrained in "
-    "minutes, small encoders. They show that every step works; they say nothing about the methods, and nothing was "
-    "tuned to make any method win. The paper's values, where shown, are for orientation only."
+    "This is the demo: generated authors and a one-million-parameter model. It shows that every step works; its "
+    "numbers say nothing about the methods."
 )
-OWN_STATEMENT = (
-    "These numbers come from this run. Where values of the paper stand beside them, they are for comparison; nothing "
-    "was tuned to them."
-)
+QUESTION = "How much of each author's voice is left when many authors train one language model together?"
 
 
 @dataclass(frozen=True)
@@ -89,9 +86,9 @@ class ExperimentReport:
     ``settings``: resolved configuration values to print, nested mappings allowed. ``facts``: short name -> value
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
-    numbers.json. ``finding`` and ``leaderboard``: the headline with its uncertainty, and all rows in one order
-    (:mod:`favor.tables.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the page
-    beside the report that quotes texts, if there is one.
+    numbers.json. ``findings`` and ``leaderboard``: what came out in sentences (:mod:`favor.report.findings`), and all
+    rows in one order (:mod:`favor.tables.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the
+    page beside the report that quotes texts, if there is one; ``sample``: its first prompt and texts, as (name, text).
     """
 
     name: str
@@ -108,7 +105,8 @@ class ExperimentReport:
     display: Mapping[str, str] = field(default_factory=dict)
     kind: str = "Experiment"
     numbers: Sequence[Mapping[str, Any]] = ()
-    finding: str = ""
+    findings: Sequence[str] = ()
+    sample: Sequence[tuple[str, str]] = ()
     cautions: Sequence[str] = ()
     leaderboard: pd.DataFrame | None = None
     gallery: str = ""
@@ -124,6 +122,11 @@ class Report:
     rerun: Sequence[str] = ()
     cautions: Sequence[str] = CAUTIONS
     notes: Sequence[str] = ()
+
+
+def without_texts(page: bytes) -> bytes:
+    """Return a report without what it quotes: a prompt and its texts, which no release may hold."""
+    return re.sub(rb"<!--texts-->.*?<!--/texts-->\n?", b"", page, flags=re.DOTALL)
 
 
 def by_section(tables: Sequence[ReportTable]) -> list[tuple[str, list[ReportTable]]]:
@@ -172,8 +175,8 @@ def setting_text(value: object) -> str:
 
 
 def statement(experiment: ExperimentReport) -> str:
-    """Return the sentence that says whose numbers these are."""
-    return DEMO_STATEMENT if experiment.is_demo else OWN_STATEMENT
+    """Return the sentence that says whose numbers these are, where they are a demo's; "" elsewhere."""
+    return DEMO_STATEMENT if experiment.is_demo else ""
 
 
 def nothing_to_show(table: ReportTable) -> str:

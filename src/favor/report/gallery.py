@@ -20,9 +20,12 @@ from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
 from favor.tables.cells import DASH, printed
 from favor.tables.escape import minus
+from favor.tables.excerpts import shortened
+from favor.tables.leaderboard import subject
 from favor.tables.style import page
 
 OWN = "gold"
+SAMPLE_WORDS = 32  # three lines of the first screen
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,27 @@ def exhibits(inputs: ScoreInputs, encoder: str, rows: Sequence[str]) -> list[Exh
                 continuations[name] = Continuation(str(text), *known.get(prompt, (None, False)))
         found.append(Exhibit(str(asked.loc[prompt, "prompt_text"]), continuations))
     return found
+
+
+def sample(shown: Sequence[Exhibit], rows: Sequence[str], display: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return one prompt of the first screen and its texts by name: the author's, a shared adapter's, FAVoR's.
+
+    Of the exhibits in which the author's own text is told to be the author's, it is the one that loses most with FedAvg
+    (or else the first row that is not the subject). [] where no exhibit has all three texts.
+    """
+    first = subject(rows)
+    shared = "fedavg" if "fedavg" in rows else next((row for row in rows if row != first), first)
+    whole = [
+        each
+        for each in shown
+        if each.lost(shared) is not None and each.lost(first) is not None and each.continuations[OWN].right
+    ]
+    if not whole:
+        return []
+    chosen = max(whole, key=lambda each: each.lost(shared) or 0.0)
+    texts = {"The author": OWN} | {unmarked(method_name(row, display)): row for row in (shared, first)}
+    lines = [(name, shortened(chosen.continuations[row].text, SAMPLE_WORDS)) for name, row in texts.items()]
+    return [("Prompt", shortened(chosen.prompt, SAMPLE_WORDS)), *lines]
 
 
 def _judged(inputs: ScoreInputs, encoder: str, run: Run, prototype: np.ndarray) -> dict[str, tuple[float, bool]]:

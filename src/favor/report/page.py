@@ -18,6 +18,7 @@ from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
 from favor.report.compare import agreement, agreement_rows
 from favor.report.content import (
+    QUESTION,
     ExperimentReport,
     Figure,
     Report,
@@ -37,7 +38,15 @@ from favor.tables.html import html_table
 from favor.tables.leaderboard import LEADERBOARD
 from favor.tables.style import page
 
-OPENING = ("Base model", "Clients", "Protocol", "Budget")  # facts of the first screen
+OPENING = ("Base model",)  # facts of the first screen
+OPEN_FIGURES = 5  # after that of the card
+OPEN_TABLES = ("main_federated_results", "distinct-faithful")  # after that of all methods
+
+
+NEXT = {
+    True: "Run it on your own posts: docs/corpora.md says what a corpus needs. Then: snakemake --configfile YOURS.yaml",
+    False: "What a smaller difference takes: favor plan --like results/{name}. To publish: snakemake release",
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ def write_html_report(path: str | Path, report: Report) -> None:
         title=report.title,
         experiments=[_experiment(experiment) for experiment in report.experiments],
         groups=_contents(report),
-        figures=[_figure(figure, f"figure-{number}") for number, figure in enumerate(report.figures)],
+        figures=[_figure(figure, f"overview-{number}") for number, figure in enumerate(report.figures)],
         notes=report.notes,
         digests=[(f"Configuration of {one.name}", digest(one.settings)) for one in report.experiments],
         provenance=PAGE,
@@ -91,8 +100,9 @@ def _contents(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
     for experiment in report.experiments:
         name = experiment.name
         links = [(f"experiment-{name}", "Result")]
-        if len(experiment.figures) > 1:
-            links.append((f"figures-{name}", "Figures"))
+        if experiment.leaderboard is not None and len(experiment.leaderboard):
+            links.append((f"leaderboard-{name}", "All methods"))
+        links += [(f"figure-{name}-{number}", figure.title) for number, figure in enumerate(experiment.figures)]
         if experiment.numbers:
             links.append((f"numbers-of-{name}", NUMBERS_TITLE))
         if blocks(experiment.preparation) or remarks(experiment.preparation):
@@ -124,29 +134,38 @@ def _experiment(experiment: ExperimentReport) -> dict[str, Any]:
         Grid.of(frame, caption, f"preparation-{name}-{number}")
         for number, (caption, frame) in enumerate(blocks(experiment.preparation))
     ]
+    drawn = [_figure(figure, f"{name}-{number}") for number, figure in enumerate(experiment.figures)]
     settings = pd.DataFrame(flat_settings(experiment.settings), columns=["Key", "Value"])
     return {
         "name": name,
         "title": experiment.title,
+        "question": QUESTION if experiment.findings else "",
         "statement": statement(experiment),
         "opening": [
             (experiment.kind, name),
             ("Corpus", experiment.dataset),
+            ("Authors, each one client", experiment.facts.get("Clients", "")),
             *((key, value) for key, value in experiment.facts.items() if key in OPENING),
             ("Seeds", ", ".join(str(seed) for seed in experiment.seeds)),
-            # The leaderboard names the rows, where there is one.
-            ("Rows", str(len(names)) if board else ", ".join(names)),
+            # The table of all methods names them, where there is one.
+            ("Methods", str(len(names)) if board else ", ".join(names)),
         ],
         "cautions": experiment.cautions,
-        "finding": experiment.finding,
+        "findings": experiment.findings,
+        "sample": experiment.sample,
         "gallery": experiment.gallery,
+        "next": NEXT[experiment.is_demo].format(name=name),
         "board": board,
         "methods": json.dumps([unmarked(method) for method in names]),
-        "figures": [_figure(figure, f"{name}-{number}") for number, figure in enumerate(experiment.figures)],
+        "figures": drawn[: OPEN_FIGURES + 1],
+        "further": drawn[OPEN_FIGURES + 1 :],
         "facts": facts,
+        "tables": [_table(experiment, table) for table in experiment.tables if table.spec.label in OPEN_TABLES],
         "sections": [
             (section, re.sub(r"\W+", "-", section.lower()), [_table(experiment, table) for table in tables])
-            for section, tables in by_section(experiment.tables)
+            for section, tables in by_section(
+                [table for table in experiment.tables if table.spec.label not in OPEN_TABLES]
+            )
         ],
         "numbers": Grid.of(shown, NUMBERS_CAPTION, f"numbers-{name}") if experiment.numbers else None,
         "absent": absent,
@@ -182,12 +201,20 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
 def _figure(figure: Figure, identifier: str) -> dict[str, Any]:
     numbers = f"The numbers drawn are in {figure.drawn}." if figure.drawn else ""
     return {
+        "name": f"figure-{identifier}",
         "title": figure.title,
         "caption": figure.caption,
+        "finding": finding_of(Path(figure.svg).read_text(encoding="utf-8")) if Path(figure.svg).is_file() else "",
         "drawing": inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}", numbers),
         "drawn": figure.drawn,
         "data": [Path(path) for path in figure.data],
     }
+
+
+def finding_of(svg: str) -> str:
+    """Return the sentence on what an SVG of ours shows; "" where it says nothing."""
+    found = re.search(r"<dc:title>(.*?)</dc:title>", svg)
+    return unescape(found[1]) if found else ""
 
 
 def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> Markup:
@@ -204,8 +231,7 @@ def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> Mar
     start = source.find("<svg")
     if start < 0 or re.search(r"<script|\son\w+=|javascript:", source, flags=re.IGNORECASE):
         raise UserError(f"{path}: not a plain SVG drawing; delete it and run again")
-    finding = re.search(r"<dc:title>(.*?)</dc:title>", source)
-    spoken = " ".join(filter(None, [title, unescape(finding[1]) if finding else "", ending]))
+    spoken = " ".join(filter(None, [title, finding_of(source), ending]))
     element = re.sub(r"<metadata>.*?</metadata>", "", source[start:], flags=re.DOTALL).strip()
     prefix = re.sub(r"\W", "-", identifier) + "-"
     element = re.sub(r'\bid="', f'id="{prefix}', element)
@@ -213,6 +239,6 @@ def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> Mar
     # The pixel size would fix the drawing on a phone; the view box keeps its proportions.
     head, rest = element.split(">", 1)
     points = re.search(r'\swidth="([\d.]+)pt"', head)
-    widest = f' style="max-width:{1.5 * float(points[1]):.0f}px"' if points else ""  # 7.5 points of text as 11 pixels
+    widest = f' style="width:{1.5 * float(points[1]):.0f}px"' if points else ""  # 7.5 points of text as 11 pixels
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head) + widest
     return Markup(f'{head} role="img" aria-label="{html_text(spoken)}">{rest}')

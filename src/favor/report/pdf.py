@@ -51,7 +51,7 @@ def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, 
 
 def _experiment(experiment: ExperimentReport, folder: Path, files: dict[str, Path]) -> list[str]:
     parts = [rf"\clearpage\section{{{escape(experiment.title)}}}"]
-    said = (statement(experiment), *experiment.cautions, experiment.finding)
+    said = (statement(experiment), *experiment.cautions, *experiment.findings)
     parts += [escape(text) + r"\par" for text in said if text]
     parts += [_figure(figure, files) for figure in experiment.figures]
     for section, tables in by_section(experiment.tables):

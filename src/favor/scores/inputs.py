@@ -67,7 +67,7 @@ class ScoreInputs:
     pass through too; words: what counts as one. bertscore: the model behind the utility table.
     common_generations: table ``generations`` for the prompts that every client continues; empty without them;
     common_embeddings: their table ``generation_embeddings`` by encoder. scores: of the families that the family to be
-    scored names under ``READS``.
+    scored names under ``READS``. unseen: encoders that no method was trained with.
     Rows may come in any order. Missing rows raise ``UserError``.
     """
 
@@ -84,6 +84,7 @@ class ScoreInputs:
     common_embeddings: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     scores: pd.DataFrame = field(default_factory=SCORES.empty)
     bertscore: BertScoreModel | None = None
+    unseen: Sequence[str] = ()
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -131,6 +132,7 @@ class ScoreInputs:
         common_embeddings: Mapping[str, Path] | None = None,
         scores: Sequence[Path] = (),
         bertscore: BertScoreModel | None = None,
+        unseen: Sequence[str] = (),
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
@@ -154,6 +156,7 @@ class ScoreInputs:
             {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in (common_embeddings or {}).items()},
             pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
             bertscore,
+            unseen,
         )
 
     @property

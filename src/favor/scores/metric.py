@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # tables name metrics while the workflow is parsed
 CONTROLS = ("gold", "shuffled")  # references: the authors' own continuations, and those of other authors
 SOURCE = "source"  # stands for a method where only human texts are scored, under seed 0
 ALL_SEEDS = 0  # the seed of a score that pools all of them
+UNSEEN = "unseen"  # stands for an encoder: the mean over the style encoders that no method was trained with
 
 
 @dataclass(frozen=True)

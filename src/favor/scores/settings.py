@@ -233,9 +233,13 @@ class FilteredOutputs(Seeds, WordKind):
 
 
 class Scoring(FilteredOutputs, Spaces):
-    """What the job of one metric family reads. ``bertscore``: None unless it is about its values."""
+    """What the job of one metric family reads. ``bertscore``: None unless it is about its values.
+
+    ``unseen``: encoders that no method was trained with, whose mean is scored too.
+    """
 
     family: str
+    unseen: list[str]
     scores: Scores
     bertscore: BertScoreModel | None
 

@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
-from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
+from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, source_pairs
@@ -40,6 +40,10 @@ METRICS = (
     Metric(
         "kept_author_accuracy", "Accuracy kept", -_INFINITE, _INFINITE, "higher",
         f"{_SHARE} the author accuracy; nothing: 1 / authors",
+    ),
+    Metric(
+        "kept_author_accuracy_failures_wrong", "Accuracy kept, failures wrong", -_INFINITE, _INFINITE, "higher",
+        f"{_SHARE} the author accuracy over all outputs, where those that failed the filter are wrong",
     ),
     Metric(
         "kept_generated_source_auc", "Gen→Src AUC kept", -_INFINITE, _INFINITE, "higher",
@@ -81,10 +85,11 @@ METRICS = (
         "Spearman over authors: margin lost against own text, and words trained on",
     ),
 )  # fmt: skip
-OWN_PROMPTS = ("author_accuracy", "generated_source_auc", "author_margin")
+FAILURES_WRONG = "author_accuracy_failures_wrong"
+OWN_PROMPTS = ("author_accuracy", FAILURES_WRONG, "generated_source_auc", "author_margin")
 # The same two on common prompts. People wrote no continuations of these, so the ceiling is that of own prompts.
 COMMON_PROMPTS = {"common_accuracy": "author_accuracy", "common_margin": "author_margin"}
-BOUNDS: dict[str, Bounds | None] = {"author_accuracy": RATE, "generated_source_auc": RATE, "author_margin": None}
+BOUNDS: dict[str, Bounds | None] = {**dict.fromkeys(OWN_PROMPTS, RATE), "author_margin": None}
 USES = "prompts.common"  # key of an experiment with which there is more to score
 BASE = "base_only"  # the second floor, where the experiment runs it: the model that has read no client
 
@@ -96,15 +101,19 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     and ``score_high``), ``floor`` and ``ceiling`` are what is behind it. ``over_base``, ``over_base_low`` and
     ``over_base_high`` are the share with the base model as floor. ``distinct_auc`` and the two correlations with what
     an author loses have ``low`` and ``high`` too. ``margin_lost`` and ``distance_from_mean`` have a variant per client
-    alone. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap.
+    alone. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap. The mean over ``inputs.unseen``
+    is scored too, as an encoder of the name ``UNSEEN``.
     """
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
+    survivors, outputs = Counter[str](), Counter[str]()
+    for run in inputs.runs:
+        survivors[run.method] += len(run.survivors)
+        outputs[run.method] += len(run.items)
+    spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws
     for encoder in read_encoders(inputs, settings.encoders):
         values: dict[str, dict[str, list[np.ndarray]]] = {}  # method -> measure -> draws by seed
-        outputs: Counter[str] = Counter()
         for run in inputs.runs:
-            outputs[run.method] += len(run.survivors)
             for measure, draws in measure_draws(inputs, encoder, run, counts).items():
                 values.setdefault(run.method, {}).setdefault(measure, []).append(draws)
         for run in inputs.common_runs:
@@ -112,15 +121,23 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             found = prototype_draws(inputs, encoder, vectors, authors, counts)
             for common, measure in COMMON_PROMPTS.items():
                 values[run.method].setdefault(common, []).append(found[measure])
-        means = {
+        spaces[encoder] = {
             method: {measure: np.mean(seeds, axis=0) for measure, seeds in own.items()}
             for method, own in values.items()
         }
-        without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
-        for method, n in outputs.items():
-            scores += _rows(method, encoder, means, len(inputs.clients), n, without)
-            scores += _distinct(method, encoder, means[method]["generated_auc"], len(inputs.clients), n)
         scores += _losses(inputs, encoder, drawn_authors(counts))
+    unseen = [spaces[encoder] for encoder in inputs.unseen if encoder in spaces]
+    if unseen:
+        spaces[UNSEEN] = {
+            method: {measure: np.mean([space[method][measure] for space in unseen], axis=0) for measure in own}
+            for method, own in unseen[0].items()
+        }
+    for encoder, means in spaces.items():
+        without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
+        for method, n in survivors.items():
+            counted = dict.fromkeys((*OWN_PROMPTS, *COMMON_PROMPTS), n) | {FAILURES_WRONG: outputs[method]}
+            scores += _rows(method, encoder, means, len(inputs.clients), counted, without)
+            scores += _distinct(method, encoder, means[method]["generated_auc"], len(inputs.clients), n)
     return scores_frame(scores)
 
 
@@ -132,8 +149,9 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
     """
     vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
     found = prototype_draws(inputs, encoder, vectors, authors, counts)
+    found[FAILURES_WRONG] = _failures_wrong(inputs, encoder, run, counts)
     if not len(authors):
-        return dict.fromkeys((*found, "generated_source_auc", "generated_auc"), np.full(len(counts), np.nan))
+        return dict.fromkeys(("generated_source_auc", "generated_auc"), np.full(len(counts), np.nan)) | found
     generated = generated_pairs(vectors, run)
     source = source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
     left, other = _places(generated.left, inputs.clients), _places(generated.right, inputs.clients)
@@ -142,6 +160,17 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
         "generated_source_auc": auc_draws(source.scores, source.positive, _places(source.left, inputs.clients), counts),
         "generated_auc": pair_auc_draws(generated.scores, left, other, counts),
     }
+
+
+def _failures_wrong(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarray) -> np.ndarray:
+    """Return the author accuracy over all outputs in every draw; those that failed the filter are wrong."""
+    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    right = np.zeros(len(run.items))
+    survivors = run.survivors["client"].to_numpy(dtype=object)
+    if len(survivors):
+        guesses = predict(inputs.vectors(encoder, run), prototype, inputs.clients)
+        right[run.items["passed"].to_numpy()] = correct(survivors, guesses)
+    return mean_draws(right, _places(run.items["client"].to_numpy(dtype=object), inputs.clients), counts)
 
 
 def prototype_draws(
@@ -227,12 +256,22 @@ def _without_pairs(inputs: ScoreInputs) -> str:
 
 
 def _rows(
-    method: str, encoder: str, means: Mapping[str, Mapping[str, np.ndarray]], authors: int, n: int, without: str
+    method: str,
+    encoder: str,
+    means: Mapping[str, Mapping[str, np.ndarray]],
+    authors: int,
+    counted: Mapping[str, int],
+    without: str,
 ) -> Iterator[Score]:
     measures = (
         (*OWN_PROMPTS, *COMMON_PROMPTS) if any("common_accuracy" in own for own in means.values()) else OWN_PROMPTS
     )
-    nothing = {"author_accuracy": 1.0 / authors, "generated_source_auc": 0.5, "author_margin": 0.0}
+    nothing = {
+        "author_accuracy": 1.0 / authors,
+        FAILURES_WRONG: 1.0 / authors,
+        "generated_source_auc": 0.5,
+        "author_margin": 0.0,
+    }
     for measure in measures:
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
@@ -247,7 +286,7 @@ def _rows(
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
                 if note and measure == "generated_source_auc" and not np.isfinite(share.ceiling):
                     note += without
-                yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, n, note)
+                yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, counted[measure], note)
 
 
 def _distinct(method: str, encoder: str, draws: np.ndarray, authors: int, n: int) -> Iterator[Score]:

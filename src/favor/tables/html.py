@@ -41,6 +41,7 @@ def html_table(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> Markup:
             {
                 "name": f"{spec.label}-{number}",
                 "caption": caption,
+                "title": panel.title,
                 "columns": panel.columns,
                 "sections": sections,
             }
@@ -89,7 +90,7 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> dict[str, Any]
     beside = f"paper {paper}" + (f" ({difference})" if difference else "")
     return {
         "wide": column.wide,
-        "value": "" if absent else f"{value:.8g}",
+        "value": "" if absent else repr(float(value)),
         "rounded": f"{value:.6g}",
         "text": cell["text"] if absent else minus(cell["text"].partition(" ± ")[0]),
         "mark": "" if absent else cell["mark"],

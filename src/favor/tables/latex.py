@@ -20,8 +20,20 @@ from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
-PACKAGES = ("booktabs", "graphicx", "amssymb")
-MARKS = (r"\providecommand{\favorbest}[1]{\textbf{#1}}", r"\providecommand{\favorsecond}[1]{\underline{#1}}")
+PACKAGES = ("booktabs", "graphicx", "amssymb", "color")
+MARKS = (
+    r"\providecommand{\favorbest}[1]{\textbf{#1}}",
+    r"\providecommand{\favorsecond}[1]{\underline{#1}}",
+    r"\providecommand{\favorbelow}[1]{{\color[gray]{.5}#1}}",
+    r"\providecommand{\favorns}[1]{#1\rlap{\textsuperscript{\tiny n.\,s.}}}",
+)
+_WRAPS = {
+    "best": r"\favorbest{%s}",
+    "second": r"\favorsecond{%s}",
+    "below": r"\favorbelow{%s}",
+    "ns": r"\favorns{%s}",
+    "": "%s",
+}
 SENTENCES = r"p{0.66\textwidth}"  # a column of sentences
 NARROW, WIDE = 60, 100  # characters of a line that one column of two, and a page, hold in \footnotesize
 # A panel, its cells, the columns of its tabular, its header line and its other lines.
@@ -192,7 +204,7 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
         return ragged + escape(cell["text"]) + sign
     sign = sign and rf"\rlap{{{sign}}}"  # takes no room, so that the column aligns
     mean, _, deviation = minus(cell["text"]).partition(" ± ")
-    wrap = {"best": r"\favorbest{%s}", "second": r"\favorsecond{%s}", "": "%s"}[cell["mark"]]
+    wrap = _WRAPS[cell["mark"]]
     if deviation and column.deviation == "stacked":
         return _stacked([wrap % escape(mean) + sign, rf"{{\scriptsize $\pm$ {escape(deviation)}}}"], "c")
     return wrap % escape(" ± ".join(filter(None, (mean, deviation)))) + sign

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from favor.paper.names import CONTROLS, method_name
+from favor.scores.metric import UNSEEN
 from favor.statistics.paired import holm
 from favor.tables.cells import DASH, printed, without_value
 from favor.tables.escape import minus
 from favor.tables.marks import LEVEL
 
-HEADLINE = "author_accuracy"
-BESIDE = {"generated_auc": "Verif. AUC"}
+HEADLINE = "author_accuracy_failures_wrong"
 LEADERBOARD = (
-    "All rows, by author accuracy in the style space. Voice kept: 0 is a voice that is nobody's (accuracy "
-    "1 / authors), 1 the author's own, with a 95 % interval over authors. The last column compares with the row marked "
-    "best: lower, or open where the Holm-adjusted p over the rows does not tell the two apart."
+    "Share of all outputs that style encoders attribute to their author, failed outputs counted as wrong. Voice kept: "
+    "0 is chance, 1 the authors' own texts. Intervals: 95 % over authors. Last column: significant or not (n. s.) by "
+    "Holm's correction over the column."
 )
 
 
 def subject(methods: Sequence[str]) -> str:
     """Return the row that is compared with all others: FAVoR, or else the first."""
     return "favor" if "favor" in methods else methods[0]
+
+
+def judges(evidence: pd.DataFrame, style: str) -> str:
+    """Return the encoder of the headline: the mean of those that no method has seen, or else ``style``."""
+    return UNSEEN if (evidence["encoder"] == UNSEEN).any() else style
 
 
 def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
@@ -55,84 +58,61 @@ def means(evidence: pd.DataFrame, encoder: str, metric: str) -> dict[str, float]
 def leaderboard(
     evidence: pd.DataFrame,
     kept: pd.DataFrame | None,
-    encoder: str,
+    style: str,
     methods: Sequence[str],
     clients: int,
+    passed: Mapping[str, tuple[int, int]],
     display: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Return every row, printable: best first, the references and chance in their places.
 
-    ``kept``: scores of the family voice_kept, or None where the experiment has none; they bring intervals.
+    ``kept``: scores of the family voice_kept, or None where the experiment has none; they bring intervals. ``passed``:
+    by row, how many outputs passed the filter and how many there are.
     """
+    encoder = judges(evidence, style)
     values = {
         name: value for name, value in means(evidence, encoder, HEADLINE).items() if name in (*methods, *CONTROLS)
     }
-    best = max((name for name in values if name not in CONTROLS), key=lambda name: values[name], default="")
-    tested = differences(evidence, encoder, HEADLINE, best).set_index("rival")["p_holm"]
-    others = {metric: means(evidence, encoder, metric) for metric in BESIDE}
+    first = subject(methods)
+    tested = differences(evidence, encoder, HEADLINE, first).set_index("rival")
+    own = means(evidence, style, HEADLINE)
+    title = method_name(first, display)
     rows = []
     for name in sorted(values, key=lambda each: -values[each]):
-        against = "best" if name == best else DASH
-        if name not in CONTROLS and name != best:
-            p = float(tested.get(name, np.nan))
-            against = f"{'lower' if p < LEVEL else 'open'}, p {_p(p)}"
+        against = DASH
+        if name in tested.index and name in methods:
+            delta, p = -float(tested["delta"][name]), float(tested["p_holm"][name])
+            said = "n. s." if p >= LEVEL else ("above" if delta > 0 else "below")
+            against = f"{minus(printed(delta, 2, signed=True))}, p {p_text(p)}: {said}"
+        through = passed.get(name)
         rows.append(
             {
-                "Row": method_name(name, display),
+                "Method": method_name(name, display),
                 "Voice kept": _share(kept, name, encoder),
-                "Author accuracy": minus(printed(values[name], 3)),
-                **{title: _printed(others[metric].get(name)) for metric, title in BESIDE.items()},
-                "Against the best": against,
+                "Attributed to the author": printed(values[name], 3),
+                "By the methods' own encoder": printed(own[name], 3) if name in own else DASH,
+                "Passed the filter": f"{through[0]} of {through[1]}" if through else DASH,
+                f"Against {title}": against,
                 "value": values[name],
             }
         )
     if clients:
-        chance = {"Row": "Reference: chance", "Voice kept": DASH, "Author accuracy": printed(1 / clients, 3)}
-        halves = dict.fromkeys(BESIDE.values(), "0.500")
-        rows.append({**chance, **halves, "Against the best": DASH, "value": 1 / clients})
+        chance = printed(1 / clients, 3)
+        names = ("Reference: chance", DASH, chance, chance, DASH, DASH, 1 / clients)
+        columns = list(rows[0]) if rows else [*_COLUMNS, f"Against {title}", "value"]
+        rows.append(dict(zip(columns, names, strict=True)))
     made = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable").drop(columns="value")
-    return made.reset_index(drop=True) if kept is not None else made.drop(columns="Voice kept").reset_index(drop=True)
+    without = [
+        *(["Voice kept"] if kept is None else []),
+        *(["By the methods' own encoder"] if encoder == style else []),
+        *([] if passed else ["Passed the filter"]),
+    ]
+    return made.drop(columns=without).reset_index(drop=True)
 
 
-def finding(
-    evidence: pd.DataFrame,
-    encoder: str,
-    methods: Sequence[str],
-    references: Sequence[str],
-    display: Mapping[str, str] | None = None,
-) -> str:
-    """Return the headline with its uncertainty, in two sentences."""
-    values = {name: value for name, value in means(evidence, encoder, HEADLINE).items() if name in methods}
-    first = subject(methods)
-    if first not in values or len(values) < 2:
-        silent = [method_name(each, display) for each in methods if each not in values]
-        if not silent:
-            return f"{method_name(first, display)} is the only row, so nothing can be compared."
-        which = "any row" if len(silent) == len(methods) else ", ".join(silent)
-        return f"No output of {which} passed the filter, so nothing can be compared{' with it' * (len(values) > 1)}."
-    tested = differences(evidence, encoder, HEADLINE, first).set_index("rival")
-    sentences = []
-    own, name = values[first], method_name(first, display)
-    # An ablation of the row is not a rival, a reference does not federate.
-    rivals = [each for each in values if not f"{each}_".startswith(f"{first}_") and each not in references]
-    if rivals:
-        rival = max(rivals, key=lambda each: values[each])
-        row: Any = tested.loc[rival]
-        low, high = (minus(printed(row[end], 3)) for end in ("low", "high"))
-        verdict = "a difference" if row["p_holm"] < LEVEL else "not distinguishable"
-        sentences.append(
-            f"{name} reaches an author accuracy of {own:.3f}; the best other federated row, "
-            f"{method_name(rival, display)}, {values[rival]:.3f}: {minus(printed(row['delta'], 3, signed=True))} "
-            f"[{low}, {high}], Holm p {_p(row['p_holm'])}, {verdict}."
-        )
-    better = [each for each in values if each != first and tested["p_holm"].get(each, 1.0) < LEVEL]
-    won = sum(values[each] < own for each in better)
-    even = len(values) - 1 - len(better)
-    sentences.append(
-        f"Against {name}, of {len(values) - 1} other rows {won} are lower, {len(better) - won} higher and {even} not "
-        "distinguishable (sign-flip test over authors, Holm)."
-    )
-    return " ".join(sentences)
+_COLUMNS = (
+    "Method", "Voice kept", "Attributed to the author", "By the methods' own encoder", "Passed the filter",
+)  # fmt: skip
 
 
 def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
@@ -148,9 +128,6 @@ def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
     return f"{share} [{low}, {high}]"
 
 
-def _printed(value: float | None) -> str:
-    return DASH if value is None else minus(printed(value, 3))
-
-
-def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"= {value:.3f}".replace("0.", ".", 1)
+def p_text(value: float) -> str:
+    """Return a p as "= .013" or "< .001"."""
+    return "< .001" if value < 0.001 else f"= {value:.3f}".replace("= 0.", "= .", 1)

@@ -1,4 +1,4 @@
-"""Which cells of a column are marked: those not distinguishable from the best, or the best by printed means."""
+"""Which cells of a column are marked: those significantly below the best, or the best by printed means."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 LEVEL = 0.05  # a Holm-adjusted p from here on leaves two rows indistinguishable
-# The evidence behind the bold marks of a column, or why nothing is marked; a column of ``table_cells``.
+# The evidence behind the marks of a column, or why nothing is marked; a column of ``table_cells``.
 BY_MEANS, BY_EVIDENCE = "printed means", "paired evidence"
 UNTESTED = "no paired test covers these columns"
 TOGETHER = "the references are not distinguishable, so the score does not measure voices here"
-EVEN = "no row is distinguishable from the best"
+EVEN = "no method is significantly below the best"
 
 
 class Evidence:
@@ -73,9 +73,9 @@ def mark(column: Column, contest: Contest, marks: Marks, evidence: Evidence | No
     """Mark the cells of one contest, the ranked rows of a column that have a value; return what the marks rest on.
 
     By means, the best and the second-best *printed* number are marked, so rows that print the same number share a
-    mark. By evidence, "best" goes to the best row and to every row whose difference to it has a Holm-adjusted p of
-    ``LEVEL`` or more. Nothing is marked where a test is missing, where the references are not distinguishable, or
-    where every row would be.
+    mark. By evidence, "below" goes to every row whose difference to the best has a Holm-adjusted p below ``LEVEL``,
+    "ns" to the others but the best. Nothing is marked where a test is missing, where the references are not
+    distinguishable, or where no row is below.
     """
     if len(contest) < 2:
         return ""
@@ -94,8 +94,8 @@ def mark(column: Column, contest: Contest, marks: Marks, evidence: Evidence | No
     equal = [row is best or next(adjusted) >= LEVEL for row, _ in contest]
     if all(equal):
         return EVEN
-    for (_, cell), tied in zip(contest, equal, strict=True):
-        cell.mark = "best" if tied else ""
+    for (row, cell), tied in zip(contest, equal, strict=True):
+        cell.mark = "below" if not tied else "" if row is best else "ns"
     return BY_EVIDENCE
 
 

@@ -12,8 +12,8 @@ from favor.tables.specs import TableSpec
 
 MARKS = {
     BY_MEANS: "Best of the ranked rows in bold, second-best underlined, by printed means; equal numbers share a mark.",
-    BY_EVIDENCE: "In bold: the best of the ranked rows, and every row whose difference to it is not significant "
-    f"(sign-flip test over authors, Holm over the column, p ≥ {LEVEL:g}).",
+    BY_EVIDENCE: "Grey: significantly below the best of the column; n. s.: not (sign-flip test over authors, Holm "
+    f"over the column, {LEVEL:g}).",
 }
 
 
@@ -44,7 +44,7 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
 
 
 def mark_notes(cells: pd.DataFrame) -> list[str]:
-    """Return what bold and underlined numbers rest on, and which columns have none, and why."""
+    """Return what marks rest on, and which columns have none, and why."""
     ranked = cells[cells["marking"] != ""]
     notes = [text for name, text in MARKS.items() if (ranked["marking"] == name).any()]
     whole = ranked["column"].nunique()

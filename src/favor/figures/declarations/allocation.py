@@ -42,6 +42,6 @@ FIGURE = FigureSpec(
     title="Allocation",
     caption="Word units per client: what the long tail asks for and what the client has.",
     inputs=("allocation",),
-    place=7,
+    place=26,
     draw=lambda data, *paths: draw_allocation(data.table("allocation"), *paths),
 )

@@ -70,6 +70,6 @@ FIGURE = FigureSpec(
     "clients trained on. Base only shows what common phrases give. Dotted lines: the "
     "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more.",
     scores=("copying",),
-    place=3,
+    place=4,
     draw=lambda data, *paths: draw_copying(data.scores(), data.shown, *paths),
 )

@@ -71,7 +71,7 @@ FIGURE = FigureSpec(
     "are 95 % intervals over authors. A method to the right of the human text and below it writes in "
     "voices that differ and are not the authors'.",
     scores=("voice_kept",),
-    place=2,
+    place=1,
     draw=lambda data, *paths: draw_distinct_faithful(
         data.scores(),
         data.style_encoder,

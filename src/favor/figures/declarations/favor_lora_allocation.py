@@ -73,6 +73,6 @@ FIGURE = FigureSpec(
     "model has fewer than twelve), mean over the personal adapters of the first seed; a row sums to 100 %. "
     "Left: the whole personal update; right: what the private stage added to the shared endpoint.",
     inputs=("adapter_energy",),
-    place=4,
+    place=24,
     draw=lambda data, *paths: draw_adapter_allocation(data.table("adapter_energy"), *paths),
 )

@@ -145,7 +145,7 @@ FIGURE = FigureSpec(
     "centres in the whole space, over the spread of the authors' own continuations of the same prompts; what chance "
     "adds to centres of few texts is in it, and is taken out in the first figure.",
     inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
-    place=2,
+    place=21,
     draw=lambda data, *paths: draw_generation_map(
         data.table("source_embeddings"),
         data.table("gold_embeddings"),

@@ -79,7 +79,7 @@ FIGURE = FigureSpec(
     "the noise of few texts; bars are 95 % intervals over authors. Right: the slope of each author's "
     "habit on that of the training texts. Both panels have one order, from methods that write in one voice upwards.",
     scores=("drift",),
-    place=3,
+    place=2,
     draw=lambda data, *paths: draw_homogenisation(
         data.scores(),
         data.style_encoder,

@@ -85,6 +85,6 @@ FIGURE = FigureSpec(
     "Pearson) for as many decisions as there are authors: they hold even if an author's outputs are all right or all "
     "wrong.",
     inputs=("participation",),
-    place=5,
+    place=25,
     draw=lambda data, *paths: draw_last_participation(data.table("participation"), data.shown, *paths),
 )

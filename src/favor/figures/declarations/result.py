@@ -1,97 +1,130 @@
-"""The result in one figure: how far each method keeps authors apart, and how the first row differs from its rivals."""
+"""The result in one figure: how much voice every method keeps, by three measures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
-from favor.figures.drawing import GREY, drawing, save, say
-from favor.figures.identity import Identity, Methods
+from favor.figures.drawing import BLACK, BLUE, GREY, VERMILION, drawing, save, say
+from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
-from favor.tables.leaderboard import HEADLINE, differences, means, subject
+from favor.paper.names import CONTROLS
+from favor.scores.metric import UNSEEN
+
+ENDS = ("", "low", "high")
 
 
-def draw_result(
-    scores: pd.DataFrame,
-    evidence: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
-    """Draw the ladder of spreads and the differences of the first row to every rival, rows in one order.
+@dataclass(frozen=True)
+class Measure:
+    """One way to see a voice: its name in the data, its label, how its points look, and its height within a row."""
 
-    scores: of the family ``drift``; evidence: the table of that name. Without a spread, rows stand by accuracy.
+    name: str
+    label: str
+    marker: str
+    color: str
+    hollow: bool
+    lift: float
+
+
+MEASURES = (
+    Measure("unseen", "style encoders that no method has seen", "o", VERMILION, False, 0.0),
+    Measure("likelihood", "the adapters read unseen texts", "D", BLUE, False, 0.24),
+    Measure("own", "the methods' own encoder", "o", GREY, True, -0.24),
+)
+
+
+def voice_kept(scores: pd.DataFrame, style_encoder: str) -> pd.DataFrame:
+    """Return what every row keeps by every measure: columns method, measure, value, low, high; 0 chance, 1 the authors.
+
+    scores: of the families voice_kept and likelihood. A text that the adapters attribute counts from chance to all
+    texts: (top-1 - chance) / (1 - chance). One model for all is at chance by construction, and its ends are its value.
     """
-    spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
-    found = spread.pivot_table(index="method", columns="variant", values="value")
-    accuracy = means(evidence, style_encoder, HEADLINE)
-    known = [name for name in methods.rows if name in found.index or name in accuracy]
-    drawn = methods.identities(known)
-    order = sorted(known, key=lambda name: found[""].get(name, -np.inf) if len(found) else accuracy[name])
-    first = subject(methods.rows)
-    rivals = differences(evidence, style_encoder, HEADLINE, first).set_index("rival")
-    with drawing(9.2, 0.9 + 0.27 * max(len(order), 4), columns=2) as (figure, axes):
-        ladder, forest = axes
-        if found.empty:
-            say(ladder, "Authors' own continuations do not\ndiffer measurably: no spread to lose.")
-        for place, name in enumerate(order):
-            if name in found.index:
-                left: Any = found.loc[name]
-                _interval(ladder, place, left[["", "low", "high"]].tolist(), drawn[name])
-            if name in rivals.index:
-                row: Any = rivals.loc[name]
-                _interval(forest, place, row[["delta", "low", "high"]].tolist(), drawn[name])
-                text = f"p = {row['p_holm']:.2f}" if row["p_holm"] >= 0.005 else "p < .01"
-                forest.text(1.02, place, text, transform=forest.get_yaxis_transform(), va="center", size=7.5)
-        ladder.axvline(1.0, color=GREY, linestyle=":", linewidth=1)
-        forest.axvline(0.0, color=GREY, linestyle=":", linewidth=1)
-        methods.label_rows(ladder, order)
-        forest.set_yticks(range(len(order)), [""] * len(order))
-        ladder.set(title="How far authors stay apart", xlabel="Share of the spread between authors that is left")
-        title = f"{methods.name(first)} minus each rival, author accuracy"
-        forest.set(title=title, xlabel=f"Right: {methods.name(first)} is more accurate; p after Holm")
-        for axis in axes:
-            axis.set_ylim(-0.6, max(len(order), 1) - 0.4)
-            axis.grid(axis="x")
-            axis.xaxis.set_major_locator(MaxNLocator(6))
-        apart = sum(rivals["p_holm"] < 0.05)
-        spreads = found[""].reindex(order).to_dict() if len(found) else {}
-        said = methods.extremes("Share of the spread between authors that is left", spreads)
-        rest = f"{methods.name(first)} differs from {apart} of {len(rivals)} rivals in author accuracy (Holm, 5 %)."
-        data = (
-            pd.DataFrame(index=pd.Index(order, name="method"))
-            .join(found.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"}))
-            .join(rivals.rename(columns={"delta": f"{first}_minus_row", "p": "p_of_difference"}))
+    rows = []
+    share = scores[scores["metric"] == "kept_author_accuracy_failures_wrong"]
+    for measure, encoder in (("unseen", UNSEEN), ("own", style_encoder)):
+        own = share[share["encoder"] == encoder].pivot_table(index="method", columns="variant", values="value")
+        for name, row in own.reindex(columns=list(ENDS)).iterrows():
+            rows.append((name, measure, *row))
+    read = scores[scores["metric"] == "likelihood_top1"].pivot_table(index="method", columns="variant", values="value")
+    if len(read):
+        chance = read["chance"].to_numpy()[:, None]
+        ends = read.reindex(columns=list(ENDS)).to_numpy()
+        ends = (np.where(np.isnan(ends), ends[:, :1], ends) - chance) / (1 - chance)
+        rows += [(name, "likelihood", *row) for name, row in zip(read.index, ends, strict=True)]
+    found = pd.DataFrame(rows, columns=["method", "measure", "value", "low", "high"])
+    return found[~found["method"].isin(list(CONTROLS))].dropna(subset="value")
+
+
+def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+    """Draw :func:`voice_kept` to each of ``paths``, the method that keeps most by unseen encoders on top."""
+    kept = voice_kept(scores, style_encoder)
+    kept = kept[kept["method"].isin(list(methods.rows))]
+    lead = next((each.name for each in MEASURES if (kept["measure"] == each.name).any()), "")
+    values = kept[kept["measure"] == lead].set_index("method")["value"]
+    order = sorted(kept["method"].unique(), key=lambda name: values.get(name, -math.inf))
+    with drawing(8.2, 1.2 + 0.31 * max(len(order), 3)) as (figure, axes):
+        axis = axes[0]
+        if not order:
+            say(axis, "No share of a voice can be read:\nthe authors' own texts do not lie above chance.")
+        shown = [measure for measure in MEASURES if (kept["measure"] == measure.name).any()]
+        for measure in shown:
+            own = kept[kept["measure"] == measure.name].set_index("method")
+            _points(axis, measure, own, {name: place for place, name in enumerate(order)}, methods)
+        for place, label in ((0.0, "chance"), (1.0, "the authors\nthemselves")):
+            axis.axvline(place, color=BLACK, linestyle=":", linewidth=1.2, zorder=1)
+            axis.annotate(label, (place, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom")
+        methods.label_rows(axis, order)
+        lowest = min([-0.1, *kept["low"].clip(lower=-0.4)]) - 0.05
+        axis.set(xlim=(lowest, 1.1), ylim=(-0.6, max(len(order), 1) - 0.4), xlabel="Share of the voice that is kept")
+        axis.grid(axis="x")
+        if shown:
+            figure.legend(loc="outside lower center", ncols=3, handletextpad=0.2, columnspacing=1.2)
+        said = methods.extremes("Voice kept by unseen encoders" if lead == "unseen" else "Voice kept", values.to_dict())
+        parts = []
+        for name, own in kept.groupby("measure"):
+            names = {end: f"{name}_{end}".removesuffix("_value") for end in ("value", "low", "high")}
+            parts.append(own.set_index("method")[list(names)].rename(columns=names))
+        data = pd.concat(parts, axis=1).reindex(order[::-1]) if parts else pd.DataFrame(index=pd.Index([]))
+        save(figure, *paths, finding=said, data=methods.named(data.rename_axis(index="method")))
+
+
+def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str, int], methods: Methods) -> None:
+    """Draw what every method keeps by one measure, at its place."""
+    main = measure.lift == 0
+    for number, row in enumerate(own.reset_index().to_dict("records")):
+        name, value, low, high = (row[key] for key in ("method", "value", "low", "high"))
+        axis.errorbar(
+            value,
+            places[name] + measure.lift,
+            xerr=[[max(0.0, value - low)], [max(0.0, high - value)]],
+            linestyle="none",
+            marker=measure.marker,
+            markersize=7 if main else 5.5,
+            color=measure.color,
+            markerfacecolor="white" if measure.hollow else measure.color,
+            elinewidth=1.6 if main else 0.8,
+            label="_" if number else measure.label,
+            zorder=4 if main else 3,
+            gid=methods.name(name),
         )
-        finding = " ".join(filter(None, (said, rest if len(rivals) else "")))
-        save(figure, *paths, finding=finding, data=methods.named(data))
-
-
-def _interval(axis: Any, place: int, ends: Sequence[float], identity: Identity) -> None:
-    """Draw (value, low, high) at a height."""
-    value, low, high = ends
-    if np.isfinite(ends).all():
-        error = [[max(0.0, value - low)], [max(0.0, high - value)]]
-        axis.errorbar(value, place, xerr=error, linestyle="none", elinewidth=1, **identity.points)
 
 
 FIGURE = FigureSpec(
-    title="The result",
-    caption="Left, the homogenisation ladder: the variance between authors' centres in the style space over that of "
-    "their own continuations of the same prompts, without the noise of few texts. A method low on the ladder writes "
-    "alike for everybody. Right: author accuracy of the method in its title minus that of each rival. Bars are 95 % "
-    "intervals over authors; p is Holm's over the rivals.",
-    inputs=("evidence",),
-    scores=("drift",),
+    title="Voice kept",
+    caption="0 is chance, 1 the authors' own texts (for reading: every text goes to its author). Failed outputs count "
+    "as wrong. Bars are 95 % intervals over authors, cut at the frame. The encoder that methods are aligned to is no "
+    "neutral judge.",
+    scores=("voice_kept",),
+    optional=("likelihood",),
     place=-1,
     draw=lambda data, *paths: draw_result(
         data.scores(),
-        data.table("evidence"),
         data.style_encoder,
         data.shown,
         *paths,

@@ -88,7 +88,7 @@ FIGURE = FigureSpec(
     title="Style retention against utility",
     caption="Mean over seeds; bars are sample standard deviations. Dotted lines are references of retention alone.",
     scores=("prototypes", "utility"),
-    place=1,
+    place=20,
     draw=lambda data, *paths: draw_retention_utility(
         data.scores(),
         data.style_encoder,

@@ -76,6 +76,6 @@ FIGURE = FigureSpec(
     "through the origin, on the dotted line both effects are equal. Test texts of the clients, topics of at "
     "least three authors.",
     inputs=("coordinate_effects",),
-    place=3,
+    place=22,
     draw=lambda data, *paths: draw_discriminability(data.table("coordinate_effects"), *paths),
 )

@@ -57,7 +57,7 @@ FIGURE = FigureSpec(
     "continuations minus outputs, means over seeds. Above 0 "
     "the method writes less like the author than the author does. A rising cloud: those far from the mean lose most.",
     scores=("voice_kept",),
-    place=32,
+    place=5,
     draw=lambda data, *paths: draw_voice_by_author(
         data.scores(),
         data.style_encoder,

@@ -69,6 +69,6 @@ FIGURE = FigureSpec(
     "intervals over authors. What clients upload is counted over all rounds of a seed; pooled "
     "training uploads the texts themselves.",
     scores=("voice_kept", "efficiency"),
-    place=3,
+    place=23,
     draw=lambda data, *paths: draw_voice_traffic(data.scores(), data.style_encoder, data.shown, *paths),
 )

@@ -1,7 +1,8 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text}, values);
-  const text = cell => cell.dataset.value ?? cell.textContent.trim();
+  const text = cell => cell.dataset.value ?? [...cell.childNodes].filter(node => !/SUP|SMALL/.test(node.nodeName) &&
+    !node.classList?.contains('hidden') && !node.classList?.contains('beside')).map(node => node.textContent).join('').trim();
   // A cell that names all rows of its part (the dataset) leads whichever row comes first, and sorts nothing.
   const leading = body => body.querySelector('th[scope=rowgroup]');
   const settle = (body, lead) => {
@@ -15,10 +16,12 @@
   const links = all('nav a');
   const said = links.map(link => {
     const part = document.getElementById(link.hash.slice(1));
-    const caption = part?.nextElementSibling?.querySelector('caption, figcaption');
+    const caption = (part?.matches('figure') ? part : part?.nextElementSibling)?.querySelector('caption, figcaption');
     return (link.textContent + ' ' + (caption?.textContent ?? '')).toLowerCase();
   });
   const search = make('input', '', {type: 'search', placeholder: 'Search tables and figures'});
+  const matches = make('span', '');
+  matches.setAttribute('role', 'status');
   search.setAttribute('aria-label', 'Search tables and figures');
   const contents = document.querySelector('nav details');
   search.addEventListener('input', () => {
@@ -26,12 +29,45 @@
     contents.open = Boolean(word);
     links.forEach((link, n) => { link.parentElement.hidden = !said[n].includes(word); });
     all('nav details > div').forEach(group => { group.hidden = !group.querySelector('li:not([hidden])'); });
+    const count = links.filter(link => !link.parentElement.hidden).length;
+    matches.textContent = !word ? '' : count ? `${count} found` : 'Nothing matches';
   });
   search.addEventListener('keydown', event => {
     if (event.key === 'Enter') links.find(link => !link.parentElement.hidden)?.click();
   });
   links.forEach(link => link.addEventListener('click', () => { contents.open = false; }));
-  bar.append(search);
+  bar.append(search, matches);
+
+  // A link into a folded section opens it.
+  const unfold = () => {
+    const part = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = part; at; at = at.parentElement) if (at.matches('details')) at.open = true;
+    part?.scrollIntoView();
+  };
+  addEventListener('hashchange', unfold);
+  links.forEach(link => link.addEventListener('click', () => setTimeout(unfold)));
+  if (location.hash) unfold();
+
+  // Files are links where they lie beside the page. A copy that was sent alone has no dead ones.
+  const files = all('[data-file]');
+  const probe = new Image();
+  probe.addEventListener('load', () => files.forEach(place => {
+    const link = make('a', place.textContent.split('/').pop(), {href: place.dataset.file, title: place.dataset.file});
+    place.replaceWith(link);
+  }));
+  if (files.length) probe.src = 'figures/favor_overview.svg';
+
+  // A click on a point highlights its method in all figures and tables; a second click ends it.
+  let picked = '';
+  const plain = name => name.replace(/[†‡]/, '').trim();
+  const points = all('[data-method]');
+  points.forEach(point => point.addEventListener('click', () => {
+    picked = picked === point.dataset.method ? '' : point.dataset.method;
+    document.body.classList.toggle('picked', Boolean(picked));
+    points.forEach(other => other.classList.toggle('picked', other.dataset.method === picked));
+    all('tbody tr').forEach(row => row.classList.toggle('picked', Boolean(picked) &&
+      all('th[scope=row]', row).some(cell => plain(cell.textContent) === picked)));
+  }));
 
   // The paper's values: off in a demo.
   if (document.querySelector('.beside')) {
@@ -49,7 +85,7 @@
   const names = [...new Set(boards.flatMap(board => JSON.parse(board.dataset.methods)))];
   if (names.length) {
     const choice = make('details', '', {className: 'choice'});
-    choice.append(make('summary', 'Rows'));
+    choice.append(make('summary', 'Methods'));
     const hidden = new Set();
     names.forEach(name => {
       const box = make('input', '', {type: 'checkbox', checked: true});
@@ -58,7 +94,7 @@
       box.addEventListener('change', () => {
         box.checked ? hidden.delete(name) : hidden.add(name);
         all('tbody tr').forEach(row => {
-          const own = all('th[scope=row]', row).map(cell => cell.textContent.replace(/[†‡]/, '').trim());
+          const own = all('th[scope=row]', row).map(cell => plain(cell.textContent));
           row.hidden = own.some(cell => hidden.has(cell));
         });
         all('tbody').forEach(body => settle(body, leading(body)));
@@ -100,15 +136,26 @@
     });
   });
 
-  // A table as CSV, made here.
+  // A table as CSV, made here: one line per cell, numbers in full, as in its Parquet file.
+  const quoted = value => '"' + value.replace(/\s+/g, ' ').trim().replace(/"/g, '""') + '"';
+  const lines = table => {
+    const columns = all('thead th[data-column]', table).map(head => head.dataset.column);
+    return all('tbody', table).flatMap(body => {
+      const section = leading(body)?.textContent ?? '';
+      return [...body.rows].flatMap(row => {
+        const name = all('th[scope=row]', row).map(cell => cell.textContent.trim()).join(' · ').replace(/( · )+$/, '');
+        return all('td', row).map((cell, place) =>
+          [table.dataset.panel, section, name, columns[place], cell.dataset.value ?? '', text(cell)].map(quoted).join(','));
+      });
+    });
+  };
   all('.files').forEach(list => {
     const save = make('a', 'CSV', {href: '#', download: list.dataset.name + '.csv'});
     save.addEventListener('click', () => {
-      const tables = all('table', document.getElementById(list.dataset.of));
-      const quoted = cell => '"' + cell.innerText.replace(/\s+/g, ' ').trim().replace(/"/g, '""') + '"';
-      const lines = tables.flatMap(table => all('tr', table).map(row => [...row.cells].map(quoted).join(',')));
-      save.href = 'data:text/csv;charset=utf-8,' + encodeURIComponent(lines.join('\n') + '\n');
+      const cells = all('table', document.getElementById(list.dataset.of)).flatMap(lines);
+      const csv = ['panel,section,row,column,value,text', ...cells].join('\n') + '\n';
+      save.href = 'data:text/csv;charset=utf-8,' + encodeURIComponent(csv);
     });
-    list.append(' · ', save);
+    list.append(', ', save);
   });
 })();
