@@ -19,7 +19,8 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.paper.names import released_methods
 from favor.publish.release_export import NO_SURVIVOR, SUMMARY, write_release
-from favor.publish.release_layout import MINIMUM_RATIO, MINIMUM_WORDS, ReleasedRun, check, non_iid_level
+from favor.publish.release_layout import MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
+from favor.publish.settings import ReleasedRun
 from favor.scores import text_quality
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES, UTILITY
@@ -198,7 +199,7 @@ def test_a_run_without_survivors_says_so(tmp_path) -> None:
 
 
 def test_a_row_leaves_under_its_methods_name(tmp_path) -> None:
-    write_release(replace(RUN, method="fedavg"), inputs(), scores(), tmp_path)
+    write_release(RUN.model_copy(update={"method": "fedavg"}), inputs(), scores(), tmp_path)
     assert {record["method"] for record in lines(tmp_path / "generations.jsonl")} == {"FedAvg"}
     resolved = yaml.safe_load((tmp_path / "method_config_resolved.yaml").read_text())
     assert (resolved["method"], resolved["row"], resolved["title"]) == ("FedAvg", "ours", "FAVoR (ours)")
@@ -219,21 +220,21 @@ def test_the_level_of_imbalance_is_the_releases_where_it_has_one(allocation, lev
 
 def test_generated_authors_and_ablations_do_not_leave() -> None:
     with pytest.raises(UserError, match=r"its authors are generated, and those of BlogText are people$"):
-        check(replace(RUN, generated=True))
+        check(RUN.model_copy(update={"generated": True}))
     with pytest.raises(
         UserError, match=r"row 'ours' has asce_alignment off, which makes it another method than 'favor'$"
     ):
-        check(replace(RUN, components=COMPONENTS | {"asce_alignment": False}))
+        check(RUN.model_copy(update={"components": COMPONENTS | {"asce_alignment": False}}))
 
 
 def test_a_run_the_layout_cannot_hold_is_refused_in_one_line(tmp_path) -> None:
     demo = SETTINGS | {"prompts": {"prefix_tokens": 32}, "generation": SETTINGS["generation"] | {"max_new_tokens": 96}}
     with pytest.raises(UserError) as caught:
-        write_release(replace(RUN, settings=demo, method="global_asce"), inputs(), scores(), tmp_path)
+        write_release(RUN.model_copy(update={"settings": demo, "method": "global_asce"}), inputs(), scores(), tmp_path)
     assert str(caught.value) == (
         "the released layout cannot hold this run: prompts.prefix_tokens is 32, not 96; it has no place for method "
         "'global_asce'; generation.max_new_tokens is 96, not 220"
     )
     with pytest.raises(UserError, match="the corpus is none of BlogText, Mythos-Reddit"):
-        write_release(replace(RUN, dataset=""), inputs(), scores(), tmp_path)
+        write_release(RUN.model_copy(update={"dataset": ""}), inputs(), scores(), tmp_path)
     assert not list(tmp_path.iterdir())

@@ -7,13 +7,12 @@ import pandas as pd
 
 from favor.foundation.parquet import read_parquet
 from favor.publish.release_export import write_release
-from favor.publish.release_layout import ReleasedRun
+from favor.publish.settings import ReleasedRun
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES
 
-with job(snakemake) as cfg:
-    run = ReleasedRun(**cfg)
+with job(snakemake, ReleasedRun) as run:
     inputs = ScoreInputs.load(
         [Path(snakemake.input.generations)],
         {run.seed: Path(snakemake.input.prompts)},

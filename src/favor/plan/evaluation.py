@@ -377,7 +377,7 @@ class Evaluation:
         run = self._energy_run(key)
         return [] if run is None else self.training.behind(run)
 
-    def participation_settings(self, key: InExperiment) -> dict[str, Any]:
+    def participation_settings(self, key: InExperiment) -> Parameter:
         """Return the round of every client's last participation, by method that federates and by seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {

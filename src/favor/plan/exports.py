@@ -6,18 +6,17 @@ What is wrong with a request is known from the configuration, so it is refused w
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from favor.federation.method import Plan, load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import Parameter, canonical, parameter, pick
+from favor.plan.handing import Parameter, canonical, pick, plain
 from favor.plan.keys import OfEncoderInRun, Run
 from favor.plan.project import Project
 from favor.plan.training import Training
-from favor.publish.release_layout import FAMILIES, ReleasedRun, check
-from favor.publish.settings import PanExport
+from favor.publish.release_layout import FAMILIES, check
+from favor.publish.settings import PanExport, ReleasedRun
 
 _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
 
@@ -68,21 +67,21 @@ class Exports:
     def released_generations(self, key: Run) -> str:
         """Return what a run generated, if the released layout can hold it. Raises ``UserError`` if not."""
         self.check_run(key)
-        check(ReleasedRun(**self.release_settings(key)))
+        check(self.released_run(key))
         return self.evaluation.run_generations(key)
 
     def released_scores(self, key: Run) -> list[str]:
         """Return the scores that the released layout has columns for."""
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
-    def release_settings(self, key: Run) -> dict[str, Any]:
+    def released_run(self, key: Run) -> ReleasedRun:
         """Return what the released layout says of a run beside its tables."""
         config, experiment = self.project.config, self.project.experiment(key)
         row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
         model, evaluation = config.base_models[experiment.base_model], experiment.evaluation
         method = row.module.rsplit(".", 1)[-1]
         shared, personal = row.plan.shared, row.plan.personal
-        return parameter(
+        return ReleasedRun(
             dataset=corpus.paper_dataset or "",
             generated=corpus.demo is not None,
             row=key.method,
@@ -93,7 +92,7 @@ class Exports:
             style_encoder_title=config.encoders[experiment.style_encoder].title or experiment.style_encoder,
             base_model=model.title or experiment.base_model,
             quantisation=model.quantisation,
-            hyperparameters=row.hyperparameters,
+            hyperparameters=plain(row.hyperparameters),
             settings=pick(experiment, *_SECTIONS, "clients"),
             measured_with={
                 "words": corpus.words,
@@ -110,6 +109,10 @@ class Exports:
             if shared is None
             else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
         )
+
+    def release_settings(self, key: Run) -> Parameter:
+        """Return the same as a rule's parameter."""
+        return canonical(self.released_run(key))
 
 
 def _components(plan: Plan) -> dict[str, bool]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from favor.figures.specs import asked, title_of
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import parameter
+from favor.plan.handing import Parameter, parameter
 from favor.plan.keys import InExperiment, OfFigure
 from favor.plan.project import Project, alternatives, unique
 from favor.plan.tables import Tables
@@ -77,7 +75,7 @@ class Figures:
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
-    def settings(self, key: OfFigure) -> dict[str, Any]:
+    def settings(self, key: OfFigure) -> Parameter:
         """Return what a figure knows of its experiment beside what it asks for."""
         context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
         base = self.project.experiment(key).base_model

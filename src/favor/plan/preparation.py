@@ -23,7 +23,7 @@ from favor.corpora.settings import (
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.lm.settings import LoadedModel
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
 from favor.plan.project import Project, unique
 
@@ -35,18 +35,18 @@ class Preparation:
         self.project = project
         self.config = project.config
 
-    def demo_corpus_settings(self, key: InCorpus) -> dict[str, Any]:
+    def demo_corpus_settings(self, key: InCorpus) -> Parameter:
         """Return how a corpus is generated."""
         demo = self.config.corpora[key.corpus].demo
         assert demo is not None
         return canonical(demo)
 
-    def split_settings(self, key: InCorpus) -> dict[str, Any]:
+    def split_settings(self, key: InCorpus) -> Parameter:
         """Return how documents are split. A shuffle asks no document for its date."""
         corpus = self.config.corpora[key.corpus]
         return canonical(handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",)))
 
-    def background_settings(self, key: InCorpus) -> dict[str, Any]:
+    def background_settings(self, key: InCorpus) -> Parameter:
         """Return how background authors are chosen."""
         corpus = self.config.corpora[key.corpus]
         return canonical(handed(Background, corpus, authors=corpus.roles.background))
@@ -55,7 +55,7 @@ class Preparation:
         """Return the files of the tokenizer that a corpus is counted with."""
         return self.project.tokenizer_files(self._tokenizer(key))
 
-    def token_settings(self, key: InCorpus) -> dict[str, Any]:
+    def token_settings(self, key: InCorpus) -> Parameter:
         """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
         folder = self.project.tokenizer_folder(self._tokenizer(key))
         return canonical(handed(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder))
@@ -101,7 +101,7 @@ class Preparation:
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
-    def suitability_settings(self, key: InCorpus) -> dict[str, Any]:
+    def suitability_settings(self, key: InCorpus) -> Parameter:
         """Return what experiments of their own on a corpus need of their clients, equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
@@ -125,7 +125,7 @@ class Preparation:
                 needs.append(canonical(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
 
-    def readiness_settings(self, key: InCorpus) -> dict[str, Any]:
+    def readiness_settings(self, key: InCorpus) -> Parameter:
         """Return what decides whether the experiments on a corpus can be run."""
         corpus = self.config.corpora[key.corpus]
         experiments = {
@@ -177,42 +177,42 @@ class Preparation:
         shortest = experiment.prompts.minimum_gold_tokens
         return handed(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
-    def quantisation_settings(self, key: OfModel) -> dict[str, Any]:
+    def quantisation_settings(self, key: OfModel) -> Parameter:
         """Return how a base model is quantised."""
         model = self.config.base_models[key.model]
         return canonical(handed(LoadedModel, model, source=self.project.plain_folder(key.model)))
 
-    def asce_settings(self, key: Encoder) -> dict[str, Any]:
+    def asce_settings(self, key: Encoder) -> Parameter:
         """Return how a style encoder is trained."""
         return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
 
-    def stylometry_settings(self, key: Encoder) -> dict[str, Any]:
+    def stylometry_settings(self, key: Encoder) -> Parameter:
         """Return how a stylometric space is fitted."""
         fitting = self.config.encoders[key.encoder].fitting
         assert fitting is not None
         return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
-    def encoder_settings(self, key: Encoder) -> dict[str, Any]:
+    def encoder_settings(self, key: Encoder) -> Parameter:
         """Return which encoder a job encodes texts with."""
         return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
 
-    def certificate_settings(self, key: Encoder) -> dict[str, Any]:
+    def certificate_settings(self, key: Encoder) -> Parameter:
         """Return which encoder is certified, and with how many items."""
         return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 
-    def demo_assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
+    def demo_assistant_settings(self, key: OfAssistant) -> Parameter:
         """Return how texts of an assistant are generated."""
         demo = self.config.assistants[key.assistant].demo
         assert demo is not None
         return canonical(demo)
 
-    def assistant_settings(self, key: OfAssistant) -> dict[str, Any]:
+    def assistant_settings(self, key: OfAssistant) -> Parameter:
         """Return how an assistant classifier is trained."""
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
         return canonical(handed(AssistantTraining, assistant, words=words))
 
-    def allocation_settings(self, key: InExperiment) -> dict[str, Any]:
+    def allocation_settings(self, key: InExperiment) -> Parameter:
         """Return how clients are given their texts."""
         experiment = self.project.experiment(key)
         return canonical(handed(TextAllocation, experiment, self.config.corpora[experiment.corpus]))
@@ -227,7 +227,7 @@ class Preparation:
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
-    def prompt_settings(self, key: InExperiment) -> dict[str, Any]:
+    def prompt_settings(self, key: InExperiment) -> Parameter:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
@@ -241,7 +241,7 @@ class Preparation:
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [common.path]
 
-    def common_prompt_settings(self, key: InExperiment) -> dict[str, Any]:
+    def common_prompt_settings(self, key: InExperiment) -> Parameter:
         """Return how common prompts are chosen."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project
 from favor.plan.shared import with_canaries
@@ -124,7 +122,7 @@ class PrivacyAudit:
         clients = [] if left is None else self.project.config.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
-    def settings(self, key: Run) -> dict[str, Any]:
+    def settings(self, key: Run) -> Parameter:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
         plan, stage = self.project.plan(home), self._stage(home)
@@ -184,7 +182,7 @@ class PrivacyAudit:
         seeds = self.project.config.experiments[experiment].seeds
         return [Run(experiment, str(seed), row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
-    def score_settings(self, key: InExperiment) -> dict[str, Any]:
+    def score_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)

@@ -20,7 +20,7 @@ from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import canonical, handed, hands
+from favor.plan.handing import Parameter, canonical, handed, hands
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -88,11 +88,11 @@ class Project:
 
     # What a job reads of one corpus or experiment and of nothing else
 
-    def of_corpus(self, kind: type[Section]) -> Callable[[InCorpus], dict[str, Any]]:
+    def of_corpus(self, kind: type[Section]) -> Callable[[InCorpus], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
         return hands(kind, lambda key: self.config.corpora[key.corpus])
 
-    def of_experiment(self, kind: type[Section]) -> Callable[[InExperiment], dict[str, Any]]:
+    def of_experiment(self, kind: type[Section]) -> Callable[[InExperiment], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
         return hands(kind, self.experiment)
 
@@ -178,7 +178,7 @@ class Project:
         """Return how a job loads a base model."""
         return handed(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
 
-    def model_settings(self, name: str) -> dict[str, Any]:
+    def model_settings(self, name: str) -> Parameter:
         """Return the same as plain values."""
         return canonical(self.loaded_model(name))
 

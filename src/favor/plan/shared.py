@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.federation import settings
@@ -14,7 +13,7 @@ from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.project import Project, unique
 
@@ -254,7 +253,7 @@ class SharedTraining:
         stage = self.stage(key)
         return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
 
-    def shared_settings(self, key: Batch) -> dict[str, Any]:
+    def shared_settings(self, key: Batch) -> Parameter:
         """Return what a job of a shared stage reads of the configuration."""
         stage, experiment = self.stage(key), self.project.experiment(key)
         return canonical(
@@ -343,23 +342,23 @@ class SharedTraining:
 
     # Schedules, initial adapters, aggregation
 
-    def schedule_settings(self, key: InExperiment) -> dict[str, Any]:
+    def schedule_settings(self, key: InExperiment) -> Parameter:
         """Return what a schedule depends on."""
         experiment = self.project.experiment(key)
         return canonical(handed(settings.Scheduling, experiment, experiment.federation))
 
-    def initial_settings(self, key: InExperiment) -> dict[str, Any]:
+    def initial_settings(self, key: InExperiment) -> Parameter:
         """Return what an initial adapter depends on."""
         experiment = self.project.experiment(key)
         source = self.project.model_folder(experiment.base_model)
         return canonical(settings.Initialisation(source=source, lora=experiment.lora))
 
-    def aggregation_settings(self, key: InTrack) -> dict[str, Any]:
+    def aggregation_settings(self, key: InTrack) -> Parameter:
         """Return what the server reads of the configuration."""
         summed = self._summation(key)
         return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
 
-    def summation_settings(self, key: InTrack) -> dict[str, Any]:
+    def summation_settings(self, key: InTrack) -> Parameter:
         """Return what the sum of a round's uploads depends on."""
         return canonical(self._summation(key))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from favor.config.study_checks import check_prompted_outputs
 from favor.corpora.settings import TransferTexts
@@ -13,7 +12,7 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, OfEncoderIn, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
@@ -84,7 +83,7 @@ class Studies:
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
 
-    def given_settings(self, key: Run) -> dict[str, Any]:
+    def given_settings(self, key: Run) -> Parameter:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -102,7 +101,7 @@ class Studies:
         experiment = self.project.experiment(key)
         return experiment.prompting.model or experiment.base_model
 
-    def sheet_settings(self, key: InExperiment) -> dict[str, Any]:
+    def sheet_settings(self, key: InExperiment) -> Parameter:
         """Return what author sheets and personas depend on."""
         experiment = self.project.experiment(key)
         model = self.project.asked_model(self.sheet_model(key))
@@ -113,7 +112,7 @@ class Studies:
         prompting = self.project.plan(key).prompting
         return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
-    def prompted_settings(self, key: Run) -> dict[str, Any]:
+    def prompted_settings(self, key: Run) -> Parameter:
         """Return what a prompted row reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -152,7 +151,7 @@ class Studies:
         runs = [Run(key.experiment, str(seed), method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.home(run)) for run in runs]
 
-    def drawn_settings(self, key: InExperiment) -> dict[str, Any]:
+    def drawn_settings(self, key: InExperiment) -> Parameter:
         """Return what the items of the audit depend on."""
         experiment, words = self.project.experiment(key), self.project.words(key)
         given = handed(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
@@ -167,7 +166,7 @@ class Studies:
         """Return the response files that have come back."""
         return self._responses(self.project.experiment(key).studies.human_2afc)
 
-    def vote_settings(self, key: InExperiment) -> dict[str, Any]:
+    def vote_settings(self, key: InExperiment) -> Parameter:
         """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
         return canonical(handed(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit()))
 
@@ -187,7 +186,7 @@ class Studies:
         assert judges is not None
         return judges
 
-    def judgement_settings(self, key: InExperiment) -> dict[str, Any]:
+    def judgement_settings(self, key: InExperiment) -> Parameter:
         """Return what the requests to a judge depend on."""
         seeds, words = self.project.experiment(key).seeds, self.project.words(key)
         return canonical(handed(JudgementsJob, self._judges(key), seeds=seeds, words=words))
@@ -196,7 +195,7 @@ class Studies:
         """Return what asks the judge."""
         return JUDGES.entry(self._judges(key).model)
 
-    def judge_settings(self, key: InExperiment) -> dict[str, Any]:
+    def judge_settings(self, key: InExperiment) -> Parameter:
         """Return how the judge is asked, and for a local one which model it is."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
@@ -217,7 +216,7 @@ class Studies:
             return []
         return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
 
-    def judge_score_settings(self, key: InExperiment) -> dict[str, Any]:
+    def judge_score_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores of judgements are about."""
         experiment = self.project.experiment(key)
         seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
@@ -260,14 +259,14 @@ class Studies:
         """Return the encoders that a second corpus is embedded with, where an experiment names one."""
         return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
-    def transfer_embedding_settings(self, key: OfEncoderIn) -> dict[str, Any]:
+    def transfer_embedding_settings(self, key: OfEncoderIn) -> Parameter:
         """Return what the embeddings of the second corpus depend on."""
         transfer = self.project.experiment(key).evaluation.transfer
         assert transfer is not None
         loaded = self.project.loaded_encoder(key)
         return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
 
-    def transfer_settings(self, key: InExperiment) -> dict[str, Any]:
+    def transfer_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores of the transfer depend on."""
         bootstrap = self.project.experiment(key).evaluation.bootstrap
         return canonical(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))

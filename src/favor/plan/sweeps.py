@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InSweep, SweepTable, Table
 from favor.plan.project import Project, unique
 from favor.plan.tables import Tables
@@ -74,7 +73,7 @@ class Sweeps:
             for family in self.families(key.sweep)
         ]
 
-    def score_settings(self, key: InSweep) -> dict[str, Any]:
+    def score_settings(self, key: InSweep) -> Parameter:
         """Return what the scores of a sweep depend on."""
         sweep = self.project.config.sweeps[key.sweep]
         return canonical(handed(SweepScores, sweep, families=self.families(key.sweep)))
@@ -100,7 +99,7 @@ class Sweeps:
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.prompts(Table(name, key.label))]
 
-    def table_settings(self, key: SweepTable) -> dict[str, Any]:
+    def table_settings(self, key: SweepTable) -> Parameter:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
         display = self._titles(key.sweep, self.tables.titles)
@@ -108,7 +107,7 @@ class Sweeps:
             handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
         )
 
-    def figure_settings(self, key: InSweep) -> dict[str, Any]:
+    def figure_settings(self, key: InSweep) -> Parameter:
         """Return what the figure of a sweep shows."""
         sweep, experiments = self.project.config.sweeps[key.sweep], self.experiments(key.sweep)
         return canonical(

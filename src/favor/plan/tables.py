@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 from favor.config.availability import absent_encoders
 from favor.config.experiments import Experiment
@@ -15,7 +14,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Project
 from favor.plan.record import recipe
@@ -246,12 +245,12 @@ class Tables:
             for kind in kinds
         ]
 
-    def table_settings(self, key: Table) -> dict[str, Any]:
+    def table_settings(self, key: Table) -> Parameter:
         """Return what a table depends on besides scores."""
         context = self.context(key.experiment, self._printed_settings(key))
         return canonical(PrintedTable(context=context))
 
-    def excerpt_settings(self, key: InExperiment) -> dict[str, Any]:
+    def excerpt_settings(self, key: InExperiment) -> Parameter:
         """Return what the table of excerpts depends on besides texts."""
         return canonical(handed(Excerpts, context=self.context(key.experiment), words=self.project.words(key)))
 

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from favor.federation import settings
 from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical, handed
+from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
@@ -126,7 +125,7 @@ class Training(SharedTraining):
         assert plan.shared is not None
         return [self.server_adapter(key, plan.shared, 0)]
 
-    def personal_settings(self, key: PersonalBatch) -> dict[str, Any]:
+    def personal_settings(self, key: PersonalBatch) -> Parameter:
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
@@ -312,11 +311,11 @@ class Training(SharedTraining):
         """Return what gives the files of a kind that a run's parts generate."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
-    def part_settings(self, key: GenerationPart) -> dict[str, Any]:
+    def part_settings(self, key: GenerationPart) -> Parameter:
         """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
         return self.generation_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
-    def generation_settings(self, key: Run, clients: list[str] | None = None) -> dict[str, Any]:
+    def generation_settings(self, key: Run, clients: list[str] | None = None) -> Parameter:
         """Return what a job that generates reads of the configuration; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -335,7 +334,7 @@ class Training(SharedTraining):
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
-    def export_settings(self, key: Run) -> dict[str, Any]:
+    def export_settings(self, key: Run) -> Parameter:
         """Return what the export of a run's adapters reads of the configuration."""
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from favor.federation.method import Plan
-from favor.plan.handing import parameter
+from favor.plan.handing import Parameter, parameter
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, unique
 from favor.plan.training import Training
@@ -46,7 +44,7 @@ class ValidationLosses:
         """Return the training logs that hold the losses of an experiment's rows."""
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
-    def settings(self, key: InExperiment) -> dict[str, Any]:
+    def settings(self, key: InExperiment) -> Parameter:
         """Return what the scores look up for each run, and why a row has none."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         validation = experiment.training.validation

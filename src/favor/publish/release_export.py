@@ -16,10 +16,10 @@ from favor.publish.release_layout import (
     MAXIMUM_NEW_TOKENS,
     MINIMUM_RATIO,
     MINIMUM_WORDS,
-    ReleasedRun,
     check,
     non_iid_level,
 )
+from favor.publish.settings import ReleasedRun
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.prototypes import predictions
 

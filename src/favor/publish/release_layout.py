@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.paper.names import released_methods
+from favor.publish.settings import ReleasedRun
 
 PREFIX_TOKENS = {"BlogText": 96, "Mythos-Reddit": 192}
 MAXIMUM_NEW_TOKENS = 220
 MINIMUM_WORDS, MINIMUM_RATIO = 20, 0.15
 # families of the scores that the release has columns for
 FAMILIES = ("assistant", "geometry", "prototypes", "quality", "utility", "verification")
-
-
-@dataclass(frozen=True)
-class ReleasedRun:
-    """What is exported beside the tables.
-
-    ``dataset``: the release's name of the corpus; ``generated``: whether its authors are made up.
-    ``row``: key of the row, by which the tables know the run; ``title``: its printed name; ``method``: its method.
-    ``style_encoder``: key; ``style_encoder_title``, ``base_model``: printed names, no paths of this machine.
-    ``settings``: resolved values of the experiment. ``measured_with``: the models behind the other metrics.
-    ``components``: what acts in the row (proximal term, private residual, alignment, shared stage), and
-    ``method_components`` what acts in the method as its file declares it.
-    ``local_epochs_shared``, ``local_epochs_private``: passes over own text, 0 without such a stage.
-    ``client_updates``: uploads in all.
-    """
-
-    dataset: str
-    generated: bool
-    row: str
-    title: str
-    method: str
-    seed: int
-    style_encoder: str
-    style_encoder_title: str
-    base_model: str
-    quantisation: str
-    hyperparameters: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    measured_with: Mapping[str, Any]
-    components: Mapping[str, bool]
-    method_components: Mapping[str, bool]
-    local_epochs_shared: float
-    local_epochs_private: float
-    client_updates: int
-
-    @property
-    def released(self) -> str:
-        """The release's name of the method."""
-        return released_methods()[self.method]
 
 
 def check(run: ReleasedRun) -> None:

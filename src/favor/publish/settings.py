@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import JsonValue
 
-from favor.settings.section import Day, Filled, Licence, Section, key
+from favor.paper.names import released_methods
+from favor.settings.section import Day, Filled, Licence, Number, Section, key
 
 
 class Release(Section):
@@ -30,3 +33,41 @@ class PanExport(Section):
 
     method: str
     seed: int
+
+
+class ReleasedRun(Section):
+    """What is exported beside the tables.
+
+    ``dataset``: the release's name of the corpus; ``generated``: whether its authors are made up.
+    ``row``: key of the row, by which the tables know the run; ``title``: its printed name; ``method``: its method.
+    ``style_encoder``: key; ``style_encoder_title``, ``base_model``: printed names, no paths of this machine.
+    ``settings``: resolved values of the experiment. ``measured_with``: the models behind the other metrics.
+    ``components``: what acts in the row (proximal term, private residual, alignment, shared stage), and
+    ``method_components`` what acts in the method as its file declares it.
+    ``local_epochs_shared``, ``local_epochs_private``: passes over own text, 0 without such a stage.
+    ``client_updates``: uploads in all.
+    """
+
+    dataset: str
+    generated: bool
+    row: str
+    title: str
+    method: str
+    seed: int
+    style_encoder: str
+    style_encoder_title: str
+    base_model: str
+    quantisation: str
+    hyperparameters: dict[str, JsonValue]
+    settings: dict[str, Any]
+    measured_with: dict[str, str | int | None]
+    components: dict[str, bool]
+    method_components: dict[str, bool]
+    local_epochs_shared: Number
+    local_epochs_private: Number | None
+    client_updates: int
+
+    @property
+    def released(self) -> str:
+        """The release's name of the method."""
+        return released_methods()[self.method]
