@@ -7,8 +7,6 @@ import signal
 
 import pytest
 
-from favor.running.folder.output_record import RECORD, read_record
-from favor.running.folder.run_record import NAMES
 from tests.faults.conftest import completes, ended, jobs_of, remove, start, wait_for
 from tests.shortest import ARGUMENTS, contents, jobs_begun
 from tests.strangers import leave_files, photograph
@@ -69,16 +67,3 @@ def test_a_strangers_file_under_the_name_of_a_result_stops_the_run(project, name
     assert "Traceback" not in done.stdout
     assert not jobs_begun(done.stdout)
     assert path.read_text() == "mine"
-
-
-def test_the_results_of_an_earlier_version_come_on_record_with_the_first_job(finished, project) -> None:
-    results = project.folder / "results"
-    for name in (RECORD, *NAMES):  # an earlier version kept neither record nor provenance
-        (results / name).unlink()
-    remove(project, [GENERATED])
-    os.utime(results / "short" / "utility.parquet", (4e9, 4e9))
-    completes(project, f"results/{EMBEDDED}")
-    assert not (results / RECORD).exists()
-    completes(project, f"results/{GENERATED}")
-    assert read_record(results) == read_record(finished.folder / "results")
-    assert "1 files were newer than now" in completes(project, f"results/{GENERATED}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 from tests.experiments import experiment
@@ -50,7 +52,7 @@ def papers_scores(spec, section) -> pd.DataFrame:
             for column in panel.columns:
                 place = (panel.title, section, row.paper or row.label, column.paper or column.label)
                 value, _ = paper_cell(values, *place)
-                if value == value and (row.metric or column.metric) not in ("", SEEDS):
+                if not math.isnan(value) and (row.metric or column.metric) not in ("", SEEDS):
                     key = (column.method or row.method, column.encoder or row.encoder, row.metric or column.metric)
                     rows[*key, column.variant] = value
     columns = ["method", "encoder", "metric", "variant"]

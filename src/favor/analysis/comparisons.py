@@ -7,6 +7,7 @@ and where they are not they find differences where there is none, so that Holm's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
@@ -308,7 +309,7 @@ def _row(
     pairs: int,
     number: int,
 ) -> PairedRow:
-    known = result.left == result.left and result.right == result.right
+    known = not math.isnan(result.left) and not math.isnan(result.right)
     note = "" if known else "no pairs of both classes among the matched outputs"
     values = {"p_exact": exact, "n": n, "pairs": pairs, "cluster_count": number, "note": note}
     return PairedRow(left, right, encoder, metric, clusters, **{**asdict(result), **values})

@@ -18,9 +18,23 @@ if TYPE_CHECKING:
 
 # What an output depends on, beside its row and seed.
 _MAKING = (
-    *("corpus", "base_model", "style_encoder", "protocol", "budget", "matched_epochs", "clients", "skip_clients"),
+    "corpus",
+    "base_model",
+    "style_encoder",
+    "protocol",
+    "budget",
+    "matched_epochs",
+    "clients",
+    "skip_clients",
     "withdrawn",
-    *("allocation", "cold_start", "prompts", "federation", "lora", "training", "alignment", "generation"),
+    "allocation",
+    "cold_start",
+    "prompts",
+    "federation",
+    "lora",
+    "training",
+    "alignment",
+    "generation",
 )
 
 

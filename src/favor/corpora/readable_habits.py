@@ -22,8 +22,19 @@ _MARKER = re.compile(rf"\b(?:{'|'.join(DISCOURSE_MARKERS)})\b")
 
 # Per character: lower-case starts and "i" apart, which are per word.
 HABITS = (
-    *("lower case", "capitals", "punctuation", "exclamations", "ellipses", "sentence length", "word length"),
-    *("function words", "contractions", "emoticons", "discourse markers", "digits", "line breaks"),
+    "lower case",
+    "capitals",
+    "punctuation",
+    "exclamations",
+    "ellipses",
+    "sentence length",
+    "word length",
+    "function words",
+    "contractions",
+    "emoticons",
+    "discourse markers",
+    "digits",
+    "line breaks",
 )
 
 

@@ -51,9 +51,24 @@ VERIFIER_WORDS: tuple[str, ...] = tuple(_LIST.split())
 PUNCTUATION = (".", ",", "!", "?", ";", ":", "'", '"', "-", "(", ")", "/", "*", "&", "~", "_", "@", "#")
 STRUCTURE = (
     *(f"rate of {mark}" for mark in PUNCTUATION),
-    *("ellipses", "repeated marks", "dashes", "digits", "upper case", "line breaks", "double spaces", "emoticons"),
-    *("capitalised words", "all-capital words", "lone lower-case i", "lower-case sentence starts", "contractions"),
-    *("word length", "sentence length", "sentence length deviation", "long words", "distinct words"),
+    "ellipses",
+    "repeated marks",
+    "dashes",
+    "digits",
+    "upper case",
+    "line breaks",
+    "double spaces",
+    "emoticons",
+    "capitalised words",
+    "all-capital words",
+    "lone lower-case i",
+    "lower-case sentence starts",
+    "contractions",
+    "word length",
+    "sentence length",
+    "sentence length deviation",
+    "long words",
+    "distinct words",
 )
 
 

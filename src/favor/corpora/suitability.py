@@ -52,15 +52,16 @@ def measure_suitability(
             progress.update(len(batch))
     rows = [
         (
-            *(author, need.experiment, made[need.cut][author], need.prompts.per_client),
-            *(
-                need.preferred_prompts,
-                need.minimum_per_client,
-                texts,
-                need.training_texts,
-                need.first_client,
-                need.last_client,
-            ),
+            author,
+            need.experiment,
+            made[need.cut][author],
+            need.prompts.per_client,
+            need.preferred_prompts,
+            need.minimum_per_client,
+            texts,
+            need.training_texts,
+            need.first_client,
+            need.last_client,
         )
         for author, texts in training.items()
         for need in needs

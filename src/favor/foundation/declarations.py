@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,39 @@ from favor.foundation.errors import UserError
 
 def declared(path: Path, name: str) -> ast.expr | None:
     """Return the expression assigned to ``name`` at the top level of the Python file, or None."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+    for node in _statements(path):
+        if name in _bound(node):
             value: ast.expr | None = getattr(node, "value", None)
             return value
     return None
+
+
+def declares(path: Path, name: str) -> bool:
+    """Whether ``name`` is assigned or defined at the top level of the Python file. Broken syntax declares nothing."""
+    try:
+        return any(name in _bound(node) for node in _statements(path))
+    except SyntaxError:
+        return False
+
+
+def _statements(path: Path) -> list[ast.stmt]:
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    """The names that a statement assigns or defines."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+@cache
+def declared_words(path: Path, name: str) -> frozenset[str]:
+    """Return the texts that are written out in what is assigned to ``name``, at any depth."""
+    value = declared(path, name)
+    nodes = () if value is None else ast.walk(value)
+    return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def declared_value(path: Path, name: str, default: Any) -> Any:

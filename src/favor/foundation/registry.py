@@ -6,7 +6,6 @@ Listing the plug-ins of a kind imports none of them, so the workflow can do it w
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from favor.foundation.declarations import declared_value, declares
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 
@@ -72,8 +72,7 @@ class Registry:
 
     def constant(self, name: str, constant: str) -> str:
         """Return the text that the file of ``name`` assigns to ``constant`` at its top level, "" where it does not."""
-        found = re.search(rf'^{constant} = "(.*)"', self.path(name).read_text(encoding="utf-8"), re.MULTILINE)
-        return found[1] if found else ""
+        return str(declared_value(self.path(name), constant, ""))
 
     def _refuse(self, name: str) -> NoReturn:
         for folder in _folders(self):
@@ -88,12 +87,10 @@ def _folders(registry: Registry) -> list[Path]:
 
 @cache
 def _modules(registry: Registry) -> dict[str, str]:
-    declared = re.compile(rf"^(def )?{registry.declares}\b", re.MULTILINE)
     found: dict[str, Path] = {}
     for folder in _folders(registry):
         for path in sorted(folder.rglob("[!_]*.py")):
-            declares = declared.search(path.read_text(encoding="utf-8"))
-            if declares and found.setdefault(path.stem, path) != path:
+            if declares(path, registry.declares) and found.setdefault(path.stem, path) != path:
                 raise UserError(f"{found[path.stem]} and {path} are both the {registry.kind} '{path.stem}'; rename one")
     return {name: ".".join(path.relative_to(registry.root).with_suffix("").parts) for name, path in found.items()}
 

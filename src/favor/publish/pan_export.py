@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,7 @@ def write_pan(export: PanExport, folder: Path) -> None:
     """Write truth.jsonl, answers.jsonl and measures.json, in which a missing measure is null and ``note`` says why."""
     write_jsonl(export.truth, folder / "truth.jsonl")
     write_jsonl(export.answers, folder / "answers.jsonl")
-    measures: dict[str, Any] = {name: value if value == value else None for name, value in export.measures.items()}
+    measures = {name: None if math.isnan(value) else value for name, value in export.measures.items()}
     write_json(measures | ({"note": export.note} if export.note else {}), folder / "measures.json")
 
 

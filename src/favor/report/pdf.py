@@ -44,7 +44,8 @@ def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, 
     parts.append(r"\listoftables\listoffigures")
     for experiment in report.experiments:
         parts += _experiment(experiment, folder, files)
-    parts += [r"\clearpage\section*{How it works}"] * bool(report.figures)
+    if report.figures:
+        parts.append(r"\clearpage\section*{How it works}")
     parts += [_figure(figure, files) for figure in report.figures]
     return "\n".join([*parts, r"\end{document}", ""]), files
 

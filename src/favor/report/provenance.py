@@ -27,7 +27,7 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
     rules = [job.rule.name for job in workflow.dag.finished_jobs if not job.rule.norun]
     if not rules:
         return
-    made = read_record(results) or set()
+    made = read_record(results)
     data, shown = (results / name for name in NAMES)
     theirs = [path for name, path in zip(NAMES, (data, shown), strict=True) if path.exists() and name not in made]
     if theirs:

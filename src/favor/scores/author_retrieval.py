@@ -7,6 +7,7 @@ rows belong to no run: their method is "source" and their seed 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -164,7 +165,7 @@ def _rows(
 
 
 def _row(encoder: str, metric: str, variant: str, value: float, n: int, note: str) -> Score:
-    return Score(0, SOURCE, encoder, metric, variant, value, n, "" if value == value else note)
+    return Score(0, SOURCE, encoder, metric, variant, value, n, note if math.isnan(value) else "")
 
 
 def unproven(scores: pd.DataFrame) -> dict[str, str]:
@@ -175,7 +176,7 @@ def unproven(scores: pd.DataFrame) -> dict[str, str]:
     found = {}
     for encoder, own in scores[scores["metric"] == "retrieval_auc"].groupby("encoder"):
         value = dict(zip(own["variant"], own["value"], strict=True))
-        if value[""] != value[""]:
+        if math.isnan(value[""]):
             note = own.loc[own["variant"] == "", "note"].iloc[0]
             found[str(encoder)] = f"was not tested on the writers' own texts ({note})"
         elif value["low"] <= 0.5:

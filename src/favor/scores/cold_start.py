@@ -7,6 +7,7 @@ the same for every number of shots) leave the first alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -90,4 +91,4 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, fixed: np.ndarray, s
         }
         note = "a margin needs two authors"
     for name, value in values.items():
-        yield Score(run.seed, run.method, encoder, name, "", value, n, "" if value == value else note)
+        yield Score(run.seed, run.method, encoder, name, "", value, n, note if math.isnan(value) else "")

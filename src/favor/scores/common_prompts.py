@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -167,13 +168,13 @@ def _intervals(draws: Draws, authors: int) -> Iterator[Score]:
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
         ends = interval(mean, authors, RATE if metric == "common_accuracy" else None)
         for name, value in zip(("low", "high"), ends, strict=True):
-            note = "" if value == value else _TOO_FEW
+            note = _TOO_FEW if math.isnan(value) else ""
             n = sum(size for _, size in seeds)
             yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), value, n, note)
 
 
 def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int, note: str = _TOO_FEW) -> Score:
-    return Score(run.seed, run.method, encoder, metric, variant, value, n, "" if value == value else note)
+    return Score(run.seed, run.method, encoder, metric, variant, value, n, note if math.isnan(value) else "")
 
 
 def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:

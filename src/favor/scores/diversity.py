@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -91,7 +92,9 @@ def _score_run(
     def of(metric: str, encoder: str, values: Mapping[str, float]) -> Iterator[Score]:
         found = {**values, "of_human": values[""] / values["human"] if values["human"] else float("nan")}
         for variant, value in found.items():
-            note = "" if value == value else _NOTE if n < 2 else f"{metric} of human text is 0"
+            note = ""
+            if math.isnan(value):
+                note = _NOTE if n < 2 else f"{metric} of human text is 0"
             yield Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
     if n < 2:
@@ -131,7 +134,7 @@ def _score_run(
         else:
             slopes = dict.fromkeys(curves, float("nan"))
         for variant, value in slopes.items():
-            note = "" if value == value else "needs two authors"
+            note = "needs two authors" if math.isnan(value) else ""
             yield Score(run.seed, run.method, encoder, "vendi_growth", variant, value, n, note)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -68,5 +69,5 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run) -> Iterator[Score]:
         values["silhouette_gap"] = values["silhouette"] - silhouette(human, authors)
         values["centroid_gap"] = values["centroid_distance"] - centroid_distance(human, authors)
     for metric, value in values.items():
-        note = "" if value == value else "needs two authors, one with two outputs that passed the filter"
+        note = "needs two authors, one with two outputs that passed the filter" if math.isnan(value) else ""
         yield Score(run.seed, run.method, encoder, metric, "", value, len(authors), note)

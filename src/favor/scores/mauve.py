@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -29,15 +28,15 @@ def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tu
 
     buckets = max(2, round(min(len(outputs), len(human)) / 10))
     features = [rows.astype(np.float32) for rows in (outputs, human)]
-    values = []
-    # ten texts a bucket are MAUVE's rule; faiss would print a line about each clustering for want of 39
-    quiet = partial(faiss.Kmeans, min_points_per_centroid=1)
-    for seed in seeds:
-        with patch.object(faiss, "Kmeans", quiet):
-            found = compute_mauve(*features, num_buckets=buckets, seed=seed)
-        # equal histograms have MAUVE 1; the library's area under its curve may then say 0.75, as all points tie
-        values.append(1.0 if np.array_equal(found.p_hist, found.q_hist) else float(found.mauve))
-    return values, buckets
+    kmeans = faiss.Kmeans
+    # ten texts per bucket are MAUVE's rule; faiss would print a line about each clustering because they are under 39
+    faiss.Kmeans = partial(kmeans, min_points_per_centroid=1)  # type: ignore[misc,assignment]
+    try:
+        found = [compute_mauve(*features, num_buckets=buckets, seed=seed) for seed in seeds]
+    finally:
+        faiss.Kmeans = kmeans  # type: ignore[misc]
+    # equal histograms have MAUVE 1; the library's area under its curve may then say 0.75, as all points tie
+    return [1.0 if np.array_equal(each.p_hist, each.q_hist) else float(each.mauve) for each in found], buckets
 
 
 def score(inputs: ScoreInputs, settings: Mauve) -> pd.DataFrame:

@@ -8,6 +8,7 @@ measure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -212,7 +213,7 @@ def _power(
         found["detectable_share"] = found["detectable_difference"] / span if span > 0 else np.nan
         for metric, value in found.items():
             note = "own text does not score above others' text" if not span > 0 else "too few human continuations"
-            yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), "" if value == value else note)
+            yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), note if math.isnan(value) else "")
 
 
 def _interval(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
+from favor.foundation.declarations import declared_words
 from favor.foundation.registry import METRIC_FAMILIES
 
 if TYPE_CHECKING:  # tables name metrics while the workflow is parsed
@@ -72,7 +73,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
 
     rows = [asdict(score) for score in scores]
     for row in rows:
-        if (row["value"] != row["value"]) != bool(row["note"]):
+        if math.isnan(row["value"]) != bool(row["note"]):
             raise ValueError(f"score {row}: exactly the missing values carry a note")
     return pd.DataFrame(rows, columns=list(SCORES.names)).astype({"seed": "int32", "value": "float64", "n": "int64"})
 
@@ -91,11 +92,5 @@ def aggregates(scores: pd.DataFrame) -> pd.DataFrame:
 
 def families_of(metrics: Iterable[str]) -> list[str]:
     """Return the families whose file declares one of ``metrics`` by name, in name order, importing none of them."""
-    wanted = [f'"{name}"' for name in metrics]
-    found = []
-    for family in METRIC_FAMILIES.names():
-        source = METRIC_FAMILIES.path(family).read_text(encoding="utf-8")
-        declared = re.search(r"^METRICS\b.*?^\)", source, re.DOTALL | re.MULTILINE)
-        if declared is not None and any(name in declared[0] for name in wanted):
-            found.append(family)
-    return found
+    wanted = set(metrics)
+    return [name for name in METRIC_FAMILIES.names() if wanted & declared_words(METRIC_FAMILIES.path(name), "METRICS")]

@@ -7,6 +7,7 @@ enough, copied spans count nothing, and human texts of the same length calibrate
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -184,7 +185,7 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
         sizes = found.size()
         for name, means in found[["accuracy", "ratio"]].mean().items():
             for client, value in means.items():
-                note = "" if value == value else "no output of the author was read"
+                note = "no output of the author was read" if math.isnan(value) else ""
                 metric, size = f"profile_author_{name}", int(sizes[str(client)])
                 yield Score(ALL_SEEDS, method, verifier, metric, str(client), float(value), size, note)
 
@@ -208,7 +209,7 @@ def _comparisons(
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
-                note = "" if value == value else "no author has outputs in both rows"
+                note = "no author has outputs in both rows" if math.isnan(value) else ""
                 yield Score(ALL_SEEDS, left, verifier, metric, f"{shown}{end}", value, authors, note)
 
 
@@ -320,5 +321,5 @@ def _rows(fit: Fit, draws: Mapping[tuple[str, str], tuple[np.ndarray, int]]) -> 
         found["profile_macro_f1", wrong] = score, len(everyone)
     for metric, variant in (*((name, common) for name in _MEASURES), *((name, wrong) for name in _MEASURES[:2])):
         value, n = found.get((metric, variant), (float("nan"), 0))
-        note = "" if value == value else fit.why_none or _FEW
+        note = fit.why_none or _FEW if math.isnan(value) else ""
         yield Score(fit.run.seed, fit.run.method, fit.verifier, metric, variant, value, n, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -127,7 +128,7 @@ def _score_run(
     yield row("author_macro_f1", "", macro_f1(true, predicted, sorted(set(true))), n)
     yield row("top1_cosine", "", float(similarity.max(axis=1).mean()), n)
     yield row("target_similarity", "", float(target.mean()), n)
-    yield row("author_margin", "", margin, n, "" if margin == margin else "a margin needs two authors")
+    yield row("author_margin", "", margin, n, "a margin needs two authors" if math.isnan(margin) else "")
     if "whole_roster" in variants:
         yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n)
     if "failures_wrong" in variants:

@@ -5,6 +5,7 @@ It looks at human texts only, so its rows belong to no run: their method is "sou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,7 +97,7 @@ def score(inputs: ScoreInputs, settings: SourceSpace) -> pd.DataFrame:
 
 def _score_encoder(inputs: ScoreInputs, encoder: str, settings: SourceSpace) -> Iterator[Score]:
     def row(metric: str, value: float, n: int, note: str = "", variant: str = "") -> Score:
-        return Score(0, SOURCE, encoder, metric, variant, value, n, note if value != value else "")
+        return Score(0, SOURCE, encoder, metric, variant, value, n, note if math.isnan(value) else "")
 
     train, validation, test = (inputs.sources(encoder, kind) for kind in ("train", "validation", "test"))
     yield row("dimension", float(train.vectors.shape[1]), len(train.frame))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
             for metric in METRICS:
                 value = 1.0 if run.method == "gold" else float(rows[metric.name].mean())
                 n = len(outputs) if run.method == "gold" else len(rows)
-                note = "" if value == value else "no output passed the filter"
+                note = "no output passed the filter" if math.isnan(value) else ""
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)
@@ -73,5 +74,7 @@ def _rescaled(scores: list[Score], bertscore: BertScoreModel | None) -> list[Sco
     for row in scores:
         if row.metric == "bertscore_f1" and not row.variant:
             value = float("nan") if baseline is None else (row.value - baseline) / (1 - baseline)
-            rows.append(replace(row, variant="rescaled", value=value, note=row.note or missing * (value != value)))
+            rows.append(
+                replace(row, variant="rescaled", value=value, note=row.note or (missing if math.isnan(value) else ""))
+            )
     return rows

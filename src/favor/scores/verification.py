@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -214,7 +215,7 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: Sequence[s
         yield from rows("generated_source", "all_different", others)
     if "topic_balanced" in variants:
         value = topic_balanced_auc(vectors, run, gold)
-        note = "" if value == value else "no topic has pairs of both classes"
+        note = "no topic has pairs of both classes" if math.isnan(value) else ""
         metric = "generated_source_auc"
         yield Score(run.seed, run.method, encoder, metric, "topic_balanced", value, default.pairs, note)
 

@@ -7,6 +7,7 @@ ceiling are means over seeds, so every row has the seed ``ALL_SEEDS``. One boots
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -228,7 +229,7 @@ def _losses(inputs: ScoreInputs, encoder: str, places: np.ndarray) -> Iterator[S
         yield Score(ALL_SEEDS, SOURCE, encoder, "distance_from_mean", client, float(distance), texts[client])
     for method in losses.columns.drop(["client", "distance", "words"]):
         for client, lost in zip(losses["client"], losses[method].astype(float), strict=True):
-            note = "" if lost == lost else "no output of this author passed the filter, or no human continuation"
+            note = "no output of this author passed the filter, or no human continuation" if math.isnan(lost) else ""
             yield Score(ALL_SEEDS, method, encoder, "margin_lost", client, lost, outputs[method, client], note)
         for metric, cause in (("loss_with_distance", "distance"), ("loss_with_volume", "words")):
             found = losses[[method, cause]].to_numpy()
@@ -305,7 +306,7 @@ def _values(variant: str, share: KeptShare) -> dict[str, float]:
 
 
 def _note(share: KeptShare, value: float, unwritten: bool) -> str:
-    if value == value:
+    if not math.isnan(value):
         return ""
     if unwritten:
         return "people wrote no continuations of the common prompts"

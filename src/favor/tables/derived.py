@@ -57,12 +57,14 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
         ends = [float(by_variant.get(end, math.nan)) for end in ("low", "high")]
         remarks = []
         if metric == "audit_annotators":
-            remarks += [f"{value:.0f} of {count} annotators have answered"] * bool(value < count)
+            if value < count:
+                remarks.append(f"{value:.0f} of {count} annotators have answered")
             passed = scores[(scores["metric"] == "attention_checks_passed") & (scores["method"] == row.method)]
             each = [
                 f"{name} {right:.0f} of {asked}" for name, right, asked in passed[["variant", "value", "n"]].to_numpy()
             ]
-            remarks += [f"attention checks passed: {', '.join(each)}"] * bool(each)
+            if each:
+                remarks.append(f"attention checks passed: {', '.join(each)}")
         text, low, high = (f"{each:.{decimals}{'%' if percent else 'f'}}".replace("-", "−") for each in (value, *ends))
         text += "" if math.isnan(ends[0]) else f" [{low}, {high}]"
         return Derived(text, float(value), "; ".join(remarks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,8 @@ def attack_column(
         text = printed(value, decimals).replace("-", "−")
         if interval:
             low, high = (score_of(scores, row.method, asked[0], f"{asked[1]}_{end}")[0] for end in ("low", "high"))
-            text += (
-                "" if low != low else f" [{', '.join(printed(end, decimals).replace('-', '−') for end in (low, high))}]"
-            )
+            if not math.isnan(low):
+                text += f" [{', '.join(printed(end, decimals).replace('-', '−') for end in (low, high))}]"
         return Derived(text, value)
 
     return derive

@@ -112,11 +112,11 @@ def test_a_strangers_files_stay_as_they_are(checkout, strangers, capsys, monkeyp
     before, outside = photograph(strangers), photograph(checkout.parent / "outside")
     open_results(strangers, checkout, [], planning=True)
     assert photograph(strangers) == before
-    for _ in range(2):
+    for own in ({RUN_LOCK}, {RUN_LOCK, RECORD}):
         open_results(strangers, checkout, [], planning=False)
         after = photograph(strangers)
         assert {name: after[name] for name in before} == before
-        assert set(after) - set(before) == {RUN_LOCK, RECORD}
+        assert set(after) - set(before) == own
         # What the run makes then is on record; links among it are not followed.
         write_record(strangers, ["demo/report.html", "drafts/cut.json", "page2.html", "gone.json", "new.json"])
     assert photograph(checkout.parent / "outside") == outside
@@ -139,18 +139,6 @@ def test_outputs_on_record_are_cleared_beside_them(checkout, strangers, capsys, 
     assert (strangers / "demo" / "report.html.truncated2").read_text() == "<html>"
     assert (strangers / "encoder.json").stat().st_mtime < 4e9
     assert "set aside as report.html.truncated2" in capsys.readouterr().err
-
-
-def test_a_folder_of_an_earlier_version_loses_nothing(checkout, strangers, capsys, monkeypatch) -> None:
-    monkeypatch.setenv("FAVOR_RUN", "")
-    (strangers / RUN_LOCK).write_text("process 1 on a, started 2026-01-01 00:00:00\n")
-    before = photograph(strangers)
-    open_results(strangers, checkout, [], planning=False)
-    after = photograph(strangers)
-    assert {name for name in before if after.get(name) != before[name]} == {RUN_LOCK}
-    assert set(after) == set(before)
-    assert "logs.json: truncated. If it is a result, delete it and run again." in capsys.readouterr().err
-    assert read_record(strangers) is None
 
 
 @pytest.mark.parametrize("name", [RUN_LOCK, RECORD])
@@ -176,7 +164,7 @@ def test_only_folders_of_outputs_need_be_writable(tmp_path, monkeypatch) -> None
 
 
 def test_a_record_is_read_as_written(tmp_path) -> None:
-    assert read_record(tmp_path) is None
+    assert read_record(tmp_path) == set()
     write_record(tmp_path, ["b/c d.csv", "a.json"])
     assert read_record(tmp_path) == {"a.json", "b/c d.csv"}
     for stranger in ("/etc/passwd", "../other/a.json"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, fl
             value, low, high = (
                 score_of(scores, method, f"{name}_auc", f"{view}{end}")[0] for end in ("", "_low", "_high")
             )
-            if value == value:
+            if not math.isnan(value):
                 found.append((f"{attack}\n{VIEWS[view]}", value, low, high))
     return found
 
@@ -84,14 +85,14 @@ def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
     if not len(own):
         return pd.DataFrame()
     axis.axhline(1.44, color=GREY, linewidth=0.8, linestyle="--")
-    if most == most:
+    if not math.isnan(most):
         axis.axhline(most, color=GREY, linewidth=0.8)
     axis.set_xscale("log", base=2)
     axis.set_xticks(sorted(set(own["repeats"])), [f"{number:g}" for number in sorted(set(own["repeats"]))])
     axis.set(
         xlabel="Documents that carry the secret",
         ylabel="Exposure (bits)",
-        ylim=(0, 1.35 * most if most == most else None),
+        ylim=(0, 1.35 * most if not math.isnan(most) else None),
     )
     axis.legend(loc="upper left")
     return pd.concat(shown, ignore_index=True)

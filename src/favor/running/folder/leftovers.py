@@ -16,8 +16,7 @@ from pathlib import Path
 
 from favor.foundation.files import PARTIAL
 from favor.running.folder.clock import order_future_files
-from favor.running.folder.occupancy import RUN_LOCK
-from favor.running.folder.output_record import made_outputs, read_record
+from favor.running.folder.output_record import made_outputs
 
 SUFFIX = ".truncated"
 
@@ -111,18 +110,9 @@ def set_aside_truncated(results: Path) -> None:
 
 
 def name_truncated(results: Path) -> None:
-    """Print a line per truncated output, and touch nothing.
-
-    A folder of an earlier version of the workflow has a lock but no record. Any file in it may be a result.
-    """
-    if read_record(results) is not None:
-        for path in filter(is_truncated, made_outputs(results)):
-            print(f"{path}: truncated; a real run sets it aside and makes it again", file=sys.stderr)
-    elif (results / RUN_LOCK).exists():
-        for folder, _, names in os.walk(results):
-            for path in (Path(folder) / name for name in sorted(names) if not name.startswith(".")):
-                if is_truncated(path):
-                    print(f"{path}: truncated. If it is a result, delete it and run again.", file=sys.stderr)
+    """Print a line per truncated output, and touch nothing."""
+    for path in filter(is_truncated, made_outputs(results)):
+        print(f"{path}: truncated; a real run sets it aside and makes it again", file=sys.stderr)
 
 
 def remove_partial(results: Path) -> None:
@@ -141,8 +131,6 @@ def remove_partial(results: Path) -> None:
 
 def clear_leftovers(results: Path, alone: bool) -> None:
     """Clear what an earlier run left under ``results``; ``alone``, no other process is at work there."""
-    if read_record(results) is None:
-        name_truncated(results)
     set_aside_truncated(results)
     if alone:
         remove_partial(results)

@@ -17,14 +17,14 @@ RECORD = ".favor-outputs"
 _HEADER = "# Outputs of FAVoR Workflow in this folder. It renames, deletes or touches nothing else here."
 
 
-def read_record(results: Path) -> set[str] | None:
-    """Return the recorded outputs as paths relative to ``results``; None where there is no record.
+def read_record(results: Path) -> set[str]:
+    """Return the recorded outputs as paths relative to ``results``; none where there is no record.
 
     Raises ``UserError`` where the file is something else.
     """
     path = results / RECORD
     if not os.path.lexists(path):
-        return None
+        return set()
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -47,7 +47,7 @@ def made_outputs(results: Path) -> Iterator[Path]:
     """Yield the recorded outputs that are there, files and folders. Links, and what lies behind one, are the user's."""
     root = results.resolve()
     linked: dict[Path, bool] = {}
-    for name in sorted(read_record(results) or ()):
+    for name in sorted(read_record(results)):
         path = results / name
         folder = path.parent
         if folder not in linked:

@@ -9,26 +9,25 @@ from pathlib import Path
 
 from favor.foundation.errors import UserError
 from favor.running.folder.leftovers import clear_leftovers, name_truncated
-from favor.running.folder.occupancy import RUN_LOCK, occupy, remove_stale_locks
-from favor.running.folder.output_record import made_outputs, read_record, write_record
+from favor.running.folder.occupancy import occupy, remove_stale_locks
+from favor.running.folder.output_record import made_outputs
 
 # What the checkout holds: a folder here that is not the results' own.
 CHECKOUT_FOLDERS = {
-    *(
-        ".ci",
-        ".git",
-        ".github",
-        ".snakemake",
-        ".venv",
-        "benchmarks",
-        "config",
-        "containers",
-        "docs",
-        "envs",
-        "profiles",
-        "src",
-    ),
-    *("tests", "workflow"),
+    ".ci",
+    ".git",
+    ".github",
+    ".snakemake",
+    ".venv",
+    "benchmarks",
+    "config",
+    "containers",
+    "docs",
+    "envs",
+    "profiles",
+    "src",
+    "tests",
+    "workflow",
 }
 _CHOOSE = "choose another folder with --config results=PATH."
 
@@ -96,8 +95,6 @@ def open_results(results: Path, checkout: Path, inputs: Sequence[tuple[str, Path
         name_truncated(results)
         return
     require_writable(results)
-    if read_record(results) is None and not (results / RUN_LOCK).exists():  # no earlier version worked here either
-        write_record(results, ())
     alone = occupy(results)
     if alone:
         remove_stale_locks(Path(".snakemake", "locks"), str(results))

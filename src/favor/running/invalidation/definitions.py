@@ -45,8 +45,20 @@ _UNNAMED = {"model_dump", "model_dump_json", "model_fields", "model_fields_set",
 _INTERPRETED = ("ClassVar", "InitVar", "KW_ONLY")
 # Decorators that read no annotation and call a function with what it is given. Others may read its signature.
 _PLAIN = {
-    *("property", "staticmethod", "classmethod", "abstractmethod", "override", "overload", "setter"),
-    *("contextmanager", "cache", "cached_property", "lru_cache", "wraps", "no_grad", "inference_mode"),
+    "property",
+    "staticmethod",
+    "classmethod",
+    "abstractmethod",
+    "override",
+    "overload",
+    "setter",
+    "contextmanager",
+    "cache",
+    "cached_property",
+    "lru_cache",
+    "wraps",
+    "no_grad",
+    "inference_mode",
 }
 # Ways to find code or names that no text says.
 _UNFOLLOWED = {"globals", "eval", "exec", "__import__"}

@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import IOFile
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
 
@@ -53,14 +52,10 @@ def refuse_unrecorded(workflow: Any, stop: Callable[[str], None]) -> None:
 def record_outputs(workflow: Any, results: Path) -> None:
     """Put the outputs of the plan on record in ``results``, before its first job.
 
-    In a folder of an earlier version, which kept no record, every file that Snakemake has a record of comes with them.
     Raises ``UserError`` where a job would replace a file that the workflow did not make, or there is no room to write.
     """
     persistence, dag = workflow.persistence, workflow.dag
-    recorded = made = read_record(results)
-    if made is None:
-        found = (Path(folder) / name for folder, _, names in os.walk(results) for name in names)
-        made = {_name(path, results) for path in found if persistence.metadata(IOFile(str(path))) is not None}
+    made = read_record(results)
     for job in () if _trusted(workflow) else dag.needrun_jobs():
         for path in job.output:
             if _name(path, results) in made or not os.path.lexists(path) or persistence.metadata(path) is not None:
@@ -71,7 +66,7 @@ def record_outputs(workflow: Any, results: Path) -> None:
                     "results folder with --config results=PATH."
                 )
     outputs = made | {_name(path, results) for job in dag.jobs for path in job.output}
-    if outputs != recorded:
+    if outputs != made:
         write_record(results, outputs)
 
 

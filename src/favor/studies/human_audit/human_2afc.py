@@ -6,6 +6,7 @@ the control gold for held-out human continuations.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -98,7 +99,7 @@ def _limits(votes: pd.DataFrame, seed: int) -> Iterator[Value]:
         ends["fleiss_kappa"] = interval(draws, len(names), CORRELATION)
     for metric, limits in ends.items():
         for end, value in zip(("low", "high"), limits, strict=True):
-            yield metric, end, value, len(names), "" if value == value else "no interval over authors"
+            yield metric, end, value, len(names), "no interval over authors" if math.isnan(value) else ""
 
 
 def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
@@ -120,4 +121,4 @@ def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
     kappa = fleiss_kappa(counts)
     yield "unanimous_items", "", float((counts.max(axis=1) == present).sum()), len(items), ""
     yield "pairwise_agreement", "", pairwise_agreement(counts), len(items), ""
-    yield "fleiss_kappa", "", kappa, len(items), "" if kappa == kappa else "every vote is for the same profile"
+    yield "fleiss_kappa", "", kappa, len(items), "every vote is for the same profile" if math.isnan(kappa) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ def _methods(metric: str) -> Callable[..., Derived]:
         absent = [METHODS[method] for method in METHODS if counts[method] == 0]
         if len(absent) == len(METHODS):
             return missing(f"{metric} has no score for any of these methods")
-        text = " / ".join("–" if value != value else printed(value, 3) for value in means)
+        text = " / ".join("–" if math.isnan(value) else printed(value, 3) for value in means)
         wanted = len(cells[["encoder", "seed"]].drop_duplicates())
         reasons = [f"no score of {', '.join(absent)}"] if absent else []
         reasons += [
