@@ -95,7 +95,8 @@ def one_run(generator: np.random.Generator, counts: np.ndarray) -> tuple[list[Fo
     own, nobody = measured(written(1.0)), measured(written(0.0))
     for name in ("accuracy", "Gen→Src AUC", "verif. AUC", "margin", "similarity"):
         bounds = None if name in ("margin", "similarity") else RATE
-        found += [(f"{name}, half a voice", np.nan, half[name][0], *interval(half[name], authors, bounds))]
+        of_pairs = counts if name == "verif. AUC" else None
+        found += [(f"{name}, half a voice", np.nan, half[name][0], *interval(half[name], authors, bounds, of_pairs))]
         if name != "verif. AUC":
             found.append((f"{name}, nobody's voice", np.nan, nobody[name][0], *interval(nobody[name], authors, bounds)))
     nothing = {"accuracy": 1 / authors, "Gen→Src AUC": 0.5, "margin": 0.0}
@@ -137,7 +138,7 @@ def _spreads(
         limits = (Limits(*interval(draws, authors)) for draws in (variance, human))
         yield f"spread left, {share:g}", share, variance[0] / human[0], *ratio_limits(variance, human, *limits)
     slope = mean_slope(texts(0.5), owner, centres, counts).mean(axis=1)
-    yield "habits kept", 0.5, slope[0], *interval(slope, authors)
+    yield "habits kept", 0.5, slope[0], *interval(slope, authors, counts=counts)
 
 
 def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Found]:
@@ -149,7 +150,7 @@ def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Foun
         right = correlation * left + (1 - correlation**2) ** 0.5 * generator.normal(size=authors)
         draws = correlate(rankdata(left[places], axis=-1), rankdata(right[places], axis=-1))
         truth = 6 / np.pi * np.arcsin(correlation / 2)  # of two normals
-        yield f"rank correlation {truth:.2f}", truth, draws[0], *interval(draws, authors, CORRELATION)
+        yield f"rank correlation {truth:.2f}", truth, draws[0], *interval(draws, authors, CORRELATION, counts)
     skewed = counts @ generator.exponential(size=authors) / authors
     yield "mean of skewed values", 1.0, skewed[0], *interval(skewed, authors)
     rate = counts @ generator.binomial(PROMPTS, 0.95, size=authors) / (PROMPTS * authors)
@@ -189,7 +190,7 @@ def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Fou
         ("similarity", crossed.between_draws(similarity, True, counts)),
         ("AUC", crossed.told_apart_draws(similarity, True, counts)),
     ):
-        yield f"common prompts, {name}, {which}", np.nan, draws[0], *interval(draws, authors)
+        yield f"common prompts, {name}, {which}", np.nan, draws[0], *interval(draws, authors, counts=counts)
 
 
 def _seeds(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Tested]:

@@ -136,15 +136,19 @@ def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
     for metric in ("common_similarity", "common_auc", "common_accuracy"):
         assert found[metric, "low"] <= found[metric, ""] <= found[metric, "high"]
     # The same draws, counted pair by pair: copies of an author are not compared with one another.
-    counts = resample_counts(3, 2026, 2000)
+    counts = np.concatenate([np.ones((1, 3)), resample_counts(3, 2026, 2000)])
     drawn = []
     for times in counts:
         weights = {(x, y): times[x] * times[y] for x in range(3) for y in range(x)}
         pairs = [(angles[CLIENTS[x]][k], angles[CLIENTS[y]][k], w) for (x, y), w in weights.items() for k in (0, 1)]
         total = sum(weight for _, _, weight in pairs)
         if total:
-            drawn.append(sum(weight * np.cos(np.radians(one - other)) for one, other, weight in pairs) / total)
-    half = 4.302653 * np.std(drawn) * (3 / 2) ** 0.5  # t(.975, 2)
+            mean = sum(weight * np.cos(np.radians(one - other)) for one, other, weight in pairs) / total
+            drawn.append([mean, *times])
+    # What an author adds, by least squares on the draws; the error of a mean of three such, and t(.975, 2).
+    table = np.array(drawn)
+    slopes = np.linalg.lstsq(np.column_stack([np.ones(len(table)), table[:, 1:]]), table[:, 0])[0][1:]
+    half = 4.302653 * np.std(3 * (slopes - slopes.mean()), ddof=1) / 3**0.5
     value = found["common_similarity", ""]
     assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx([value - half, value + half])
 

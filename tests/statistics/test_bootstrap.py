@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata, ttest_1samp
 from scipy.stats import t as student_t
 from sklearn.metrics import f1_score, roc_auc_score
 from tests.statistics.rates import equal_error_rate
@@ -16,6 +17,7 @@ from favor.statistics.bootstrap import (
     auc_draws,
     compare,
     eer_draws,
+    influences,
     interval,
     macro_f1_draws,
     mean_draws,
@@ -26,6 +28,7 @@ from favor.statistics.bootstrap import (
     standard_error,
     win_counts,
 )
+from favor.statistics.rank_agreement import correlate, drawn_authors
 
 
 @pytest.fixture(scope="module", params=[1, 9])
@@ -117,6 +120,35 @@ def test_an_interval_of_means_is_that_of_student() -> None:
     assert interval(np.full(9, 0.25), 6) == (0.25, 0.25)
     assert np.isnan(interval(draws, 1)).all()
     assert np.isnan(interval(np.array([np.nan, 1.0, 2.0]), 6)).all()
+
+
+def test_with_counts_the_interval_of_a_mean_is_students_exactly() -> None:
+    own = np.array([1.0, 2.0, 4.0, 7.0, 11.0, 5.0])
+    counts = observed_and_resampled(6, 1, 300)
+    oracle = ttest_1samp(own, 0).confidence_interval()
+    assert interval(counts @ own / 6, 6, counts=counts) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+    np.testing.assert_allclose(influences(counts @ own / 6, counts, np.ones(6, dtype=bool)), own - 5, atol=1e-9)
+    # A seventh who has nothing changes nothing.
+    wider = np.column_stack([observed_and_resampled(7, 1, 300)[:, :6], np.zeros(301)])
+    draws = wider @ [*own, 0] / wider.sum(axis=1)
+    found = influences(draws, wider, np.arange(7) < 6)
+    np.testing.assert_allclose(found, [*(own - 5), 0], atol=0.3)
+    assert found[6] == 0
+
+
+def test_slopes_and_pairs_of_few_clusters_scatter_less_than_their_draws() -> None:
+    """Six authors, 200 times: the deviation of a correlation's draws is above that of the correlations themselves."""
+    generator = np.random.default_rng(1)
+    counts = observed_and_resampled(6, 1, 300)
+    places = drawn_authors(counts)
+    values, errors = [], []
+    for _ in range(200):
+        left, right = generator.normal(size=(2, 6))
+        draws = correlate(rankdata(left[places], axis=-1), rankdata(right[places], axis=-1))
+        values.append(draws[0])
+        errors.append((standard_error(draws, 6), standard_error(draws, 6, counts)))
+    loose, fitted = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(values)
+    assert 0.8 < fitted < 1.1 < loose
 
 
 def test_an_interval_of_a_rate_is_that_of_wilson_and_stays_within_it() -> None:

@@ -145,7 +145,7 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
         yield from _rows(encoder, metric, variant, resampled, authors, n, note)
     text, author = np.nonzero(found.candidates)
     area = pair_auc_draws(found.cosines[text, author], found.own[text], author, counts) if several else None
-    yield from _rows(encoder, "retrieval_auc", variant, area, authors, n, note)
+    yield from _rows(encoder, "retrieval_auc", variant, area, authors, n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield _row(encoder, "retrieval_chance", variant, chance, n, note)
 
@@ -156,10 +156,17 @@ def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
 
 
 def _rows(
-    encoder: str, metric: str, variant: str, draws: np.ndarray | None, authors: int, n: int, note: str
+    encoder: str,
+    metric: str,
+    variant: str,
+    draws: np.ndarray | None,
+    authors: int,
+    n: int,
+    note: str,
+    counts: np.ndarray | None = None,
 ) -> Iterator[Score]:
     known = draws is not None and bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = (float(draws[0]), *interval(draws, authors, RATE)) if known and draws is not None else (np.nan,) * 3
+    ends = (float(draws[0]), *interval(draws, authors, RATE, counts)) if known and draws is not None else (np.nan,) * 3
     for name, value in zip(("", "low", "high"), ends, strict=True):
         yield _row(encoder, metric, "_".join(filter(None, (variant, name))), value, n, note)
 

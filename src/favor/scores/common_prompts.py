@@ -159,14 +159,15 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
-    return scores_frame([*scores, *_intervals(draws, len(inputs.clients))])
+    return scores_frame([*scores, *_intervals(draws, counts)])
 
 
-def _intervals(draws: Draws, authors: int) -> Iterator[Score]:
+def _intervals(draws: Draws, counts: np.ndarray) -> Iterator[Score]:
     for (method, encoder, metric, variant), seeds in draws.items():
         mean = np.mean([values for values, _ in seeds], axis=0)
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
-        ends = interval(mean, authors, RATE if metric == "common_accuracy" else None)
+        of_outputs = metric == "common_accuracy"  # the others are of pairs
+        ends = interval(mean, counts.shape[1], RATE if of_outputs else None, None if of_outputs else counts)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = _TOO_FEW if math.isnan(value) else ""
             n = sum(size for _, size in seeds)

@@ -109,11 +109,11 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
         scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variance, human)]
         kept = slope[:, differ].mean(axis=1) if any(differ) else slope[:, 0]
         yield from _with_interval(method, "", "habit_variance_left", "", _left(scaled[0], scaled[1], authors), n)
-        yield from _with_interval(method, "", "habit_slope", "", _value(kept, authors), n)
+        yield from _with_interval(method, "", "habit_slope", "", _value(kept, authors, counts), n)
         for place, habit in enumerate(HABITS):
             left = _left(variance[:, place], human[:, place], authors)
             yield from _with_interval(method, "", "habit_variance_left", habit, left, n)
-            yield from _with_interval(method, "", "habit_slope", habit, _value(slope[:, place], authors), n)
+            yield from _with_interval(method, "", "habit_slope", habit, _value(slope[:, place], authors, counts), n)
 
 
 def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
@@ -134,8 +134,8 @@ def _left(variance: np.ndarray, human: np.ndarray, authors: int) -> tuple[float,
     return float(variance[0] / human[0]) if np.isfinite(low) else float("nan"), low, high
 
 
-def _value(draws: np.ndarray, authors: int) -> tuple[float, float, float]:
-    return float(draws[0]), *interval(draws, authors)
+def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, float, float]:
+    return float(slope[0]), *interval(slope, authors, counts=counts)
 
 
 def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:

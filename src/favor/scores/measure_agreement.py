@@ -160,22 +160,21 @@ def _ranked(by_measure: _Means, asked: Sequence[str], settings: MeasureAgreement
         nothing = np.full(2, np.nan)
         for name in ("agreement_over_methods", "agreement_over_authors"):
             for measure in asked:
-                yield from _interval(
-                    name, measure, "", nothing, number, number, "needs three methods and three authors"
-                )
+                yield from _interval(name, measure, "", nothing, None, number, "needs three methods and three authors")
         return
     groups = {measure: measure.split(".")[0] for measure in means}
-    places = drawn_authors(observed_and_resampled(number, settings.seed, settings.draws))
+    counts = observed_and_resampled(number, settings.seed, settings.draws)
+    places = drawn_authors(counts)
     for over in ("methods", "authors"):
         rest, pairs = rank_correlations(means, groups, places, over)
         for measure in asked:
             note = "no measure of another encoder, or ranks that do not differ"
-            yield from _interval(f"agreement_over_{over}", measure, "", rest[measure], number, number, note)
+            yield from _interval(f"agreement_over_{over}", measure, "", rest[measure], counts, number, note)
         if over == "methods":
             for (first, second), draws in pairs.items():
                 if {first, second} & set(asked):
                     why = "ranks that do not differ"
-                    yield from _interval("rank_correlation", first, f"~{second}", draws, number, number, why)
+                    yield from _interval("rank_correlation", first, f"~{second}", draws, counts, number, why)
 
 
 def _human(scores: pd.DataFrame, beside: _Means) -> Iterator[Score]:
@@ -217,11 +216,11 @@ def _power(
 
 
 def _interval(
-    metric: str, measure: str, suffix: str, draws: np.ndarray, authors: int, n: int, note: str
+    metric: str, measure: str, suffix: str, draws: np.ndarray, counts: np.ndarray | None, n: int, note: str
 ) -> Iterator[Score]:
     encoder, _, name = measure.partition(".")
     known = bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = interval(draws, authors, CORRELATION)
+    ends = interval(draws, n, CORRELATION, counts)
     for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
         shown = value if known else float("nan")
         yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)

@@ -126,7 +126,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             method: {measure: np.mean(seeds, axis=0) for measure, seeds in own.items()}
             for method, own in values.items()
         }
-        scores += _losses(inputs, encoder, drawn_authors(counts))
+        scores += _losses(inputs, encoder, counts)
     unseen = [spaces[encoder] for encoder in inputs.unseen if encoder in spaces]
     if unseen:
         spaces[UNSEEN] = {
@@ -138,7 +138,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
         for method, n in survivors.items():
             counted = dict.fromkeys((*OWN_PROMPTS, *COMMON_PROMPTS), n) | {FAILURES_WRONG: outputs[method]}
             scores += _rows(method, encoder, means, len(inputs.clients), counted, without)
-            scores += _distinct(method, encoder, means[method]["generated_auc"], len(inputs.clients), n)
+            scores += _distinct(method, encoder, means[method]["generated_auc"], counts, n)
     return scores_frame(scores)
 
 
@@ -221,7 +221,8 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
     return pd.DataFrame({**known, **losses})
 
 
-def _losses(inputs: ScoreInputs, encoder: str, places: np.ndarray) -> Iterator[Score]:
+def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[Score]:
+    places = drawn_authors(counts)
     losses = author_losses(inputs, encoder)
     outputs = Counter((run.method, client) for run in inputs.runs for client in run.survivors["client"])
     texts = Counter(inputs.sources(encoder, "train").frame["client"])
@@ -237,7 +238,7 @@ def _losses(inputs: ScoreInputs, encoder: str, places: np.ndarray) -> Iterator[S
             drawn = (rankdata(found[places, side], axis=-1) for side in (0, 1))
             draws = correlate(*drawn) if known.all() else np.full(len(places), np.nan)
             value = float(draws[0])
-            ends = interval(draws, len(inputs.clients), CORRELATION)
+            ends = interval(draws, len(inputs.clients), CORRELATION, counts)
             note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
             for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
                 yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
@@ -290,9 +291,10 @@ def _rows(
                 yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, counted[measure], note)
 
 
-def _distinct(method: str, encoder: str, draws: np.ndarray, authors: int, n: int) -> Iterator[Score]:
+def _distinct(method: str, encoder: str, draws: np.ndarray, counts: np.ndarray, n: int) -> Iterator[Score]:
     note = "" if np.isfinite(draws[0]) else "needs two authors and an author with outputs of two prompts"
-    for name, value in zip(("", "low", "high"), (float(draws[0]), *interval(draws, authors, RATE)), strict=True):
+    ends = interval(draws, counts.shape[1], RATE, counts)
+    for name, value in zip(("", "low", "high"), (float(draws[0]), *ends), strict=True):
         why = note or ("" if np.isfinite(value) else "no draw of authors has a value")
         yield Score(ALL_SEEDS, method, encoder, "distinct_auc", name, value, n, why)
 

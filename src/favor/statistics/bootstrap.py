@@ -177,16 +177,37 @@ def observed(clusters: int) -> np.ndarray:
     return np.ones((1, clusters))
 
 
-def standard_error(draws: np.ndarray, clusters: int) -> float:
+def influences(draws: np.ndarray, counts: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return by how much each cluster raises a statistic, [clusters]; of a mean, what its own is above the mean.
+
+    draws: [1 + draws] values, NaN where a draw has none; counts: [1 + draws, clusters] behind them. present:
+    [clusters], which have anything; the others raise nothing. N times the slopes of the least-squares fit to the draws
+    (the infinitesimal jackknife; Efron and Tibshirani 1993, 20.4), which sum to 0.
+    """
+    known = np.isfinite(draws)
+    design = np.column_stack([np.ones(known.sum()), counts[known]])
+    slopes = np.linalg.lstsq(design.T @ design, design.T @ draws[known])[0][1:]
+    found: np.ndarray = np.where(present, present.sum() * (slopes - slopes[present].mean()), 0.0)
+    return found
+
+
+def standard_error(draws: np.ndarray, clusters: int, counts: np.ndarray | None = None) -> float:
     """Return the standard error of ``draws[0]``: the deviation of the draws that exist, times sqrt(N / (N - 1)).
 
     Means of N clusters drawn with replacement have (N - 1) / N of the variance that means of N new clusters have. NaN
     for a single cluster, or fewer than two draws.
+
+    With ``counts`` [1 + draws, clusters] it is that of the mean of :func:`influences`. For statistics of pairs,
+    slopes and ranks of few clusters: a draw with many copies of few clusters gives them values that no new clusters
+    would.
     """
     known = draws[1:][np.isfinite(draws[1:])]
     if clusters < 2 or len(known) < 2:
         return float("nan")
-    spread = float(known.std())
+    if counts is None:
+        spread = float(known.std())
+    else:
+        spread = float(np.linalg.norm(influences(draws, counts, counts[0] > 0))) / clusters
     # Rounding leaves a trace of spread where no draw differs.
     return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * max(1.0, abs(float(known[0]))) else 0.0
 
@@ -208,16 +229,19 @@ RATE: Bounds = (0.0, 1.0)
 CORRELATION: Bounds = (-1.0, 1.0)
 
 
-def interval(draws: np.ndarray, clusters: int, bounds: Bounds | None = None) -> tuple[float, float]:
+def interval(
+    draws: np.ndarray, clusters: int, bounds: Bounds | None = None, counts: np.ndarray | None = None
+) -> tuple[float, float]:
     """The 95 % interval of ``draws[0]``, the observed value, over new clusters like the N observed ones.
 
     Without ``bounds``: value +- t times :func:`standard_error` s, with t the 97.5 % point of Student's distribution of
     N - 1 degrees of freedom. With ``bounds``, for a measure that comes near them: Wilson's score interval (1927) of p,
     the value as a share of the way between the bounds, for as many trials n = p (1 - p) / s^2 as would scatter so much
     (the effective sample size of clustered rates; Dean and Pagano 2015), with t in the place of 1.96. It stays within
-    the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single cluster.
+    the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single cluster. ``counts``: of
+    :func:`standard_error`, for statistics of pairs, slopes and ranks.
     """
-    error = standard_error(draws, clusters)
+    error = standard_error(draws, clusters, counts)
     if not np.isfinite(draws[0]) or math.isnan(error):
         return float("nan"), float("nan")
     value, t = float(draws[0]), float(student_t.ppf(0.975, clusters - 1))

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from favor.foundation.seeds import numpy_generator
+from favor.statistics.bootstrap import influences
 
 EXACT = 24  # authors of whom every pattern of signs is counted: 16.8 million
 FLIPS = 19_999  # patterns drawn for more: p is 1/20,000 or more, which passes Holm's correction of 1,000 tests at .05
@@ -59,19 +60,17 @@ def linear_shares(differences: np.ndarray, counts: np.ndarray, outputs: np.ndarr
     differences: [1 + draws], the observed one first. counts: [1 + draws, clusters], how often a draw takes each author.
     outputs: [clusters], how many an author has.
 
-    The least-squares fit sum_a counts[a] v_a / N to the draws gives every author's influence v_a - mean(v) (the
-    infinitesimal jackknife; Efron and Tibshirani 1993, 20.4). The share is the influence and the author's part of the
-    observed difference, by outputs; an author without any has none. Of a mean of equally many outputs of each author,
-    it is the author's own mean difference.
+    The share is the author's influence (:func:`favor.statistics.bootstrap.influences`) and its part of the observed
+    difference, by outputs; an author without any has none. Of a mean of equally many outputs of each author, it is the
+    author's own mean difference.
     """
     known = np.isfinite(differences)
-    if not known[0] or known.sum() < 2:
+    if not known[0] or known.sum() < 2 or not outputs.any():
         return np.full(counts.shape[1], np.nan)
-    drawn, clusters = counts[known], counts.shape[1]
-    fitted = np.linalg.lstsq(drawn.T @ drawn, drawn.T @ (clusters * differences[known]))[0]
-    writers = outputs > 0
-    influence = np.where(writers, fitted - fitted[writers].mean(), 0.0)
-    return influence + differences[0] * outputs / outputs.mean()
+    found: np.ndarray = (
+        influences(differences, counts, outputs > 0) + differences[0] * outputs / outputs[outputs > 0].mean()
+    )
+    return found
 
 
 def _sums(values: np.ndarray) -> np.ndarray:

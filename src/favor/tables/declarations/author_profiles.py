@@ -35,8 +35,8 @@ TABLE = TableSpec(
     "of it. Accuracy: the own profile fits best. AUC: own profiles against others'. Ratio: mean log10 likelihood ratio "
     "of own against other author, calibrated on human text of other authors; Cllr above 1 means that the ratios "
     "mislead. LambdaG reads outputs cut to the words of the human continuation. The row of own continuations is the "
-    "ceiling, that of shuffled ones the floor. Brackets are 95 % intervals over authors. Minus FAVoR: paired "
-    "differences over authors, Holm's p over the column.",
+    "ceiling, that of shuffled ones the floor. Brackets are 95 % intervals over authors; common prompts "
+    "are fixed. Minus FAVoR: paired differences over authors, Holm's p over the column.",
     rows=method_rows(*METHODS),
     panels=(
         *(Panel(_columns(verifier), encoder_name(verifier)) for verifier in VERIFIERS),
