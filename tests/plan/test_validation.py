@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan.handing import canonical
 from favor.plan.keys import InExperiment
 from favor.plan.validation import unread
+from favor.scores.settings import ValidationScoring
 
 SWEEP = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")
 
@@ -23,6 +27,7 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
     stages = {run["method"]: (run["stage"], run["stopped"]) for run in settings["runs"]}
     assert stages == {"ditto": ("personal", False), "favor": ("personal", False)}
     assert settings["without"] == {}
+    assert canonical(ValidationScoring.model_validate_json(json.dumps(settings))) == settings
     assert "results/sweeps/volume/scores.parquet" in planner.publication.evidence()
     assert planner.sweeps.families("shots") == plan(SWEEP).sweeps.families("shots")
     assert "validation" not in planner.sweeps.families("shots")

@@ -5,14 +5,15 @@ import pandas as pd
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
+from favor.scores.settings import ValidationScoring
 from favor.scores.tables import SCORES
 from favor.scores.validation import final_losses, validation_scores
 
-with job(snakemake) as cfg:
+with job(snakemake, ValidationScoring) as settings:
     losses: dict[str, list[dict[str, float]]] = {}
-    for run in cfg["runs"]:
-        log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in run["logs"])])
-        losses.setdefault(run["method"], []).append(final_losses(log, run["stage"], run["stopped"]))
-    bootstrap = cfg["bootstrap"]
-    scores = validation_scores(losses, cfg["without"], bootstrap["seed"], bootstrap["draws"])
+    for run in settings.runs:
+        log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in run.logs)])
+        losses.setdefault(run.method, []).append(final_losses(log, run.stage, run.stopped))
+    bootstrap = settings.bootstrap
+    scores = validation_scores(losses, settings.without, bootstrap.seed, bootstrap.draws)
     write_parquet(scores, snakemake.output.scores, SCORES)

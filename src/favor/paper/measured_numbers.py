@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pandas as pd
 
 from favor.corpora.allocation import gini
 from favor.paper.numbers import entry
+from favor.paper.settings import Entry
 
 
 def measured_numbers(
@@ -17,9 +17,9 @@ def measured_numbers(
     participation: float,
     effects: pd.DataFrame,
     gates: pd.DataFrame,
-    encoders: Mapping[str, Mapping[str, Any]],
+    encoders: Mapping[str, Mapping[str, float]],
     paper_dataset: str,
-) -> list[dict[str, Any]]:
+) -> list[Entry]:
     """Return the numbers that stand in no table; the paper's are BlogText's.
 
     ``participation``: expected participations of a client. ``effects``: table ``coordinate_effects``, empty
@@ -60,12 +60,12 @@ def measured_numbers(
     return _beside(entries, paper_dataset)
 
 
-def _beside(entries: list[dict[str, Any]], paper_dataset: str) -> list[dict[str, Any]]:
+def _beside(entries: list[Entry], paper_dataset: str) -> list[Entry]:
     """The paper's numbers are BlogText's and stand beside no other corpus's."""
-    return entries if paper_dataset == "BlogText" else [{**made, "paper": None} for made in entries]
+    return entries if paper_dataset == "BlogText" else [Entry(**{**made, "paper": None}) for made in entries]
 
 
-def _encoder_numbers(encoders: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _encoder_numbers(encoders: Mapping[str, Mapping[str, float]]) -> Iterator[Entry]:
     for role, name, where, papers in (
         ("style", "ASCE", "Author-disjoint ASCE", (50, 4959, 742, 0.802, 0.673)),
         ("independent", "ASCE-B", "ASCE-B", (50, 6460, 982, 0.844, 0.784)),
@@ -86,7 +86,7 @@ def _encoder_numbers(encoders: Mapping[str, Mapping[str, Any]]) -> Iterator[dict
             yield entry(f"{role}_{key}", f"{name}: {what}", where, value, float(paper), reason, decimals=decimals)
 
 
-def judged_numbers(scores: pd.DataFrame, paper_dataset: str) -> list[dict[str, Any]]:
+def judged_numbers(scores: pd.DataFrame, paper_dataset: str) -> list[Entry]:
     """Return the numbers of the language-model judge that stand in no table; ``scores``: family ``judges``."""
     voice, quality = "Main results; Voice-match judge", "Generic-quality judge"
     preferred = "Voice comparison: share of non-ties in which the judge prefers the first row's voice"

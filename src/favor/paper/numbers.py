@@ -11,10 +11,11 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from favor.federation.method_names import PAPER
 from favor.paper.names import METHODS, method_name, released_methods, unmarked
+from favor.paper.settings import Entry
 from favor.paper.source import SECTIONED
 from favor.paper.values import load_paper_values
 
@@ -276,7 +277,7 @@ NUMBERS = _declared()
 NUMBER_TABLES = frozenset(number.table for number in NUMBERS)
 
 
-def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str, whole: bool = True) -> list[dict[str, Any]]:
+def numbers_of(tables: Mapping[str, pd.DataFrame], paper_dataset: str, whole: bool = True) -> list[Entry]:
     """Return the entries of ``NUMBERS`` from ``table_cells`` by label: ours, the paper's, or the reason for none.
 
     ``paper_dataset``: corpus of the paper whose numbers stand beside ours, "" for none. They come from all rows that
@@ -323,13 +324,16 @@ def entry(
     reason: str = "",
     chosen: Sequence[str] = ("", ""),
     decimals: int = 3,
-) -> dict[str, Any]:
+) -> Entry:
     """Return one entry of numbers.json: ours and the paper's (NaN for none), or the reason for no value of ours.
 
     ``chosen``: the row that our formula took, and the paper's. ``decimals``: places that the paper prints.
     """
     known = math.isfinite(value)
-    made: dict[str, Any] = {"key": key, "what": what, "where": where, "decimals": decimals}
-    made |= {"value": value if known else None, "paper": round(paper, 6) if math.isfinite(paper) else None}
-    made |= {} if known else {"reason": reason or "undefined"}
-    return made | ({"baseline": chosen[0], "paper_baseline": chosen[1]} if any(chosen) else {})
+    beside = round(paper, 6) if math.isfinite(paper) else None
+    made = Entry(key=key, what=what, where=where, decimals=decimals, value=value if known else None, paper=beside)
+    if not known:
+        made["reason"] = reason or "undefined"
+    if any(chosen):
+        made["baseline"], made["paper_baseline"] = chosen
+    return made

@@ -1,8 +1,28 @@
-"""What the job reads that writes the numbers of the paper's text."""
+"""What the job reads that writes the numbers of the paper's text, and what it writes."""
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict
+
 from favor.settings.section import Section
+
+
+class Entry(TypedDict):
+    """One entry of numbers.json: ours and the paper's, None without one, and why there is none of ours.
+
+    ``decimals``: places that the paper prints. ``baseline``, ``paper_baseline``: the row that our formula took, and the
+    paper's.
+    """
+
+    key: str
+    what: str
+    where: str
+    decimals: int
+    value: float | None
+    paper: float | None
+    reason: NotRequired[str]
+    baseline: NotRequired[str]
+    paper_baseline: NotRequired[str]
 
 
 class NumberSource(Section):

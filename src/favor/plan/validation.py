@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from favor.federation.method import Plan
-from favor.plan.handing import Parameter, parameter
+from favor.plan.handing import Parameter, canonical
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, unique
 from favor.plan.training import Training
+from favor.scores.settings import ValidatedRun, ValidationScoring
 
 FAMILY = "validation"
 _NOT_TRAINED = "its clients generate with no adapter of their own, whose loss a training log would hold"
@@ -53,9 +54,6 @@ class ValidationLosses:
         for run in self.training.runs(key.experiment):
             stage = "personal" if plans[run.method].inference == "personal" else "shared"
             stopped = patient and stage == "personal"
-            runs.append({"method": run.method, "stage": stage, "stopped": stopped, "logs": self._logs(run)})
-        return parameter(
-            runs=runs,
-            without={row: why for row, plan in plans.items() if (why := unread(plan))},
-            bootstrap=experiment.evaluation.bootstrap,
-        )
+            runs.append(ValidatedRun(method=run.method, stage=stage, stopped=stopped, logs=self._logs(run)))
+        without = {row: why for row, plan in plans.items() if (why := unread(plan))}
+        return canonical(ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap))

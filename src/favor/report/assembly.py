@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from favor.analysis.tables import EVIDENCE
 from favor.corpora.tables import (
@@ -22,6 +21,7 @@ from favor.corpora.tables import (
 from favor.figures.specs import figures_in_order, load_figure
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
+from favor.paper.settings import Entry
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.findings import Facts, findings
 from favor.report.settings import PrintedExperiment, PrintedSweep
@@ -91,9 +91,7 @@ def assemble(
     )
 
 
-def _experiment(
-    results: Path, name: str, values: PrintedExperiment, numbers: Sequence[Mapping[str, Any]]
-) -> ExperimentReport:
+def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Sequence[Entry]) -> ExperimentReport:
     folder = results / "corpora" / values.corpus_key
     own = "clients/remaining" if values.withdrawn else "clients"
     copied = [NEAR_DUPLICATES] if values.near_duplicates else []

@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from favor.paper.settings import Entry
 from favor.tables.cells import DASH
 from favor.tables.specs import Section, TableSpec
 
@@ -104,7 +105,7 @@ class ExperimentReport:
     is_demo: bool = False
     display: Mapping[str, str] = field(default_factory=dict)
     kind: str = "Experiment"
-    numbers: Sequence[Mapping[str, Any]] = ()
+    numbers: Sequence[Entry] = ()
     findings: Sequence[str] = ()
     sample: Sequence[tuple[str, str]] = ()
     cautions: Sequence[str] = ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
+from favor.paper.settings import Entry
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 
@@ -15,7 +15,7 @@ NUMBERS_TITLE = "Numbers of the running text"
 NUMBERS_CAPTION = "The same formula on our tables and on the paper's; the difference is ours minus the paper's."
 
 
-def number_rows(entries: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, str]:
+def number_rows(entries: Sequence[Entry]) -> tuple[pd.DataFrame, str]:
     """Return the entries that have a value as printable strings, and the sentence about those that have none."""
     rows = []
     for entry in entries:
@@ -48,7 +48,7 @@ def _grouped(value: float, decimals: int, signed: bool = False) -> str:
     return re.sub(r"(?<=\d)(?=(?:\d{3})+(?:\.|$))", ",", text) if abs(value) >= 10_000 else text
 
 
-def number_macros(written: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def number_macros(written: Mapping[str, Sequence[Entry]]) -> str:
     r"""Return LaTeX macros for the numbers of every experiment that have a value, to be ``\input``.
 
     ``written``: the content of numbers.json. The number ``external_auc_gain`` of experiment ``demo`` is

@@ -259,6 +259,23 @@ class LikelihoodScoring(Section):
     bootstrap: Bootstrap
 
 
+class ValidatedRun(Section):
+    """A run, its training logs, and the ``stage`` whose adapter generates; ``stopped``: whether it may end early."""
+
+    method: str
+    stage: str
+    stopped: bool
+    logs: list[str]
+
+
+class ValidationScoring(Section):
+    """What the job reads that scores validation losses. ``without``: why a row has none."""
+
+    runs: list[ValidatedRun]
+    without: dict[str, str]
+    bootstrap: Bootstrap
+
+
 class TrainedRun(Section):
     """A run and the files that say what it cost: training logs, and benchmarks of the same jobs.
 
