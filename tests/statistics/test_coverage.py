@@ -25,6 +25,8 @@ def test_intervals_hold_the_truth(made) -> None:
     held = intervals[~intervals["kind"].isin(SHORT) & ~intervals["kind"].str.endswith("new prompts")].set_index("kind")
     assert (held["covers"] >= 0.95 - SLACK).all(), held[held["covers"] < 0.95 - SLACK]
     # and are no intervals that hold everything
+    assert held.loc["rank correlation 0.00", "covers"] < 1.0
+    assert held.loc["habits kept", "width"] < 1.2
     assert held.loc["share of margin kept, half", "width"] < 1.5
     assert held.loc["accuracy, half a voice", "width"] < 0.7
 
@@ -33,8 +35,15 @@ def test_every_p_has_its_level(made) -> None:
     authors, _, tests = made
     rated = tests[~tests["kind"].isin(LIBERAL)]
     assert (rated["p05"] <= 0.05 + SLACK).all(), rated
-    assert (rated["p0025"] <= (0.0 if authors == 6 else 0.05)).all(), rated  # with six authors no p is below 2/64
+    # With six authors no p is below 2/64. Four standard errors above .0025 are two runs of 80.
+    assert (rated["p0025"] <= (0.0 if authors == 6 else 0.025)).all(), rated
     seeds = tests.set_index("kind")["p05"]
     # An author's seeds are not independent: the reason why authors carry the marks.
     assert seeds["three seeds, clusters of seeds and authors"] > 0.15
     assert np.isfinite(tests[["p05", "p0025"]]).all(axis=None)
+
+
+def test_processes_change_nothing() -> None:
+    alone, shared = (simulate(6, 30, 100, processes=number) for number in (1, 2))
+    for one, other in zip(alone, shared, strict=True):
+        pd.testing.assert_frame_equal(one, other)

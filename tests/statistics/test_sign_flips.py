@@ -76,6 +76,7 @@ def test_shares_in_a_mean_are_the_authors_own_differences() -> None:
     counts = observed_and_resampled(6, 1, 200)
     np.testing.assert_allclose(linear_shares(counts @ own / 6, counts, np.full(6, 4)), own, atol=1e-12)
     assert np.isnan(linear_shares(np.full(201, np.nan), counts, np.full(6, 4))).all()
+    assert np.isnan(linear_shares(np.zeros(201), counts, np.zeros(6))).all()
 
 
 def test_an_author_without_outputs_has_no_share() -> None:
