@@ -192,7 +192,9 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
         "shown": html_table(table.spec, table.cells, table_note(experiment, table)),
         "files": [(kind, table_file(experiment, table, kind)) for kind in ("parquet", "tex", "html")],
         "paper": table.spec.paper,
-        "agreement": Grid.of(agreement_rows(agreements), "Order of the rows, ours against the paper's", name)
+        "agreement": Grid.of(
+            agreement_rows(agreements), f"{table.spec.title}: order of the methods, ours against the paper's", name
+        )
         if len(agreements)
         else None,
     }

@@ -51,9 +51,8 @@ METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric'
 
 COMPARISON_NOTE = (
     "Positive differences favour the left method, also where lower values are better. The paper's cluster interval and "
-    "p treat an author's seeds, or single outputs, as independent; read the last three columns for a decision: "
-    "interval and p over authors, who keep their outputs of all seeds, and Holm's correction over the table's p over "
-    "authors."
+    "p treat an author's seeds, or single outputs, as independent; the last three columns are over authors (Holm over "
+    "the table). For comparison with the paper: the verdict on two methods is in the table of all methods."
 )
 
 

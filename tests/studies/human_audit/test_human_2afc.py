@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from scipy.stats import beta, binomtest
 
+from favor.config.resolve import resolve
 from favor.paper.values import load_paper_values
 from favor.studies.human_audit.human_2afc import CHECKS_PASSED, METRICS, NO_RESPONSES, audit_scores, missing_scores
 from favor.tables.build import build_table
@@ -202,3 +207,11 @@ def test_rows_are_those_of_the_audit() -> None:
     context = Context("trial", ("fedavg", "ditto", "favor_strong"), display={"favor_strong": "FAVoR (1.0)"})
     cells = build_table(printed_spec("human_2afc_audit"), scores, context)
     assert cells["row"].drop_duplicates().tolist() == ["FedAvg", "FAVoR (1.0)", "Overall"]
+
+
+def test_the_key_that_it_names_is_one_that_the_configuration_takes(repository, tmp_path) -> None:
+    (key,) = re.findall(r"experiments\.NAME\.[\w.]+", NO_RESPONSES)
+    config = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+    *sections, last = key.replace("NAME", "demo").split(".")
+    reduce(lambda section, name: section[name], sections, config)[last] = str(tmp_path)
+    assert resolve(config).experiments["demo"].studies.human_2afc.responses == str(tmp_path)

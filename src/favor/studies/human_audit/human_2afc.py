@@ -38,8 +38,8 @@ METRICS = (
     Metric("fleiss_kappa", "Fleiss' kappa", -1.0, 1.0, "higher", "Fleiss 1971; categories: profile A, profile B"),
 )
 NO_RESPONSES = (
-    "no response files yet; give annotators the pages in studies/human_2afc, and name the folder of the files that "
-    "they save in studies.human_2afc.responses"
+    "no response files yet; give annotators the pages in studies/human_2afc, and set "
+    "experiments.NAME.studies.human_2afc.responses to the folder with the files that they save"
 )
 ALONE = "agreement needs two annotators"
 
