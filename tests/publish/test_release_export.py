@@ -17,11 +17,11 @@ from favor.corpora.tables import PROMPTS
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
+from favor.lm.settings import OutputFilter
 from favor.paper.names import released_methods
 from favor.publish.release_export import NO_SURVIVOR, SUMMARY, write_release
 from favor.publish.release_layout import MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
 from favor.publish.settings import ReleasedRun
-from favor.scores import text_quality
 from favor.scores.inputs import ScoreInputs
 from favor.scores.tables import SCORES, UTILITY
 
@@ -152,7 +152,7 @@ def test_values_are_the_runs(exported) -> None:
     resolved = yaml.safe_load((exported / "method_config_resolved.yaml").read_text())
     assert resolved["hyperparameters"] == {"lambda_align": 0.3}
     assert resolved["experiment"]["lora"]["rank"] == 16
-    assert (MINIMUM_WORDS, MINIMUM_RATIO) == (text_quality.MINIMUM_WORDS, text_quality.MINIMUM_DISTINCT_BIGRAM_RATIO)
+    assert tuple(OutputFilter().model_dump().values()) == (MINIMUM_WORDS, MINIMUM_RATIO)
 
 
 def test_no_prompt_no_human_text_no_author(exported) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices
 
+from favor.lm.settings import OutputFilter
 from favor.scores.common_prompts import bigram_overlaps, score
 from favor.scores.inputs import ScoreInputs
 from favor.scores.settings import CommonPrompts
@@ -29,7 +30,7 @@ def with_common(inputs, texts, angles) -> ScoreInputs:
             rows.append({**key, "text": text})
             vectors.append({**key, "embedding": [np.cos(radians), np.sin(radians)]})
     frame = pd.DataFrame(rows)
-    verdict = quality_columns(frame["text"].tolist(), minimum_words=1, minimum_distinct_bigram_ratio=0.0)
+    verdict = quality_columns(frame["text"].tolist(), OutputFilter(minimum_words=1, minimum_distinct_bigram_ratio=0.0))
     return replace(inputs, common_generations=frame.join(verdict), common_embeddings={"e": pd.DataFrame(vectors)})
 
 

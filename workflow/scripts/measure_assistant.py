@@ -14,11 +14,12 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS, load_prompts
+from favor.scores.settings import Seeds
 from favor.scores.tables import ASSISTANT
 
-with job(snakemake) as cfg:
+with job(snakemake, Seeds) as settings:
     generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
-    prompts = load_prompts(dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     golds = prompts.assign(method="gold", sample=0, text=prompts["gold_text"])
     table = pd.concat([frame[[*RUN_KEYS, "text"]] for frame in (generations, golds)], ignore_index=True)
     progress = Progress("assistant score", table["text"].nunique(), "texts")

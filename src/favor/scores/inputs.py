@@ -194,8 +194,7 @@ class ScoreInputs:
 
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
-        limits = self.filter.minimum_words, self.filter.minimum_distinct_bigram_ratio
-        return quality_columns(prompts["gold_text"].tolist(), *limits, self.words).set_index(prompts.index)
+        return quality_columns(prompts["gold_text"].tolist(), self.filter, self.words).set_index(prompts.index)
 
     @cached_property
     def common_length(self) -> int:

@@ -11,9 +11,6 @@ import pandas as pd
 from favor.foundation.words import output_words
 from favor.lm.settings import OutputFilter
 
-MINIMUM_WORDS = 20
-MINIMUM_DISTINCT_BIGRAM_RATIO = 0.15
-
 
 def distinct_bigram_ratio(text: str, words: str = "paper") -> float:
     """Distinct bigrams over bigrams of the lower-cased words; 0.0 with fewer than 2 words."""
@@ -23,21 +20,17 @@ def distinct_bigram_ratio(text: str, words: str = "paper") -> float:
     return len(set(pairwise(tokens))) / (len(tokens) - 1)
 
 
-def quality_columns(
-    texts: Sequence[str],
-    minimum_words: int = MINIMUM_WORDS,
-    minimum_distinct_bigram_ratio: float = MINIMUM_DISTINCT_BIGRAM_RATIO,
-    words: str = "paper",
-) -> pd.DataFrame:
+def quality_columns(texts: Sequence[str], filter: OutputFilter | None = None, words: str = "paper") -> pd.DataFrame:
     """Return the columns words (int32), distinct_bigram_ratio (float64) and passed (bool), one row per text.
 
-    A text fails with fewer than 20 words (the empty text included) or a distinct-bigram ratio below 0.15 (paper, "Data
-    preprocessing and metrics"), unless other limits are given. ``words``: what counts as one
+    A text fails with fewer words (the empty text included) or a smaller distinct-bigram ratio than ``filter`` says, by
+    default the paper's ("Data preprocessing and metrics"). ``words``: what counts as one
     (:func:`favor.foundation.words.output_words`), in the paper what white space separates.
     """
     counts = np.array([output_words(words).count(text) for text in texts], dtype=np.int32)
     ratios = np.array([distinct_bigram_ratio(text, words) for text in texts], dtype=np.float64)
-    passed = (counts >= minimum_words) & (ratios >= minimum_distinct_bigram_ratio)
+    limits = filter or OutputFilter()
+    passed = (counts >= limits.minimum_words) & (ratios >= limits.minimum_distinct_bigram_ratio)
     return pd.DataFrame({"words": counts, "distinct_bigram_ratio": ratios, "passed": passed})
 
 
@@ -49,6 +42,5 @@ def generations_table(
     ``settings``: which pass; ``words``: what counts as one
     (:func:`favor.foundation.words.output_words`).
     """
-    limits = (settings.minimum_words, settings.minimum_distinct_bigram_ratio, words)
     frame = run.reset_index(drop=True).assign(text=list(texts), tokens=[len(row) for row in tokens])
-    return frame.join(quality_columns(list(texts), *limits))
+    return frame.join(quality_columns(list(texts), settings, words))

@@ -98,8 +98,7 @@ def _checks(training: pd.DataFrame, topics: pd.Series, settings: ItemDrawing) ->
 def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: ItemDrawing) -> pd.DataFrame:
     """Return seed, client, prompt_id, document_id and text of every text of ``source`` that passes the filter."""
     if source == HUMAN:
-        limits = settings.minimum_words, settings.minimum_distinct_bigram_ratio
-        passed = quality_columns(prompts["gold_text"].tolist(), *limits, settings.words)["passed"].to_numpy()
+        passed = quality_columns(prompts["gold_text"].tolist(), settings, settings.words)["passed"].to_numpy()
         found = prompts[passed].rename(columns={"gold_text": "text"})
     else:
         found = generations[(generations["method"] == source) & generations["passed"]]
