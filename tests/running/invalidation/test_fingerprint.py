@@ -109,6 +109,10 @@ USES = {
     "    return x\nf()",
     "run as a program": "from favor.ground import add\nif __name__ == '__main__':\n    add(1, 2)",
     "a value nobody reads": "from favor.ground import add\ndone = add(1, 2)",
+    "registered by an assignment": "from favor.ground import add\ndef go(f): add(1, 2)\nX = go(1)",
+    "registered by a method": "from favor.ground import add\ndef go(f): add(1, 2)\nclass A:\n    @go\n"
+    "    def f(self): pass",
+    "registered by a library": "import atexit\nfrom favor.ground import add\n@atexit.register\ndef f(): add(1, 2)",
     "in a closure": "from favor.ground import add\ndef f():\n    plus = add\n    def g():\n        return plus(1, 2)\n"
     "    return g()\nf()",
 }
@@ -176,6 +180,16 @@ OTHER = [
 ]
 
 
+def test_every_file_beside_the_code_counts_where_its_name_is_made_up(project) -> None:
+    made = "from pathlib import Path\ndef f(n):\n    return Path(__file__).with_name(f'{n}.csv').read_text()"
+    project.write("favor/made.py", made)
+    project.write("favor/d.csv", "1\n")
+    project.write("script.py", "from favor.made import f\nf('d')\n")
+    before = project.taken()
+    project.write("favor/d.csv", "2\n")
+    assert project.taken() != before
+
+
 @pytest.mark.parametrize(("pair", "same"), [*((pair, True) for pair in SAME), *((pair, False) for pair in OTHER)])
 def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair, same) -> None:
     found = []
@@ -196,6 +210,12 @@ def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair,
         "class A:\n    def __init_subclass__(cls):\n        pass\ndef f():\n    return A()",
         "import pkgutil\ndef f():\n    return pkgutil.resolve_name('favor.ground:add')",
         "import runpy\ndef f():\n    return runpy.run_path('x.py')",
+        "from runpy import run_module as go\ndef f():\n    return go('favor.ground')",
+        "import builtins\ndef f():\n    return builtins.eval('add(1, 2)')",
+        "import sys\ndef f():\n    return sys.modules[__name__].add",
+        "import importlib\ndef f(name='favor.ground'):\n    return importlib.import_module(name)",
+        "def f():\n    return add.__doc__",
+        "from typing import get_type_hints\ndef f():\n    return get_type_hints(add)",
     ],
 )
 def test_code_that_cannot_be_followed_is_refused_where_a_job_reaches_it(project, way) -> None:
@@ -262,6 +282,9 @@ def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
         ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'a'", "'b'", True),
         ("from favor.foundation.tables import Column\nprint(Column('a', 1, '', 'x').meaning)", "'x'", "'y'", True),
         ("Column('a', 'b', 'c', 'd')", "'d'", "'e'", True),  # another class
+        ("from favor.foundation.tables import Column\ngetattr(Column('a', 1, '', 'x'), 'meaning')", "'x'", "'y'", True),
+        ("import sys\nd = {}\nprint(d.pop('a'), file=sys.stderr)", "'a'", "'b'", True),  # an effect
+        ("import sys\nd = {}\nprint('with', d['a'], file=sys.stderr)", "'with'", "'of'", False),
         (KEY, "its words", "its meaning", False),
         (KEY, "ge=1", "ge=2", False),
         (KEY, "Annotated[int, 5]", "Annotated[int, 6]", False),

@@ -32,6 +32,8 @@ SCRIPT = "script"  # a script is known as "script NAME"
 TEXT_ERRORS = {"UserError", "ValueError"}
 # Calls whose words go to the terminal and the log.
 MESSAGES = {"Progress", "warnings.warn"}
+# Methods that put words together. What other calls in a message are given counts: they may have effects.
+_WORDING = {"format", "get", "join"}
 # The fields of a declared column that describe it, by position.
 DESCRIPTIONS = {2: "unit", 3: "meaning"}
 COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
@@ -62,7 +64,17 @@ _PLAIN = {
 }
 # Ways to find code or names that no text says.
 _UNFOLLOWED = {"globals", "eval", "exec", "__import__"}
-_UNFOLLOWED_PATHS = {("pkgutil", "resolve_name"), ("runpy", "run_path"), ("runpy", "run_module")}
+_UNFOLLOWED_PATHS = {
+    *("pkgutil.resolve_name", "runpy.run_path", "runpy.run_module", "typing.get_type_hints", "inspect.get_annotations"),
+    *("importlib.__import__", "sys.modules", *(f"builtins.{name}" for name in _UNFOLLOWED)),
+}
+_UNFOLLOWED_ATTRIBUTES = {"__subclasses__", "__doc__", "__annotations__"}
+# Modules that look for code in these ways, and why none of it is missed.
+FOLLOWED_OTHERWISE = {
+    "favor.foundation.registry": "a rule names the plug-in that its job loads",
+    "favor.lm.fused": "modules of transformers",
+    "favor.running.jobs.job": "whether torch is loaded",
+}
 # Functions that see a local variable by its name.
 _BY_NAME = {"locals", "vars", "dir", *_UNFOLLOWED}
 _OWN = "#own"
@@ -163,6 +175,7 @@ class _Index:
     def __init__(self, name: str, path: Path) -> None:
         self._name = name
         self.declares_keys = name in KEYS  # what its sections make of themselves are sections again
+        self.finds_code = name in FOLLOWED_OTHERWISE
         self._is_script = name.startswith(f"{SCRIPT} ")
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -181,13 +194,16 @@ class _Index:
             self._index_import(statement)
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._bind(statement, [statement.name])
-            if any(map(self._is_own, map(_root, statement.decorator_list))):
+            body = statement.body if isinstance(statement, ast.ClassDef) else []
+            methods = [one for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            decorators = [each for one in (statement, *methods) for each in one.decorator_list]
+            if any(self._is_own(_root(each)) or _last(each) == "register" for each in decorators):
                 self.effects.append(statement)  # a decorator of the package may register what it decorates
         elif isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) and _names_only(statement):
             if not isinstance(statement, ast.AnnAssign) or statement.value is not None:
                 self._bind(statement, _stored([statement]))
             changes_import = isinstance(statement, ast.AugAssign) and _stored([statement]) & self.imports.keys()
-            if self._is_script or changes_import:
+            if self._is_script or changes_import or self._may_register(statement.value):
                 self.effects.append(statement)
         elif isinstance(statement, ast.If) and self._never_runs(statement.test):
             for other in statement.orelse:
@@ -199,6 +215,10 @@ class _Index:
             for inner in ast.walk(statement):
                 if isinstance(inner, ast.Import | ast.ImportFrom):
                     self._index_import(inner)
+
+    def _may_register(self, value: ast.expr | None) -> bool:
+        """Whether a value comes from a function of the package, which may do more than return it."""
+        return isinstance(value, ast.Call) and self._is_own(_root(value)) and (_last(value) or "A")[0].islower()
 
     def _never_runs(self, test: ast.expr) -> bool:
         """Whether a block is for type checkers, or for a module that is run: scripts are, other modules are not."""
@@ -317,6 +337,7 @@ class _Reader:
     def _Constant(self, node: ast.Constant, bound: Scope, silent: bool) -> None:
         if isinstance(node.value, str) and node.value.isprintable():
             self._found.literals.add(node.value)
+            self._found.describes |= {node.value} & set(DESCRIPTIONS.values())
         self._parts.append("" if silent and isinstance(node.value, str) else f"{node.value!r};")
 
     def _Name(self, node: ast.Name, bound: Scope, silent: bool) -> None:
@@ -327,6 +348,7 @@ class _Reader:
             self._found.data |= node.id == "__file__"
             if node.id in _UNFOLLOWED and node.id not in self._module.bound:
                 self._found.unfollowed.add(node.id)
+            self._find_unfollowed((node.id,))
 
     def _written(self, name: str, bound: Scope) -> str:
         """What a name is written as: a number for a local variable, and for a private name of the module."""
@@ -347,6 +369,14 @@ class _Reader:
         self._found.names.add(path)
         (self._found.declared if self._declaring else self._valued).add(path)
 
+    def _find_unfollowed(self, path: Name) -> None:
+        """Note a way to find code that no text says, under whatever name it was imported."""
+        for bound in (*self._found.imports.get(path[0], ()), *self._module.imports.get(path[0], ())):
+            whole = ".".join(filter(None, (bound.module, bound.name, *path[1:])))
+            found = next((way for way in _UNFOLLOWED_PATHS if whole == way or whole.startswith(f"{way}.")), None)
+            if found and not self._module.finds_code:
+                self._found.unfollowed.add(found)
+
     def _Declared(self, node: Declared, bound: Scope, silent: bool) -> None:
         before, self._declaring = self._declaring, True
         self._fields(node, bound, silent)
@@ -356,14 +386,15 @@ class _Reader:
         if node.attr in DESCRIPTIONS.values():
             self._found.describes.add(node.attr)
         self._found.unnamed |= node.attr in _UNNAMED and not self._module.declares_keys
+        if node.attr in _UNFOLLOWED_ATTRIBUTES:
+            self._found.unfollowed.add(node.attr)
         path = _dotted(node)
         if not path:
             self._fields(node, bound, silent)
             return
         self._parts.append(".".join((self._written(path[0], bound), *path[1:])) + ";")
-        if path[-1] == "__subclasses__" or path in _UNFOLLOWED_PATHS:
-            self._found.unfollowed.add(".".join(path))
         if path[0] not in bound:
+            self._find_unfollowed(path)
             self._use(path)
             self._found.data |= path[0] == "__file__" or path[-2:] == ("resources", "files")
 
@@ -489,8 +520,12 @@ class _Reader:
             self._call(node, kept, node.keywords, bound, silent)
         elif called in MESSAGES or (called == "print" and any(_to_stderr(keyword) for keyword in node.keywords)):
             self._call(node, node.args, node.keywords, bound, silent=True)
-        elif called.endswith("import_module") and node.args and isinstance(node.args[0], ast.Constant):
-            self._found.loaded.add(str(node.args[0].value))
+        elif called.endswith("import_module"):
+            module = node.args[0] if node.args else None
+            if isinstance(module, ast.Constant):
+                self._found.loaded.add(str(module.value))
+            elif not self._module.finds_code:
+                self._found.unfollowed.add(called)
             self._call(node, node.args, node.keywords, bound, silent)
         elif self._module.declares_columns(called):
             places = dict(enumerate(node.args))
@@ -502,7 +537,14 @@ class _Reader:
             for name, value in described:
                 self._found.described.setdefault(name, []).append(ast.unparse(value))
         else:
-            self._call(node, node.args, node.keywords, bound, silent)
+            wording = isinstance(node.func, ast.Attribute) and node.func.attr in _WORDING
+            self._call(node, node.args, node.keywords, bound, silent and wording)
+
+    def _Subscript(self, node: ast.Subscript, bound: Scope, silent: bool) -> None:
+        self._parts.append("Subscript(")
+        self.read(node.value, bound, silent)
+        self.read(node.slice, bound)
+        self._parts.append(")")
 
     def _holds_words(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self._words

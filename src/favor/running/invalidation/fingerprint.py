@@ -292,15 +292,17 @@ class SourceCode:
             yield from self._data(node[0], definition.literals)
 
     def _data(self, name: str, literals: set[str]) -> Iterator[str]:
-        """The files beside a module that its texts name, or that a folder of that name holds."""
+        """The files beside a module that its texts name, or that a folder of that name holds.
+
+        Where they name none, a name is made up at run time: every file beside the module counts.
+        """
         folder = self.root.joinpath(*name.split(".")).parent
-        for literal in sorted(literals):
-            path = folder / literal
-            if literal.strip("./") and "\0" not in literal and path.exists() and path.suffix != ".py":
-                files = sorted(path.rglob("*")) if path.is_dir() else [path]
-                for file in files:
-                    if file.is_file() and file.suffix not in (".py", ".pyc"):
-                        yield f"{file.relative_to(folder)}={hashlib.sha256(file.read_bytes()).hexdigest()}"
+        named = [folder / each for each in sorted(literals) if each.strip("./") and "\0" not in each]
+        found = [path for path in named if path.exists() and path.suffix != ".py"] or [*folder.iterdir()]
+        for path in found:
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file() and file.suffix != ".py" and file.parent.name != "__pycache__":
+                    yield f"{file.relative_to(folder)}={hashlib.sha256(file.read_bytes()).hexdigest()}"
 
     def _uses(self, node: Node) -> frozenset[Use]:
         if node not in self._uses_of:
