@@ -33,14 +33,14 @@ class Account:
     down: float = 0.0
 
 
+@dataclass(eq=False)
 class Accounts:
     """The accounts of a project's experiments. What ``outputs_of`` takes from elsewhere is counted there."""
 
-    def __init__(self, project: Project, training: Training, records: Records, evaluation: Evaluation) -> None:
-        self.project = project
-        self.training = training
-        self.records = records
-        self.evaluation = evaluation
+    project: Project
+    training: Training
+    records: Records
+    evaluation: Evaluation
 
     def of(self, experiment: str) -> Account:
         """Return the account of one experiment."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
@@ -17,27 +18,17 @@ from favor.plan.tables import TABLE_KINDS, Tables
 from favor.plan.training import Training
 
 
+@dataclass(eq=False)
 class Targets:
     """The targets of a project, found when they are asked for: a cluster job that runs one rule needs none of them."""
 
-    def __init__(
-        self,
-        project: Project,
-        training: Training,
-        studies: Studies,
-        tables: Tables,
-        evaluation: Evaluation,
-        sweeps: Sweeps,
-        publication: Publication,
-    ) -> None:
-        self.project = project
-        self.training = training
-        self.studies = studies
-        self.tables = tables
-        self.evaluation = evaluation
-        self.sweeps = sweeps
-        self.publication = publication
-        self.paths = project.paths
+    project: Project
+    training: Training
+    studies: Studies
+    tables: Tables
+    evaluation: Evaluation
+    sweeps: Sweeps
+    publication: Publication
 
     def check(
         self, asked: Iterable[str], rules: Collection[str], find: Callable[[str], Mapping[str, str] | None]
@@ -66,7 +57,7 @@ class Targets:
         return [
             *self.publication.report(),
             *self.publication.galleries(),
-            self.paths.numbers.of(),
+            self.project.paths.numbers.of(),
             *self.tables.files(*TABLE_KINDS),
             *self.sweeps.table_files(*TABLE_KINDS),
             *self.studies.judge_scores(),
@@ -77,7 +68,7 @@ class Targets:
 
     def corpora(self) -> list[str]:
         """Return what is kept of corpora, base models and encoders."""
-        paths, experiments = self.paths, self.project.config.experiments
+        paths, experiments = self.project.paths, self.project.config.experiments
         kinds = (paths.documents, paths.splits, paths.authors, paths.suitability, paths.roster, paths.overlap)
         used = sorted({experiment.corpus for experiment in experiments.values()})
         files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
@@ -92,7 +83,7 @@ class Targets:
         return unique(file for name in self.project.config.experiments for file in self._kept(name))
 
     def _kept(self, name: str) -> list[str]:
-        paths, measured = self.paths, self.evaluation.is_measured(name)
+        paths, measured = self.project.paths, self.evaluation.is_measured(name)
         kinds = (paths.texts, paths.allocation, paths.boundary, paths.settings)
         files = [kind.of(experiment=name) for kind in kinds]
         for run in self.training.runs(name):
@@ -118,5 +109,5 @@ class Targets:
                 if self.project.config.keep_uploads:
                     files += self.training.round_uploads(run, shared, number)
         if self.evaluation.keeps_adapters(run.seed):
-            files += [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
+            files += [self.project.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
         return files
