@@ -25,8 +25,8 @@ rule export_release:
     input:
         generations=or_stop(exports.released_generations),
         prompts=paths.prompts,
-        embeddings=evaluation.style_generations,
-        golds=evaluation.style_golds,
+        embeddings=paths.generation_embeddings.at(encoder=project.style_encoder),
+        golds=paths.gold_embeddings.at(encoder=project.style_encoder),
         sources=evaluation.style_sources,
         utility=paths.utility,
         scores=exports.released_scores,

@@ -166,8 +166,8 @@ rule measure_utility:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         bertscore=paths.bertscore,
-        embeddings=evaluation.semantic_generations,
-        golds=evaluation.semantic_golds,
+        embeddings=paths.generation_embeddings.at(encoder=project.semantic_encoder),
+        golds=paths.gold_embeddings.at(encoder=project.semantic_encoder),
     output:
         utility=paths.utility,
     conda:

@@ -5,7 +5,7 @@
 rule read_base_likelihoods:
     input:
         texts=project.texts,
-        prompts=likelihood.prompts,
+        prompts=evaluation.prompts,
         common_prompts=training.common_prompts,
         near_duplicates=likelihood.near_duplicates,
         neutral=likelihood.neutral,

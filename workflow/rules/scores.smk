@@ -7,7 +7,7 @@ rule score:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.sources,
-        golds=evaluation.golds,
+        golds=paths.gold_embeddings.each(encoder=project.spaces),
         embeddings=evaluation.embeddings,
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
@@ -68,7 +68,7 @@ rule score_validation:
 # Scored from certificates of encoders, not from texts.
 rule score_stel:
     input:
-        certificates=evaluation.certificates,
+        certificates=paths.certificate.each(encoder=project.spaces),
     output:
         scores=paths.scores.where(family="stel"),
     conda:

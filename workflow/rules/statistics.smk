@@ -7,7 +7,7 @@ rule compare_methods:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.compared_sources,
-        golds=evaluation.compared_golds,
+        golds=paths.gold_embeddings.each(encoder=evaluation.compared_encoders),
         embeddings=evaluation.compared_embeddings,
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
@@ -27,7 +27,7 @@ rule compare_all:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.sources,
-        golds=evaluation.golds,
+        golds=paths.gold_embeddings.each(encoder=project.spaces),
         embeddings=evaluation.embeddings,
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
@@ -73,8 +73,8 @@ rule measure_participation:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.style_sources,
-        golds=evaluation.style_golds,
-        embeddings=evaluation.style_generations,
+        golds=paths.gold_embeddings.at(encoder=project.style_encoder),
+        embeddings=paths.generation_embeddings.at(encoder=project.style_encoder),
     output:
         participation=paths.participation,
     conda:

@@ -3,20 +3,22 @@
 from pathlib import Path
 
 from favor.analysis.participation import by_last_round
+from favor.analysis.settings import Participation
 from favor.analysis.tables import PARTICIPATION
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
-with job(snakemake) as cfg:
-    encoder = cfg["encoder"]
+with job(snakemake, Participation) as settings:
+    encoder = settings.style_encoder
     inputs = ScoreInputs.load(
         [Path(path) for path in snakemake.input.generations],
-        dict(zip(cfg["seeds"], map(Path, snakemake.input.prompts), strict=True)),
+        dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)),
         {encoder: Path(snakemake.input.embeddings)},
         {encoder: (snakemake.input.sources, snakemake.input.golds)},
     )
     last = {
-        method: {int(seed): clients for seed, clients in seeds.items()} for method, seeds in cfg["last_rounds"].items()
+        method: {int(seed): clients for seed, clients in seeds.items()}
+        for method, seeds in settings.last_rounds.items()
     }
     write_parquet(by_last_round(inputs, encoder, last), snakemake.output.participation, PARTICIPATION)

@@ -23,3 +23,13 @@ class ComparedRows(FilteredOutputs, Spaces):
 
     bootstrap: Bootstrap
     unseen: list[str]
+
+
+class Participation(Seeds):
+    """What the job reads that counts correct outputs by last participation.
+
+    ``last_rounds``: by row that federates, seed and client, the round of its last participation.
+    """
+
+    style_encoder: str
+    last_rounds: dict[str, dict[str, dict[str, int]]]

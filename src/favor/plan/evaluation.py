@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from favor.analysis.settings import Compared, ComparedRows
+from favor.analysis.settings import Compared, ComparedRows, Participation
 from favor.federation.factors import Factors
 from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.handing import Parameter, Settings, canonical, handed, parameter
+from favor.plan.handing import Parameter, Settings, canonical, handed
 from favor.plan.keys import InExperiment, OfFamily, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
@@ -188,10 +188,6 @@ class Evaluation:
         """Return the clients' human texts in every space of an experiment."""
         return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
 
-    def golds(self, key: InExperiment) -> list[str]:
-        """Return their continuations of the prompts in every space."""
-        return self._in_spaces(self.paths.gold_embeddings, key, self.project.encoders_of(key.experiment))
-
     def embeddings(self, key: InExperiment) -> list[str]:
         """Return every output in every space."""
         return self._in_spaces(self.paths.generation_embeddings, key, self.project.encoders_of(key.experiment))
@@ -199,23 +195,6 @@ class Evaluation:
     def style_sources(self, key: InExperiment) -> str:
         """Return the clients' human texts in the style space."""
         return self.project.sources(key, self.project.experiment(key).style_encoder)
-
-    def style_golds(self, key: InExperiment) -> str:
-        """Return their continuations of the prompts in the style space."""
-        return self.paths.gold_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
-
-    def style_generations(self, key: InExperiment) -> str:
-        """Return every output in the style space, whether it passed the filter or not."""
-        return self.paths.generation_embeddings.of(key, encoder=self.project.experiment(key).style_encoder)
-
-    def semantic_golds(self, key: InExperiment) -> str:
-        """Return the clients' continuations of the prompts in the semantic space."""
-        return self.paths.gold_embeddings.of(key, encoder=self.project.experiment(key).evaluation.semantic_encoder)
-
-    def semantic_generations(self, key: InExperiment) -> str:
-        """Return every output in the semantic space."""
-        encoder = self.project.experiment(key).evaluation.semantic_encoder
-        return self.paths.generation_embeddings.of(key, encoder=encoder)
 
     # What is measured once per text
 
@@ -288,10 +267,6 @@ class Evaluation:
             )
         return canonical(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))
 
-    def certificates(self, key: InExperiment) -> list[str]:
-        """Return the certificates of an experiment's encoders."""
-        return [self.paths.certificate.of(encoder=encoder) for encoder in self.project.encoders_of(key.experiment)]
-
     def certified(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return encoders by the first experiment that measures with them, "" for none: its human texts by encoder.
 
@@ -327,24 +302,21 @@ class Evaluation:
         pairs = [pair for pair in declared.pairs if set(pair) <= set(rows)]
         return {"pairs": pairs, "metrics": metrics, "exact": declared.exact}
 
-    def _compared_encoders(self, key: Table) -> list[str]:
+    def compared_encoders(self, key: Table) -> list[str]:
+        """Return the encoders that a table's paired tests read."""
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
     def compared_sources(self, key: Table) -> list[str]:
         """Return the clients' human texts in the spaces that a table's paired tests read."""
-        return [self.project.sources(key, encoder) for encoder in self._compared_encoders(key)]
-
-    def compared_golds(self, key: Table) -> list[str]:
-        """Return their continuations of the prompts in these spaces."""
-        return self._in_spaces(self.paths.gold_embeddings, key, self._compared_encoders(key))
+        return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
     def compared_embeddings(self, key: Table) -> list[str]:
         """Return every output in these spaces."""
-        return self._in_spaces(self.paths.generation_embeddings, key, self._compared_encoders(key))
+        return self._in_spaces(self.paths.generation_embeddings, key, self.compared_encoders(key))
 
     def comparison_settings(self, key: Table) -> Parameter:
         """Return what the paired tests behind a table depend on."""
-        experiment, encoders = self.project.experiment(key), self._compared_encoders(key)
+        experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
         return canonical(handed(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key)))
 
     def evidence_settings(self, key: InExperiment) -> Parameter:
@@ -387,7 +359,7 @@ class Evaluation:
             for row, plan in self.project.plans(name).items()
             if plan.shared is not None
         }
-        return parameter(encoder=experiment.style_encoder, seeds=experiment.seeds, last_rounds=last_rounds)
+        return canonical(handed(Participation, experiment, last_rounds=last_rounds))
 
     # The gallery
 

@@ -29,6 +29,7 @@ class Figures:
 
     def _sources(self, key: InExperiment) -> dict[str, list[str]]:
         """Return what a figure may ask for (:data:`favor.figures.specs.FigureInput`), as files."""
+        style = self.project.style_encoder(key)
         return {
             "training_logs": self.training.logs(key),
             # Not an input: results from before losses were kept have no such file, and are drawn without it.
@@ -36,8 +37,8 @@ class Figures:
             "encoder_manifests": list(self._trained_encoders(key).values()),
             "allocation": [self.project.allocation(key)],
             "source_embeddings": [self.evaluation.style_sources(key)],
-            "gold_embeddings": [self.evaluation.style_golds(key)],
-            "generation_embeddings": [self.evaluation.style_generations(key)],
+            "gold_embeddings": [self.paths.gold_embeddings.of(key, encoder=style)],
+            "generation_embeddings": [self.paths.generation_embeddings.of(key, encoder=style)],
             "generations": self.evaluation.generations(key),
             "coordinate_effects": [self.paths.coordinate_effects.of(key)],
             "adapter_energy": [self.paths.adapter_energy.of(key)],

@@ -65,10 +65,6 @@ class LikelihoodAttribution:
 
     # What is read
 
-    def prompts(self, key: InExperiment) -> list[str]:
-        """Return the prompts of every seed: posts that gave one are not read."""
-        return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
-
     def neutral(self, key: InExperiment) -> list[str]:
         """Return the user's own neutral sentences, where the configuration names them."""
         given = self._section(key).neutral

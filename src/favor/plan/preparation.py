@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.corpora.settings import (
@@ -110,7 +109,7 @@ class Preparation:
         found = sorted(needs.values(), key=lambda need: need.experiment)
         return canonical(handed(Suitability, self.config.corpora[key.corpus], needs=found))
 
-    def study_needs(self, key: InCorpus, input: object) -> list[dict[str, Any]]:
+    def study_needs(self, key: InCorpus, input: object) -> list[Parameter]:
         """Return what studies that are laid over the experiments on a corpus need of their clients.
 
         Snakemake keeps no record of a parameter whose function asks for ``input``, so a study that is added reruns

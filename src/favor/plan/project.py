@@ -20,7 +20,7 @@ from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import Parameter, canonical, handed, hands
+from favor.plan.handing import Parameter, handed, hands
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -104,6 +104,18 @@ class Project:
         """Return the corpus of an experiment."""
         return self.experiment(key).corpus
 
+    def style_encoder(self, key: InExperiment) -> str:
+        """Return the style encoder of an experiment."""
+        return self.experiment(key).style_encoder
+
+    def semantic_encoder(self, key: InExperiment) -> str:
+        """Return the encoder of its semantic similarity."""
+        return self.experiment(key).evaluation.semantic_encoder
+
+    def spaces(self, key: InExperiment) -> list[str]:
+        """Return the encoders that it is measured with."""
+        return self.encoders_of(key.experiment)
+
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
         methods, seeds = self.config.experiments[experiment].methods, self.config.experiments[experiment].seeds
@@ -177,10 +189,6 @@ class Project:
     def loaded_model(self, name: str) -> LoadedModel:
         """Return how a job loads a base model."""
         return handed(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
-
-    def model_settings(self, name: str) -> Parameter:
-        """Return the same as plain values."""
-        return canonical(self.loaded_model(name))
 
     def asked_model(self, name: str) -> AskedModel:
         """Return the same for a model that is asked in words."""

@@ -64,37 +64,13 @@ class Publication:
         kinds = ("svg", *(("pdf",) if self.latex else ()))
         return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
 
-    def _corpora(self) -> list[str]:
+    def corpora(self, key: object = None) -> list[str]:
         """Return the corpora of the experiments that the report shows."""
         return unique(self.project.config.experiments[name].corpus for name in self.evaluation.shown())
 
-    def dropped(self, key: object = None) -> list[str]:
-        """Return the documents that were left out of every corpus shown."""
-        return [self.paths.dropped.of(corpus=corpus) for corpus in self._corpora()]
-
-    def scripts(self, key: object = None) -> list[str]:
-        """Return the scripts of every corpus shown."""
-        return [self.paths.scripts.of(corpus=corpus) for corpus in self._corpora()]
-
-    def author_measures(self, key: object = None) -> list[str]:
-        """Return what was measured of the authors of every corpus shown."""
-        return [self.paths.author_measures.of(corpus=corpus) for corpus in self._corpora()]
-
-    def rosters(self, key: object = None) -> list[str]:
-        """Return the roles of the authors of every corpus shown."""
-        return [self.paths.roster.of(corpus=corpus) for corpus in self._corpora()]
-
-    def splits(self, key: object = None) -> list[str]:
-        """Return the splits of every corpus shown."""
-        return [self.paths.splits.of(corpus=corpus) for corpus in self._corpora()]
-
-    def overlaps(self, key: object = None) -> list[str]:
-        """Return what the roles of every corpus shown have in common."""
-        return [self.paths.overlap.of(corpus=corpus) for corpus in self._corpora()]
-
     def near_duplicates(self, key: object = None) -> list[str]:
         """Return the near duplicates of every corpus shown."""
-        return [file for corpus in self._corpora() for file in self.project.near_duplicates(corpus)]
+        return [file for corpus in self.corpora() for file in self.project.near_duplicates(corpus)]
 
     def allocations(self, key: object = None) -> list[str]:
         """Return the allocation of words of every experiment shown."""
