@@ -10,7 +10,7 @@ import pytest
 from tests.scores.conftest import make_inputs
 
 from favor.publish.scan import Private, scan
-from favor.report.gallery import OWN, Continuation, Exhibit, exhibits, gallery_page, sample
+from favor.report.gallery import OWN, Continuation, Exhibit, exhibits, gallery_page, sample, with_habits
 
 QUOTE = "we have not seen the clock for nine years and nobody asked why"
 
@@ -36,6 +36,15 @@ def test_the_page_says_whose_texts_it_shows() -> None:
     assert page.count("did not pass the filter") == 1
     assert "client_" not in page
     assert "The authors of this page are generated; nobody is quoted." in gallery_page("Trial", [], {}, generated=True)
+
+
+def test_habits_are_marked_and_counted() -> None:
+    text, said = with_habits("i can't <wait>!! i'm here... I.")
+    assert said == "lower-case i 2, !! 1, ellipses 1, contractions 2"
+    # "i'm" is one mark: the contraction begins where its i does.
+    assert text.count("<mark") == 5
+    assert "&lt;wait&gt;" in text
+    assert with_habits("Nothing here.") == ("Nothing here.", "")
 
 
 def test_no_release_holds_it() -> None:
@@ -66,12 +75,15 @@ def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser) -> None:
     browser.get(path.as_uri())
     orders = browser.execute_script("""
         const choice = document.querySelector('select');
+        const first = document.querySelector('blockquote').textContent;
         const order = value => {
           choice.value = value; choice.dispatchEvent(new Event('change'));
           return [...document.querySelectorAll('blockquote')].map(quote => quote.textContent);
         };
-        return ['favor', ''].map(order);
+        return [first, ...['favor', ''].map(order)];
     """)
+    # The page opens with the author who loses most.
+    assert orders.pop(0) == "three"
     assert orders == [["three", "one", "two"], ["one", "two", "three"]]
 
 

@@ -7,14 +7,17 @@ holds it.
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from favor.foundation.html import render
+from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
@@ -26,6 +29,13 @@ from favor.tables.style import page
 
 OWN = "gold"
 SAMPLE_WORDS = 32  # three lines of the first screen
+# Habits that one sees without counting, as (name, expression).
+HABITS = (
+    ("lower-case i", r"\bi\b(?!\.)"),
+    ("!!", r"!{2,}"),
+    ("ellipses", r"\.{3,}|…"),
+    ("contractions", r"\b\w+['’](?:s|t|re|ve|ll|d|m)\b"),
+)
 
 
 @dataclass(frozen=True)
@@ -139,11 +149,24 @@ def _shown(exhibit: Exhibit, names: Mapping[str, str]) -> dict[str, Any]:
             "similarity": _number(one.similarity),
             "lost": "" if row == OWN else _number(exhibit.lost(row)),
             "told": "did not pass the filter" if one.similarity is None else ("the author" if one.right else "another"),
-            "text": one.text,
+            **dict(zip(("text", "habits"), with_habits(one.text), strict=True)),
         }
         for row, one in exhibit.continuations.items()
     ]
     return {"prompt": exhibit.prompt, "lost": json.dumps(lost), "lines": lines}
+
+
+def with_habits(text: str) -> tuple[Markup, str]:
+    """Return a text with its habits marked, and how often it has each: "!! 2, contractions 1"."""
+    found = sorted((match.span(), name) for name, pattern in HABITS for match in re.finditer(pattern, text))
+    parts, at = [], 0
+    for (start, end), name in found:
+        if start >= at:
+            parts += [html_text(text[at:start]), Markup('<mark title="{}">{}</mark>').format(name, text[start:end])]
+            at = end
+    counts = Counter(name for _, name in found)
+    said = ", ".join(f"{name} {counts[name]}" for name, _ in HABITS if counts[name])
+    return Markup("").join([*parts, html_text(text[at:])]), said
 
 
 def _number(value: float | None) -> str:
